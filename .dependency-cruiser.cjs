@@ -12,9 +12,12 @@ const ROOMS = {
   engine: ['operations', 'pipelines', 'platform', 'mailbox', 'mailbox/client'],
   worker: ['operations', 'pipelines', 'platform', 'activities'],
   'mcp-server': ['engine', 'operations', 'platform', 'mailbox/tools'],
-  stack: ['operations', 'platform'],
-  cli: ['operations', 'pipelines', 'platform', 'engine', 'stack', 'worker', 'mcp-server', 'mailbox/cli'],
-  testing: ['operations', 'platform', 'stack', 'worker', 'mcp-server', 'cli'],
+  stack: ['operations', 'pipelines', 'platform', 'activities'],
+  cli: [
+    ...['operations', 'pipelines', 'platform', 'activities', 'engine', 'stack', 'worker', 'mcp-server'],
+    'mailbox/cli',
+  ],
+  testing: ['operations', 'platform', 'activities', 'stack', 'worker', 'mcp-server', 'cli'],
   // The mailbox is one feature in several execution environments. Its own files hold types and names alone.
   mailbox: ['operations'],
   'mailbox/client': ['mailbox', 'operations', 'platform', 'engine'],

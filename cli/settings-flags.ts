@@ -44,6 +44,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<true|false>',
     "run workers as versions of a Temporal Worker Deployment: operations end with the workflows' code that they began with (default: true)",
   ],
+  drainTimeout: [
+    '<time>',
+    'time for running activities to end when a worker is asked to stop, such as 90s (default: 5m; always 5s under up)',
+  ],
   heartbeatSeconds: [
     '<number>',
     "interval of activities' heartbeats (default: 1, or 15 on a named Temporal)",
@@ -56,6 +60,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   hostAbsenceMinutes: [
     '<number>',
     'absence of a host after which its jobs move or ask, in minutes (default: 5)',
+  ],
+  stepsEndWithWorker: [
+    '<true|false>',
+    'end steps of pipelines with their worker, also after kill -9 (default: false)',
   ],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   authentication: [

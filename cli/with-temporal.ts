@@ -13,11 +13,13 @@ const CONNECT_LIMIT_MS = 5_000;
 /**
  * Runs a command with a client of Temporal, whose identity there is the user's name and the machine's.
  *
+ * @param without called if Temporal can't be reached; gives fields that --json prints beside the error
  * @throws CommandFailure with the exit code `unreachable` if there is no Temporal, or it stops answering
  */
 export async function withTemporal(
   command: Command,
   run: (client: Client, settings: Settings) => Promise<void>,
+  without: (settings: Settings) => Promise<Record<string, unknown>> = async () => ({}),
 ): Promise<void> {
   await withErrorReporting(
     command,
@@ -38,19 +40,18 @@ export async function withTemporal(
         import('../platform/storage.js'),
         import('../platform/grpc-errors.js'),
       ]);
+      const unreachable = async (message: string) =>
+        new CommandFailure(message, EXIT.unreachable, await without(settings));
       const config = temporalConnectConfig(settings.home);
       if (!config)
-        throw new CommandFailure(
-          `no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`,
-          EXIT.unreachable,
-        );
+        throw await unreachable(`no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`);
       const { connectionOptions, namespace = 'default' } = config;
       const { address } = connectionOptions;
       const connection = await Connection.connect({
         ...connectionOptions,
         connectTimeout: CONNECT_LIMIT_MS,
-      }).catch((error: unknown) => {
-        throw new CommandFailure(`no Temporal at ${address}: ${(error as Error).message}`, EXIT.unreachable);
+      }).catch(async (error: unknown) => {
+        throw await unreachable(`no Temporal at ${address}: ${(error as Error).message}`);
       });
       try {
         // The record of a large pipeline is offloaded to storage.
@@ -59,10 +60,7 @@ export async function withTemporal(
         await run(new Client({ connection, namespace, dataConverter, identity }), settings);
       } catch (error) {
         if (!isUnreachable(error)) throw error;
-        throw new CommandFailure(
-          `Temporal at ${address} does not answer: ${temporalMessage(error)}`,
-          EXIT.unreachable,
-        );
+        throw await unreachable(`Temporal at ${address} does not answer: ${temporalMessage(error)}`);
       } finally {
         await connection.close();
       }

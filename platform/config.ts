@@ -96,6 +96,11 @@ const fileSchema = z.strictObject({
   hostAbsenceMinutes: z.coerce.number().min(2).max(10_080),
   /** Environment variables of the worker that pipeline steps get beside the usual ones. Default: none. */
   stepEnvironment: list,
+  /**
+   * Whether a worker that ends, also by `kill -9`, takes its pipeline steps along. Default: false; they run on, and the next worker
+   * of the host takes them over.
+   */
+  stepsEndWithWorker: yesOrNo,
   ...transportSettingsShape,
   ...limitSettingsShape,
   /** Least severe level that is logged. Default: `info`. */
@@ -121,23 +126,13 @@ export function settingFlag(name: SettingName): string {
 /** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
-/** Every setting, resolved: paths are absolute. */
+type ResolvedSettings = WorkerSettings & AuthSettings & TransportSettings & LimitSettings & AuditSettings;
+
+/** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
 export interface Settings
   extends
-    Omit<
-      z.infer<typeof fileSchema>,
-      | 'temporalPort'
-      | keyof WorkerSettings
-      | keyof AuthSettings
-      | keyof TransportSettings
-      | keyof LimitSettings
-      | keyof AuditSettings
-    >,
-    WorkerSettings,
-    AuthSettings,
-    TransportSettings,
-    LimitSettings,
-    AuditSettings {
+    Omit<z.infer<typeof fileSchema>, 'temporalPort' | 'drainTimeout' | keyof ResolvedSettings>,
+    ResolvedSettings {
   temporalPort: number | undefined;
 }
 
@@ -187,7 +182,7 @@ export async function loadSettings(
   }
   const given = values as Partial<z.infer<typeof fileSchema>>;
   const isExternal = usesExternalTemporal(environment);
-  const workerSettings = resolveWorkerSettings(given, isExternal);
+  const workerSettings = resolveWorkerSettings(given, isExternal, isSupervised(environment));
   const conflict = workerSettingsConflict(workerSettings);
   if (conflict) {
     const { name, expected, other, otherValue } = conflict;
@@ -226,6 +221,7 @@ export async function loadSettings(
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
+    stepsEndWithWorker: given.stepsEndWithWorker ?? false,
     ...resolveTransportSettings(given, (name, path) => resolve(baseOf(name), path)),
     ...resolveLimitSettings(given, (given.authentication ?? []).length > 0),
     logLevel: given.logLevel ?? 'info',
@@ -245,11 +241,16 @@ function invalid(source: string, expected: string, raw: unknown): SettingsError 
   return new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
 }
 
+/** Value of a setting in the form in which it is given. */
+export function settingValue(settings: Settings, name: SettingName) {
+  return name === 'drainTimeout' ? `${settings.drainTimeoutMs / 1_000}s` : settings[name];
+}
+
 /** Environment variables that give a child process the same settings. */
 export function settingsToEnvironment(settings: Settings): Record<string, string> {
   const entries: [string, string][] = [];
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
-    const value = settings[name];
+    const value = settingValue(settings, name);
     if (value === undefined) continue;
     const separator = COMMA_SEPARATED.includes(name) ? COMMA : delimiter;
     // A lone separator is an empty list; an empty variable would count as unset.

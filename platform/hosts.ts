@@ -1,7 +1,8 @@
 /** The hosts of a task queue, for operators: which ones are present, and which open pipeline jobs have their workspace there. */
 import type { Client } from '@temporalio/client';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
-import type { ChildRecord } from '../operations/record.js';
+import { isOpenPart, type ChildRecord } from '../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL } from '../pipelines/run.js';
@@ -22,6 +23,14 @@ export interface HostedJob {
   /** Job name: `build`, `test[3]`. */
   job: string;
   status: ChildRecord['status'];
+  /** The step that runs, waits for its host or has asked a question; undefined between steps. */
+  step?: HostedStep;
+}
+
+export interface HostedStep {
+  name: string;
+  /** When it became due, ISO 8601, UTC. Undefined while its approval is open. */
+  startedAt?: string;
 }
 
 export interface Host {
@@ -112,17 +121,22 @@ async function hostedJobs(
       const token = tokenOf(principal, workflowId);
       const children = await childrenOf(client, workflowId);
       if (!children) unread.push(token);
-      for (const { name, status, host } of children ?? [])
-        if (host !== undefined && OPEN.includes(status))
-          jobs.push({ token, workflowId, tool, job: name, status, host });
+      for (const child of children ?? []) {
+        const { name, status, host } = child;
+        // A pending job that waits for a concurrency slot may already have its workspace.
+        if (host === undefined || !isOpenPart(status)) continue;
+        jobs.push({ ...{ token, workflowId, tool, job: name, status, host }, ...currentStep(child) });
+      }
     });
     await Promise.all(batch);
   }
   return { jobs, unread };
 }
 
-/** Includes `pending`: a job that waits for a concurrency slot may already have its workspace. */
-const OPEN: readonly ChildRecord['status'][] = ['pending', 'working', 'input_required'];
+function currentStep({ steps }: ChildRecord): { step?: HostedStep } {
+  const step = steps.find(({ status }) => isOpenPart(status) && status !== 'pending');
+  return step ? { step: { name: step.name, ...defined({ startedAt: step.startedAt }) } } : {};
+}
 
 /** Undefined when no worker answers, or the pipeline has closed in the meantime. */
 async function childrenOf(client: Client, workflowId: string): Promise<ChildRecord[] | undefined> {
@@ -133,7 +147,7 @@ async function childrenOf(client: Client, workflowId: string): Promise<ChildReco
     const children = state.children ?? [];
     const pages = await Promise.all(
       children.map(async ({ status, page }) =>
-        page?.workflowId !== undefined && OPEN.includes(status) ? childrenOf(client, page.workflowId) : [],
+        page?.workflowId !== undefined && isOpenPart(status) ? childrenOf(client, page.workflowId) : [],
       ),
     );
     return pages.includes(undefined) ? undefined : [...children, ...pages.flatMap((page) => page ?? [])];

@@ -1,13 +1,21 @@
-/** Settings of Temporal's Worker: its cache, slots, pollers, rates, sticky queue and versioning. Named like the options of Temporal's SDK. */
+/**
+ * Settings of Temporal's Worker: its cache, slots, pollers, rates, sticky queue, versioning and drain. Named like the options of
+ * Temporal's SDK, where it has them.
+ */
 import { z } from 'zod';
 import { parsePollerBehavior } from './poller-behavior.js';
-import { yesOrNo } from './setting-types.js';
+import { duration, yesOrNo } from './setting-types.js';
 
 /** Memory of a worker for each cached workflow, in MB: measured, see docs/performance.md. */
 export const MB_PER_CACHED_WORKFLOW = 0.3;
 
 /** The SDK's defaults, which Longhaul keeps. */
 export const DEFAULT_SLOTS = { workflowTasks: 40, activityTasks: 100, localActivities: 100 } as const;
+
+/** Drain timeout under `longhaul up`, which gives its processes 8 s to end, in milliseconds. */
+const SUPERVISED_DRAIN_TIMEOUT_MS = 5_000;
+const DEFAULT_DRAIN_TIMEOUT_MS = 5 * 60_000;
+const MAX_DRAIN_TIMEOUT_MS = 24 * 3600_000;
 
 const MEMORY = /^(\d+(?:\.\d+)?) ?(MB|GB)$/i;
 
@@ -88,24 +96,41 @@ export const workerSettingsShape = {
    * code of workflows that it began with. Default: true; without effect on a Temporal that lacks Worker Deployments.
    */
   workerVersioning: yesOrNo,
+  /**
+   * How long running activities of tools get to end when a worker is asked to stop, with a unit: `90s`, `5m`, `0s`. Those that still
+   * run are then cancelled, and run again on another worker. Under `longhaul up` it is always 5 s. Default: `5m`.
+   */
+  drainTimeout: duration(
+    MAX_DRAIN_TIMEOUT_MS,
+    'expected a time with its unit, such as 5m, 90s or 0s, up to 24h',
+  ),
 };
 
 type Given = { [Name in keyof typeof workerSettingsShape]?: z.infer<(typeof workerSettingsShape)[Name]> };
 
 /** Settings of Temporal's Worker; undefined where the worker's default depends on other settings, or there is none. */
-export type WorkerSettings = { [Name in keyof Given]-?: Given[Name] | undefined } & {
+export type WorkerSettings = {
+  [Name in Exclude<keyof Given, 'drainTimeout'>]-?: Given[Name] | undefined;
+} & {
   maxCachedWorkflows: number;
   stickyQueueScheduleToStartTimeoutSeconds: number;
   workerVersioning: boolean;
+  drainTimeoutMs: number;
 };
 
 /**
  * The settings with their defaults.
  *
  * @param isExternal whether the environment names a Temporal, so that it isn't the embedded one
+ * @param isSupervised whether the process runs under `longhaul up`
  */
-export function resolveWorkerSettings(given: Given, isExternal: boolean): WorkerSettings {
-  const names = Object.keys(workerSettingsShape) as (keyof Given)[];
+export function resolveWorkerSettings(
+  given: Given,
+  isExternal: boolean,
+  isSupervised: boolean,
+): WorkerSettings {
+  const { drainTimeout: _drainTimeout, ...shape } = workerSettingsShape;
+  const names = Object.keys(shape) as (keyof typeof shape)[];
   return {
     ...(Object.fromEntries(names.map((name) => [name, given[name]])) as WorkerSettings),
     maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
@@ -113,6 +138,9 @@ export function resolveWorkerSettings(given: Given, isExternal: boolean): Worker
     stickyQueueScheduleToStartTimeoutSeconds:
       given.stickyQueueScheduleToStartTimeoutSeconds ?? (isExternal ? 10 : 2),
     workerVersioning: given.workerVersioning ?? true,
+    drainTimeoutMs: isSupervised
+      ? SUPERVISED_DRAIN_TIMEOUT_MS
+      : (given.drainTimeout ?? DEFAULT_DRAIN_TIMEOUT_MS),
   };
 }
 
@@ -126,10 +154,10 @@ export function workflowTaskSlots(settings: WorkerSettings): number {
 
 /** A setting that contradicts another one. */
 export interface SettingsConflict {
-  name: keyof WorkerSettings;
+  name: keyof Given;
   /** Condition that the value does not meet. */
   expected: string;
-  other: keyof WorkerSettings;
+  other: keyof Given;
   /** The other setting's value, if it has one. */
   otherValue?: number;
 }

@@ -1,6 +1,7 @@
 /** `longhaul down`: ends the stack of a home. */
 import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
+import { endRunningSteps } from './running-steps.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
 import { endOrphans } from './supervisor.js';
 
@@ -17,5 +18,7 @@ export async function down(home: string, say: Say): Promise<void> {
     await waitUntilGone(() => isHolderAlive(holder), 2_000);
   }
   await endOrphans(home, say);
+  // Also those of a stack that was killed.
+  await endRunningSteps(home, say);
   say(holder ? `Ended the stack on ${home} (PID ${holder.pid}).` : `No stack is running on ${home}.`);
 }

@@ -2,19 +2,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shutdownRequests } from './signals.js';
 
-const DRAIN_LIMIT_MS = 10_000;
+/** Time for a part to stop that names no other, in milliseconds. */
+const STOP_LIMIT_MS = 10_000;
 /** Sent to the supervisor over the IPC channel of `child_process`, if there is one, once the part is ready. */
 export const READY_MESSAGE = 'ready';
 
 export interface ForegroundPart {
   /** Stops the part gracefully. */
   stop(): Promise<void>;
+  /** Time limit of a graceful stop, in milliseconds. Default: 10 s. */
+  stopLimitMs?: number;
   /** Settles when the part ends by itself; undefined for a part that doesn't. */
   done?: Promise<unknown>;
 }
 
 /**
- * Runs a part until a shutdown request, then allows 10 s to stop.
+ * Runs a part until a shutdown request, then allows it to stop within its time limit.
  *
  * @returns the exit code: 0 after a graceful stop, 1 after the time limit, 130 after a second request
  * @throws the error with which the part failed to start, or ended
@@ -29,7 +32,7 @@ export async function runInForeground(start: () => Promise<ForegroundPart>): Pro
   if (early === 'ended') return 1;
   return Promise.race([
     part.stop().then(() => 0),
-    sleep(DRAIN_LIMIT_MS, 1, { ref: false }),
+    sleep(part.stopLimitMs ?? STOP_LIMIT_MS, 1, { ref: false }),
     requests.second.then(() => 130),
   ]);
 }

@@ -7,6 +7,7 @@ import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
+import { endRunningSteps } from './running-steps.js';
 import { isLoopback } from '../platform/auth-settings.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
@@ -49,11 +50,11 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
     await requests.first;
     say('Stopping the server and the worker first, Temporal last. Repeat to stop at once.');
     let exitCode = 0;
-    const insisted = requests.second.then(() => {
+    const insisted = requests.second.then(async () => {
       exitCode = 130;
-      return stack.stop(0);
+      await Promise.all([stack.stop(0), endRunningSteps(settings.home, say, 0)]);
     });
-    const ended = Promise.race([stack.stop(DRAIN_LIMIT_MS), insisted]);
+    const ended = Promise.race([stopWithSteps(stack, settings.home, say), insisted]);
     const code = await Promise.race([
       ended.then(() => exitCode),
       sleep(DRAIN_LIMIT_MS + 500, 1, { ref: false }),
@@ -63,6 +64,12 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
   } finally {
     release();
   }
+}
+
+async function stopWithSteps(stack: Stack, home: string, say: Say): Promise<void> {
+  await Promise.all([stack.stop(DRAIN_LIMIT_MS), endRunningSteps(home, say)]);
+  // The worker may have started one as it was asked to stop.
+  await endRunningSteps(home, say, 0);
 }
 
 /**

@@ -16,6 +16,8 @@ export default async function setUp() {
   process.env.LONGHAUL_HEARTBEAT_SECONDS = '1';
   process.env.LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS = '2';
   process.env.LONGHAUL_VISIBILITY_CALLS_PER_SECOND = '1000';
+  // Tests end workers in the middle of activities. test/shutdown sets a longer time.
+  process.env.LONGHAUL_DRAIN_TIMEOUT = '5s';
   // Hundreds of task queues: Temporal bounds the deployments of a namespace. test/versioning turns it on.
   process.env.LONGHAUL_WORKER_VERSIONING = 'false';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.

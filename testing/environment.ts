@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { endSteps } from '../activities/pipeline/end-steps.js';
 import type { ToolDeclaration } from '../cli/client/wire.js';
 import type { Tool, ToolInput, ToolOutput } from '../operations/tool.js';
 import { loadSettings, type LonghaulConfig, type Settings } from '../platform/config.js';
@@ -21,6 +22,9 @@ import { OperationHandle, type WaitOptions } from './operation.js';
 import { PartProcess, untilReady } from './processes.js';
 import { replayHistory } from './replay.js';
 import { connectTestTemporal, type TestTemporal } from './temporal.js';
+
+/** Time between SIGTERM and SIGKILL of the pipeline steps that run as an environment is closed, in milliseconds. */
+const STEP_GRACE_MS = 5_000;
 
 export interface TestToolEnvironmentOptions {
   /** Folder with `tools/`, `workflows/` and `activities/`. Default: that of `longhaul.config.*`, else the working folder. */
@@ -187,12 +191,18 @@ export class TestToolEnvironment implements AsyncDisposable {
     return this.#handle(token);
   }
 
-  /** Ends the worker process with SIGKILL: nothing is saved, no activity is cancelled, as in a crash. */
+  /**
+   * Ends the worker process with SIGKILL: nothing is saved, no activity is cancelled, as in a crash. Steps of pipelines run on, and
+   * the next worker takes them over.
+   */
   killWorker(): Promise<void> {
     return this.#parts.worker.kill();
   }
 
-  /** Ends the worker process in good order: what runs gets 5 seconds, then activities are cancelled and tried again later. */
+  /**
+   * Ends the worker process in good order: activities get 5 seconds, then they are cancelled and tried again later. Steps of
+   * pipelines run on, and the next worker takes them over.
+   */
   stopWorker(): Promise<void> {
     return this.#parts.worker.stop();
   }
@@ -220,7 +230,7 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Terminates the operations that are open, ends all processes, and removes what is left: files, the database of a Temporal of
+   * Terminates the operations that are open, ends all processes, those of pipeline steps included, and removes what is left: files, the database of a Temporal of
    * its own, and the histories on one that others use.
    */
   close(): Promise<void> {
@@ -239,7 +249,7 @@ export class TestToolEnvironment implements AsyncDisposable {
       await client.close();
       // The server holds nothing, and would wait for connections that the client keeps open.
       await Promise.all([server.kill(), worker.stop()]);
-      await temporal.close();
+      await Promise.all([temporal.close(), endSteps(settings.home, STEP_GRACE_MS)]);
       await rm(settings.home, { recursive: true, force: true });
     }
   }

@@ -35,7 +35,7 @@ const SHORTEST_QUEUED_MS = 200;
 
 export interface ActivityInterceptorsOptions extends Pick<
   ActivityContext,
-  'settings' | 'storage' | 'contact'
+  'settings' | 'storage' | 'steps' | 'stopping'
 > {
   loggers: OperationLoggers;
   reportOutcome: ReportOutcome;
@@ -70,18 +70,18 @@ async function execute(
   run: () => Promise<unknown>,
   context: Context,
   { token, operationId }: LoggingOperation,
-  { settings, storage, contact, loggers, reportOutcome }: ActivityInterceptorsOptions,
+  { settings, storage, steps, stopping, loggers, reportOutcome }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
   const last: unknown = context.info.heartbeatDetails;
   const around: ActivityContext = {
     settings,
     storage,
-    contact,
+    steps,
+    stopping,
     token,
     operationId,
     progress: reportIn(last),
-    afterReport: [],
   };
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
@@ -111,10 +111,18 @@ async function execute(
     );
     await loggers.flush(operationId);
     const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
+    const { kept } = around;
+    if (outcome && (await reportOutcome(ended, outcome, kept && stopping))) {
+      await kept?.forget();
+      throw new CompleteAsyncError();
+    }
+    if (kept && stopping.aborted) {
+      // The next worker of the host reports it.
+      kept.leave();
+      throw new CompleteAsyncError();
+    }
     // Otherwise the SDK reports it.
-    if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
-    for (const after of around.afterReport) await after();
-    throw new CompleteAsyncError();
+    return await work;
   } finally {
     clearInterval(keepAlive);
   }

@@ -1,9 +1,6 @@
-/** Background tasks of a worker: reporting steps whose worker has died, and removing leftover files. */
+/** Background tasks of a worker: adopting steps whose worker has ended, and removing leftover files. */
 import { Client } from '@temporalio/client';
-import { contactWatch, type ContactWatch } from '../activities/runtime/contact.js';
-import { recoverSteps } from '../activities/pipeline/recovery.js';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
-import type { ReportOutcome } from '../activities/runtime/outcome.js';
 import type { Settings } from '../platform/config.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { dataConverterOf } from '../platform/data-converter.js';
@@ -11,21 +8,12 @@ import { every } from '../platform/every.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
 import { removeTemporaryFiles } from '../platform/atomic-files.js';
+import { adoptSteps, type AdoptionContext } from './adopt-steps.js';
 import { sweepStorage } from './sweep-storage.js';
 
-const RECOVERY_INTERVAL_MS = 30_000;
+const ADOPTION_INTERVAL_MS = 5_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
-
-/** Watches this process's contact with Temporal, with a call that the frontend answers alone. */
-export function temporalContact(temporal: TemporalConnection): ContactWatch {
-  return contactWatch((deadlineMs) => {
-    const connection = temporal.current;
-    return connection.withDeadline(Date.now() + deadlineMs, () =>
-      connection.workflowService.getSystemInfo({}),
-    );
-  });
-}
 
 /**
  * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
@@ -34,17 +22,14 @@ export function temporalContact(temporal: TemporalConnection): ContactWatch {
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,
-  { temporal, reportOutcome }: { temporal: TemporalConnection; reportOutcome: ReportOutcome },
+  { temporal, adoption }: { temporal: TemporalConnection; adoption: AdoptionContext },
   logger: Logger,
 ): () => void {
   const { namespace } = temporal;
   const dataConverter = dataConverterOf(storage);
   const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
   const end = [
-    every(RECOVERY_INTERVAL_MS, logger, async () => {
-      const count = await recoverSteps({ settings, storage, namespace, reportOutcome });
-      if (count) logger.info({ count }, 'reported steps whose worker had died');
-    }),
+    every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption))),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);

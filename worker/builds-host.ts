@@ -4,22 +4,20 @@
  * open and don't replay with the newest. Every edit of a workflow makes a build, so their number is bounded.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import {
   countOpenOn,
   describeDeployment,
   setCurrentVersion,
   type DeploymentVersion,
 } from '../platform/deployments.js';
-import type { Logger } from '../platform/log.js';
 import { SDK_VERSION } from './build-id.js';
 import type { WorkflowBundle } from './bundle.js';
 import type { KeptBundles, KeptBundle } from './kept-bundles.js';
 import { Moves, type MovePlan } from './moves.js';
-import { logUnversionedMismatches, type ReplayCheck } from './replay-check.js';
+import { logUnversionedMismatches } from './replay-check.js';
 import { otherWorkersOf } from './versioning.js';
 import type { WorkerGroup } from './worker-group.js';
-import type { Refusal, WorkflowHost } from './workflow-host.js';
+import type { Refusal, VersionedHostOptions, WorkflowHost } from './workflow-host.js';
 
 /** Maximum number of builds whose operations stay open side by side. */
 const MAX_BUILDS = 3;
@@ -34,16 +32,8 @@ const KEEP_MS = 3600_000;
 /** Limit of the time until Temporal sends new operations to a build, in milliseconds. */
 const CURRENT_LIMIT_MS = 60_000;
 
-export interface BuildsHostOptions {
-  taskQueue: string;
-  /** Identity of this worker. */
-  identity: string;
-  deploymentName: string;
+export interface BuildsHostOptions extends VersionedHostOptions {
   kept: KeptBundles;
-  logger: Logger;
-  client: () => Client;
-  replays: ReplayCheck;
-  createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
 }
 
 interface Served {
@@ -95,6 +85,10 @@ export class BuildsHost implements WorkflowHost {
   async mayTake(): Promise<boolean> {
     const served = [...this.#served.values()];
     return served.length < MAX_BUILDS || served.some(({ idleLooks }) => idleLooks > 0);
+  }
+
+  get drainingCount(): number {
+    return [...this.#served.values()].reduce((sum, { workers }) => sum + workers.drainingCount, 0);
   }
 
   stop(): void {

@@ -2,6 +2,8 @@
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
+import { HostSteps } from '../activities/pipeline/host-steps.js';
+import { stepTaskQueue } from '../pipelines/run.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
@@ -19,9 +21,11 @@ import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';
-import { startBackgroundTasks, temporalContact } from './background-tasks.js';
+import { adoptSteps } from './adopt-steps.js';
+import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
 import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
+import { Drain } from './drain.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
@@ -30,14 +34,16 @@ import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
 import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
-import { allEnded } from './worker-group.js';
+import { allEnded, countDraining } from './worker-group.js';
 import { type SharedOptions, WorkerFactory } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
 import { createWorkflowHost } from './create-workflow-host.js';
 
 export interface RunningWorker {
-  /** Stops polling, gives running activities the grace time, and resolves when all Workers have stopped. */
+  /** Stops polling, gives running activities the drain timeout, and resolves when all Workers have stopped. */
   stop(): Promise<void>;
+  /** Time limit of a stop, in milliseconds. */
+  stopLimitMs: number;
   /** Resolves once the worker has stopped; rejects if it failed. */
   done: Promise<void>;
 }
@@ -50,6 +56,7 @@ export interface RunningWorker {
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
+  const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
   const signer = new Signer(loadSecret(settings.home));
   const [bundle, activities, temporal] = await Promise.all([
@@ -65,14 +72,14 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   await requireNamespace(temporal);
   const { namespace } = temporal;
   const storage = storageOf(settings);
-  const contact = temporalContact(temporal);
+  const steps = new HostSteps({ settings, storage });
   const dataConverter = dataConverterOf(storage);
   const identity = workerIdentity(hostId(settings.home));
   const reportOutcome = outcomeReporter({
     temporal,
     identity,
     dataConverter: loadDataConverter(dataConverter),
-    stopping: stopping.signal,
+    drainEnding: drain.ending,
     logger,
   });
   const logs = new OperationLogs({ storage, logger });
@@ -86,11 +93,16 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     activities: { default: activities.dispatch },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome, verifyStart })],
+      activity: [
+        activityInterceptors({
+          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart },
+          stopping: stopping.signal,
+        }),
+      ],
     },
     sinks: loggers.workflowSinks(),
   };
-  const factory = new WorkerFactory(settings, tuningOf(settings), shared);
+  const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
   const deploymentName = await deploymentOf(settings, client(), logger, stopping.signal);
   const workers = await factory.host();
@@ -111,24 +123,34 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   });
   const workflows = new WorkflowCode({ settings, logger, host }, bundle);
   await workflows.start();
+  const adoption = { settings, steps, client, reportOutcome, logger };
+  // Before this worker takes new steps: adopted ones have their slots.
+  await adoptSteps(adoption);
+  const running = [...workers.map((worker) => worker.run()), host.done];
+  const endChores = startBackgroundTasks(settings, storage, { temporal, adoption }, logger);
+  const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
+  // Steps don't need their worker: the drain doesn't wait for them.
+  const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
+  const draining = workers.filter(({ options }) => options.taskQueue !== stepQueue);
   const shutdown = () => {
+    drain.begin(() => countDraining(draining) + host.drainingCount);
     stopping.abort();
+    endFollowing();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     host.stop();
   };
-  const running = [...workers.map((worker) => worker.run()), host.done];
-  const endChores = startBackgroundTasks(settings, storage, { temporal, reportOutcome }, logger);
-  const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
-  const done = allEnded(running, shutdown).finally(async () => {
+  const done = allEnded(running, shutdown, async () => {
+    // Until here, steps that have no other worker on this host are adopted and heartbeat.
     endChores();
-    endFollowing();
+    await steps.leave();
     await logs.close();
-    return temporal.close();
+    await temporal.close();
   });
   done.catch(() => undefined);
   logger.info({ taskQueue: settings.taskQueue, namespace }, 'worker runs');
   return {
     done,
+    stopLimitMs: drain.limitMs,
     async stop() {
       shutdown();
       await done;

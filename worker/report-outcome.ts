@@ -26,8 +26,8 @@ const ATTEMPT_LIMIT_MS = 10_000;
 /** First and longest pause between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
-/** Time for open reports once the worker stops, in milliseconds. */
-const STOPPING_LIMIT_MS = 3_000;
+/** Time for open reports once no more time is left for them, in milliseconds. */
+const LAST_REPORTS_MS = 3_000;
 
 type WorkflowService = TemporalConnection['current']['workflowService'];
 
@@ -37,15 +37,15 @@ export interface ReportOptions {
   identity: string;
   /** With external storage. */
   dataConverter: LoadedDataConverter;
-  /** Fires when the worker stops. */
-  stopping: AbortSignal;
+  /** Fires when the worker's drain ends. */
+  drainEnding: AbortSignal;
   logger: Logger;
 }
 
 /** Makes the function that reports outcomes over a connection. */
 export function outcomeReporter(options: ReportOptions): ReportOutcome {
-  setMaxListeners(0, options.stopping);
-  return async (ended, outcome) => {
+  setMaxListeners(0, options.drainEnding);
+  return async (ended, outcome, stopping = options.drainEnding) => {
     let isOver = false;
     let end!: () => void;
     const over = new Promise<false>((resolve) => {
@@ -54,13 +54,13 @@ export function outcomeReporter(options: ReportOptions): ReportOutcome {
         resolve(false);
       };
     });
-    const onStopping = () => void setTimeout(end, STOPPING_LIMIT_MS).unref();
-    if (options.stopping.aborted) onStopping();
-    options.stopping.addEventListener('abort', onStopping);
+    const onStopping = () => void setTimeout(end, LAST_REPORTS_MS).unref();
+    if (stopping.aborted) onStopping();
+    stopping.addEventListener('abort', onStopping);
     try {
       return await Promise.race([untilReported(ended, outcome, options, () => isOver), over]);
     } finally {
-      options.stopping.removeEventListener('abort', onStopping);
+      stopping.removeEventListener('abort', onStopping);
     }
   };
 }

@@ -2,25 +2,12 @@
  * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
  * somebody else deploys. Which build new operations go to is decided by `longhaul deploy`.
  */
-import type { Client } from '@temporalio/client';
 import { countOpenOn, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
-import type { Logger } from '../platform/log.js';
-import { logUnversionedMismatches, type ReplayCheck } from './replay-check.js';
+import { logUnversionedMismatches } from './replay-check.js';
 import type { WorkflowBundle } from './bundle.js';
 import { logUnlessRegistered, otherWorkersOf } from './versioning.js';
 import type { WorkerGroup } from './worker-group.js';
-import type { Refusal, WorkflowHost } from './workflow-host.js';
-
-export interface SingleBuildHostOptions {
-  taskQueue: string;
-  deploymentName: string;
-  /** Identity of this worker. */
-  identity: string;
-  logger: Logger;
-  client: () => Client;
-  replays: ReplayCheck;
-  createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
-}
+import type { Refusal, VersionedHostOptions, WorkflowHost } from './workflow-host.js';
 
 export class SingleBuildHost implements WorkflowHost {
   #buildId = '';
@@ -30,7 +17,7 @@ export class SingleBuildHost implements WorkflowHost {
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
 
-  constructor(private readonly options: SingleBuildHostOptions) {
+  constructor(private readonly options: VersionedHostOptions) {
     this.done.catch(() => undefined);
   }
 
@@ -63,6 +50,10 @@ export class SingleBuildHost implements WorkflowHost {
 
   async mayTake(): Promise<boolean> {
     return false;
+  }
+
+  get drainingCount(): number {
+    return this.#workers?.drainingCount ?? 0;
   }
 
   stop(): void {

@@ -61,6 +61,9 @@ export class UnversionedHost implements WorkflowHost {
     return !(await this.options.replays.areOpen(this.#failures));
   }
 
+  /** Activities have Workers of their own. */
+  readonly drainingCount = 0;
+
   stop(): void {
     this.#isStopping = true;
     if (this.#current) this.#current.shutdown();

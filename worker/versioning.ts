@@ -33,16 +33,7 @@ export async function deploymentOf(
 ): Promise<string | undefined> {
   const deploymentName = deploymentNameOf(settings.taskQueue);
   if (!settings.workerVersioning) {
-    const current = await describeDeployment(client, deploymentName)
-      .then((deployment) => deployment?.current)
-      .catch(() => undefined);
-    if (current !== undefined)
-      logger.error(
-        { deployment: deploymentName, buildId: current },
-        `worker versioning is off, but the current version of the deployment ${deploymentName} is build ${current}: this worker ` +
-          'gets no operations. Turn workerVersioning on, or send new operations to workers without a version: ' +
-          `temporal worker deployment set-current-version --deployment-name ${deploymentName} --unversioned`,
-      );
+    void logIfDeployed(client, deploymentName, logger);
     return undefined;
   }
   const lacking = await whyNoDeployments(client, { deploymentName, buildId: 'none' }, signal);
@@ -52,6 +43,19 @@ export async function deploymentOf(
       'the newest workers',
   );
   return undefined;
+}
+
+/** Logs that a worker without a version gets no operations. */
+async function logIfDeployed(client: Client, deploymentName: string, logger: Logger): Promise<void> {
+  const deployment = await describeDeployment(client, deploymentName).catch(() => undefined);
+  const current = deployment?.current;
+  if (current === undefined) return;
+  logger.error(
+    { deployment: deploymentName, buildId: current },
+    `worker versioning is off, but the current version of the deployment ${deploymentName} is build ${current}: this worker ` +
+      'gets no operations. Turn workerVersioning on, or send new operations to workers without a version: ' +
+      `temporal worker deployment set-current-version --deployment-name ${deploymentName} --unversioned`,
+  );
 }
 
 /** Temporal's reason for which it has no Worker Deployments; undefined if it has. */

@@ -4,9 +4,13 @@
  */
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
+import { withTimeout } from '../platform/with-timeout.js';
+
+/** Time for the other Workers to stop once one has failed, in milliseconds: the process has to be restarted, not drained. */
+const FAILURE_LIMIT_MS = 10_000;
 
 export class WorkerGroup {
-  /** Resolves once all have stopped; rejects if one fails, after the others have stopped. */
+  /** Resolves once all have stopped; rejects if one fails. */
   readonly ended: Promise<void>;
 
   private constructor(
@@ -16,7 +20,8 @@ export class WorkerGroup {
     this.ended = allEnded(
       workers.map((worker) => worker.run()),
       () => this.shutdown(),
-    ).finally(() => temporal.close());
+      () => temporal.close(),
+    );
     this.ended.catch(() => undefined);
   }
 
@@ -41,19 +46,38 @@ export class WorkerGroup {
     return this.workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);
   }
 
+  /** Number of activities that a drain waits for. */
+  get drainingCount(): number {
+    return countDraining(this.workers);
+  }
+
   /** Stops polling; running activities get the grace time. */
   shutdown(): void {
     for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   }
 }
 
-/** Resolves once all have ended; if one fails, stops the others and rejects with its error. */
-export async function allEnded(running: Promise<void>[], shutdown: () => void): Promise<void> {
+/** Number of activities that Workers run, without local ones, which belong to a workflow task. */
+export function countDraining(workers: Worker[]): number {
+  return workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightNonLocalActivities, 0);
+}
+
+/**
+ * Resolves once all have ended and the connection is closed; if one fails, stops the others and rejects with its error, within 10 s.
+ */
+export async function allEnded(
+  running: Promise<void>[],
+  shutdown: () => void,
+  closeConnection: () => Promise<void>,
+): Promise<void> {
   try {
     await Promise.all(running);
   } catch (error) {
     shutdown();
-    await Promise.allSettled(running);
+    await withTimeout(Promise.allSettled(running), FAILURE_LIMIT_MS);
+    // Workers that still run keep it open.
+    await closeConnection().catch(() => undefined);
     throw error;
   }
+  await closeConnection();
 }

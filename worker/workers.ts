@@ -6,14 +6,19 @@
 import { readFile } from 'node:fs/promises';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
+import type { HostSteps } from '../activities/pipeline/host-steps.js';
 import { hostTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
 import type { DeploymentVersion } from '../platform/deployments.js';
 import { unversionedCode } from './bundle-entry.js';
+import { StepSlots } from './step-slots.js';
 import type { Tuning } from './tuning.js';
 
-/** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
-const SHUTDOWN_GRACE_MS = 5_000;
+/** Suppliers of slots for work that the Worker of steps doesn't do. */
+const NO_SLOTS = { type: 'fixed-size', numSlots: 1 } as const;
+
+/** How long local activities, and steps that end with their worker, get to end when it stops, in milliseconds; then they are cancelled. */
+export const SHUTDOWN_GRACE_MS = 5_000;
 
 /** Maximum number of open polls for steps. */
 const STEP_POLLS = 2;
@@ -27,18 +32,26 @@ export class WorkerFactory {
     private readonly settings: Settings,
     private readonly tuning: Tuning,
     private readonly shared: SharedOptions,
+    private readonly steps: HostSteps,
   ) {}
 
   /** The Workers of this host's task queues. */
   host(): Promise<Worker[]> {
-    const { home, taskQueue, maxSteps } = this.settings;
+    const { home, taskQueue, maxSteps, stepsEndWithWorker } = this.settings;
     const host = hostId(home);
     return Promise.all([
       Worker.create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
       Worker.create({
         ...this.#activityOptions,
         taskQueue: stepTaskQueue(taskQueue, host),
-        maxConcurrentActivityTaskExecutions: maxSteps,
+        // Steps run on without their worker, so that there is nothing to wait for.
+        shutdownGraceTime: stepsEndWithWorker ? SHUTDOWN_GRACE_MS : 0,
+        tuner: {
+          workflowTaskSlotSupplier: NO_SLOTS,
+          activityTaskSlotSupplier: new StepSlots(maxSteps, this.steps),
+          localActivityTaskSlotSupplier: NO_SLOTS,
+          nexusTaskSlotSupplier: NO_SLOTS,
+        },
         maxConcurrentActivityTaskPolls: Math.min(maxSteps, STEP_POLLS),
       }),
     ]);
@@ -80,7 +93,7 @@ export class WorkerFactory {
     const heartbeatMs = this.settings.heartbeatSeconds * 1_000;
     return {
       ...this.shared,
-      shutdownGraceTime: SHUTDOWN_GRACE_MS,
+      shutdownGraceTime: this.settings.drainTimeoutMs,
       // The SDK sends one after 80 % of the activity's heartbeat time-out, if that is sooner.
       maxHeartbeatThrottleInterval: heartbeatMs,
       defaultHeartbeatThrottleInterval: heartbeatMs,

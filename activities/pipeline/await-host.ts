@@ -1,5 +1,6 @@
 /** Waits for an absent host, on any other host. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { humanDuration } from '../../operations/budgets.js';
 import type { AwaitHost, HostPresence } from '../../pipelines/run.js';
 
@@ -14,13 +15,15 @@ export interface HostWatch {
   /** Current time on Temporal's clock, in epoch milliseconds. */
   now(): number;
   signal: AbortSignal;
+  /** Fires when this worker stops: another one waits on. */
+  stopping: AbortSignal;
   onWait(line: string): void;
 }
 
 /**
  * Waits until a worker of the host polls, or until the limit of the absence or of the wait.
  *
- * @throws errors of `lastSeen`, and the signal's reason
+ * @throws errors of `lastSeen`, and the signal's reason; ApplicationFailure, retryable, when this worker stops
  */
 export async function awaitHost(
   { host, since, limitMs }: AwaitHost,
@@ -28,6 +31,11 @@ export async function awaitHost(
 ): Promise<HostPresence> {
   const beganAt = new Date(since);
   for (;;) {
+    if (watch.stopping.aborted)
+      throw ApplicationFailure.create({
+        message: 'the worker stops',
+        category: ApplicationFailureCategory.BENIGN,
+      });
     const seen = await watch.lastSeen();
     const lastSeenAt = (seen ?? beganAt).toISOString();
     if (seen && seen > beganAt) return { isBack: true, lastSeenAt };

@@ -2,6 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFullError } from '../../platform/disk.js';
 
+/** Lines for people as a wait begins, and as it ends well. */
+export const DISK_FULL = 'waiting for room: the disk is full';
+export const DISK_FREE = 'there is room on the disk again';
+
 /** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -27,11 +31,11 @@ export async function retryWhileDiskIsFull<T>(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const result = await work();
-      if (attempt > 1) onWait?.('there is room on the disk again');
+      if (attempt > 1) onWait?.(DISK_FREE);
       return result;
     } catch (error) {
       if (!isDiskFullError(error) || signal?.aborted || performance.now() - began >= limitMs) throw error;
-      if (attempt === 1) onWait?.('waiting for room: the disk is full');
+      if (attempt === 1) onWait?.(DISK_FULL);
     }
     await delay(RETRY_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
   }

@@ -9,6 +9,7 @@ import {
   type RunStep,
   type StepFailureDetails,
 } from '../../pipelines/run.js';
+import type { StopCause } from './launcher-record.js';
 
 /** Failure types about a step's environment. They aren't retried. */
 export const STEP_NOT_STARTED = 'StepNotStarted';
@@ -19,14 +20,17 @@ export const ARTIFACT_MISSING = 'ArtifactMissing';
 export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
 /** Why the outcome of a step is unknown. */
-export type UnknownOutcomeReason = 'worker' | 'shutdown' | 'contact' | 'given_up' | 'launcher';
+export type UnknownOutcomeReason =
+  'worker' | 'launcher' | 'host' | 'secrets' | Exclude<StopCause, 'canceled' | 'timeout' | 'log'>;
 
 const UNKNOWN_OUTCOME_REASONS: Record<UnknownOutcomeReason, string> = {
   worker: 'its worker went away while it ran',
-  shutdown: 'its worker was shut down while it ran, and ended it',
-  contact: 'its worker lost contact with Temporal, and ended it',
-  given_up: 'Temporal took it from its worker (paused, reset or timed out), which ended it',
   launcher: 'the process that watched over it was killed',
+  host: 'its host was restarted while it ran',
+  secrets: "its secrets have changed since it started, so that its outputs can't be masked",
+  down: 'the stack was stopped while it ran, which ended it',
+  closed: 'its workflow run ended while it ran, which ended it',
+  outside: 'a signal from outside, as of a service manager, ended it',
 };
 
 /** An exit code other than 0; Temporal retries as the step's `retry` says. */

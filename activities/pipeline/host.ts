@@ -7,12 +7,21 @@ import { createFileOnce, readIfThere } from '../../platform/atomic-files.js';
 
 /** Host ID of a home, generated at first use: `buildbox-3f9c0a12b4`. */
 export function hostId(home: string): string {
-  const path = join(home, 'host-id');
-  const found = readIfThere(path)?.toString().trim();
+  const found = knownHostId(home);
   if (found) return found;
+  const path = idFile(home);
   const prefix = hostname()
     .replaceAll(/[^A-Za-z0-9-]/g, '-')
     .slice(0, 24);
   createFileOnce(path, `${prefix}-${randomBytes(5).toString('hex')}`);
   return readFileSync(path, 'utf8').trim();
+}
+
+/** Host ID of a home; undefined if no worker has run in it. */
+export function knownHostId(home: string): string | undefined {
+  return readIfThere(idFile(home))?.toString().trim() || undefined;
+}
+
+function idFile(home: string): string {
+  return join(home, 'host-id');
 }

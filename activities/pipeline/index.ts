@@ -1,4 +1,5 @@
 /** Activities of pipelines: a workspace on one host, the steps that run in it, and their artifacts. */
+import { AsyncResource } from 'node:async_hooks';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ChildRecord } from '../../operations/record.js';
@@ -20,10 +21,9 @@ import { awaitHost } from './await-host.js';
 import { saveArtifacts } from './artifacts.js';
 import { ARTIFACT_MISSING } from './failures.js';
 import { hostId } from './host.js';
-import type { StopCause } from './journal.js';
 import { masking } from './mask.js';
 import { retryWhileDiskIsFull, type DiskWait } from './disk-full.js';
-import { runStep } from './run-step.js';
+import { runStep, type StopReason } from './run-step.js';
 import { secretsOf } from './secrets.js';
 import { openWorkspace } from './workspace.js';
 import { currentContext } from '../runtime/context.js';
@@ -55,37 +55,30 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
   }
 }
 
-/** Runs one step, or returns its recorded outcome if it has run already. */
+/** Runs one step, waits for it if it runs already, or returns its recorded outcome. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
-  const { settings, storage, token, operationId, contact, afterReport } = currentContext();
+  const context = currentContext();
+  const { settings, steps, token, operationId } = context;
   const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
-  const { lost, release } = contact.watch();
   const stop = new AbortController();
-  const onCancelled = () => stop.abort(causeOf(cancelled.reason));
-  const onLost = () => stop.abort('contact' satisfies StopCause);
+  const onCancelled = () => stop.abort(stopReasonOf(cancelled.reason));
   cancelled.addEventListener('abort', onCancelled);
-  lost.addEventListener('abort', onLost);
   if (cancelled.aborted) onCancelled();
   try {
     return await runStep(step, {
-      settings,
-      storage,
-      operationId,
+      ...{ settings, steps, operationId, namespace, token, attempt },
       workflowId: workflowExecution!.workflowId,
       runId: workflowExecution!.runId,
-      namespace,
-      token,
-      attempt,
+      taskQueue: settings.taskQueue,
       taskToken: base64TaskToken,
       stop: stop.signal,
-      afterReport,
-      onLine: (message) => report({ progress: 0, message }),
+      keep: (kept) => (context.kept = kept),
+      // The step may be followed from within another attempt.
+      onLine: AsyncResource.bind((message: string) => report({ progress: 0, message })),
     });
   } finally {
     cancelled.removeEventListener('abort', onCancelled);
-    lost.removeEventListener('abort', onLost);
-    release();
   }
 }
 
@@ -111,7 +104,7 @@ export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
 
 /** Waits until a host is back, or has been absent for this worker's `hostAbsenceMinutes`. Runs on any host. */
 export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresence> {
-  const { settings } = currentContext();
+  const { settings, stopping } = currentContext();
   const { client, info } = Context.current();
   // Time on Temporal's clock, like that of the host's last poll; this machine's clock may differ.
   const { currentAttemptScheduledTimestampMs: scheduledMs } = info;
@@ -121,6 +114,7 @@ export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresenc
     absenceLimitMs: settings.hostAbsenceMinutes * 60_000,
     now: () => scheduledMs + performance.now() - began,
     signal: cancellationSignal(),
+    stopping,
     onWait: (message) => report({ progress: 0, message }),
   });
 }
@@ -130,10 +124,9 @@ function waiting(): DiskWait {
   return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }
 
-/** Cause of a cancellation, which Temporal gives in the failure's message. */
-function causeOf(reason: unknown): StopCause {
+/** Reason of a cancellation, which Temporal gives in the failure's message. */
+function stopReasonOf(reason: unknown): StopReason {
   const message = reason instanceof Error ? reason.message : String(reason);
   if (message === 'WORKER_SHUTDOWN') return 'shutdown';
-  // Temporal has timed the attempt out, or an operator has paused or reset it.
   return message === 'CANCELLED' ? 'canceled' : 'given_up';
 }

@@ -1,16 +1,22 @@
 /**
  * Journal of a step's runs on a host's disk: one folder per run, with the worker's `start.json`, written before anything is
- * started, and the launcher's `exit.json`. A restarted worker reads from them how the step ended.
+ * started, and the launcher's records. A worker reads from them whether a step runs, and how it ended.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedIfMissing } from '../../platform/atomic-files.js';
 import { readJson, writeJson } from './files.js';
-import { LAUNCHER_LIMIT_MS, STOP_GRACE_MS } from './launcher.js';
-import { readExit, type ExitRecord } from './launcher-record.js';
-import { LAUNCHER_FILE, LAUNCHER_SCRIPT } from './launcher-script.js';
-import { endLeftovers } from './leftovers.js';
+import { RUNNING_FILE } from './launcher-record.js';
+import {
+  FIRST_LAUNCHER_FILE,
+  LAUNCHER_FILE,
+  LAUNCHER_SCRIPT,
+  RELAY_FILE,
+  RELAY_SCRIPT,
+} from './launcher-script.js';
+import { bootId } from './leftovers.js';
 import type { ChildPaths } from './layout.js';
+import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 
 /** Record that is on disk before a step's process is started. */
 export interface StartRecord {
@@ -21,12 +27,13 @@ export interface StartRecord {
   runId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
+  /** Digest of the values of its secrets: see `secretsDigest`. Missing if it has none. */
+  secretsDigest?: string;
+  /** ID of the host's boot; empty where the system has none. */
+  boot: string;
   /** ISO 8601, UTC. */
   startedAt: string;
 }
-
-/** Why a worker ended a step. */
-export type StopCause = 'canceled' | 'shutdown' | 'contact' | 'given_up' | 'timeout' | 'log';
 
 /** One run of a step. */
 export interface Attempt {
@@ -61,12 +68,17 @@ export function outputFile(folder: string): string {
   return join(folder, 'output');
 }
 
-/** Makes the folder of a new run, with its script, its launcher and an empty file for its outputs. */
+/** Makes the folder of a new run: its script, its launcher, and empty files for its outputs and for what its launcher renames. */
 export async function prepareRun(folder: string, script: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  // That of a start that failed.
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(spoolFolder(folder), { recursive: true, mode: 0o700 });
   await writeFile(join(folder, 'script.sh'), script.endsWith('\n') ? script : `${script}\n`);
   await writeFile(join(folder, LAUNCHER_FILE), LAUNCHER_SCRIPT);
+  await writeFile(join(folder, RELAY_FILE), RELAY_SCRIPT);
   await writeFile(outputFile(folder), '');
+  await writeFile(join(folder, RUNNING_FILE), '');
+  await writeFile(join(spoolFolder(folder), SPOOL_OPEN_FILE), '');
 }
 
 /** Records a start; it is on disk once this resolves. */
@@ -74,27 +86,14 @@ export function recordStart(folder: string, start: StartRecord): Promise<void> {
   return writeJson(join(folder, 'start.json'), start);
 }
 
+/** Whether a run whose launcher has left no record was never started: its worker was killed first. False where that is unknown. */
+export async function hasNotStarted(folder: string): Promise<boolean> {
+  const start = await readJson<StartRecord>(join(folder, 'start.json'));
+  if (!start?.boot || start.boot !== bootId()) return false;
+  return !(await readdir(folder)).includes(FIRST_LAUNCHER_FILE);
+}
+
 /** Removes the record of a start whose process could not be created. */
 export function removeStart(folder: string): Promise<void> {
   return rm(join(folder, 'start.json'), { force: true });
-}
-
-/** Records why a step is about to be ended. A full disk doesn't throw, so that the step is ended anyway. */
-export async function recordStop(folder: string, cause: StopCause): Promise<void> {
-  await writeJson(join(folder, 'stop.json'), cause).catch(() => undefined);
-}
-
-/** Why the worker ended the step; undefined if it didn't, or couldn't record it. */
-export function readStop(folder: string): Promise<StopCause | undefined> {
-  return readJson(join(folder, 'stop.json'));
-}
-
-/**
- * Waits until no process of an earlier run is left; kills those that don't end.
- *
- * @returns how the run ended; undefined when that is unknown
- */
-export async function awaitEnd({ folder, start }: Attempt): Promise<ExitRecord | undefined> {
-  await endLeftovers(folder, start.stepId, STOP_GRACE_MS + LAUNCHER_LIMIT_MS);
-  return readExit(folder);
 }

@@ -1,22 +1,36 @@
-/** Records that a launcher writes into the folder of a step's run. */
+/** Records in the folder of a step's run: the launcher's, and the requests to end the step. */
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJson } from './files.js';
+
+/**
+ * Why a step was ended: its operation was cancelled; it took longer than its time-out; its log couldn't be written; its stack was
+ * stopped; its worker ended, with which it ends by a setting; its workflow run has closed, or has its job on another host; or its
+ * launcher got a signal from outside of Longhaul.
+ */
+export type StopCause = 'canceled' | 'timeout' | 'log' | 'down' | 'worker' | 'closed' | 'outside';
 
 /** How a step ended. */
 export interface ExitRecord {
   /** Missing when a signal ended the step's shell. */
   exitCode?: number;
   signal?: string;
-  /** Whether the launcher ended it, on request of its worker or because the worker died. */
-  stopped: boolean;
+  /** Why its launcher ended it; missing if it ended by itself. */
+  stopped?: StopCause;
   /** ISO 8601, UTC. */
   endedAt: string;
 }
 
-/** PIDs: the launcher's own, and that of the step's shell, which leads the step's process group. */
+/** The processes of a run. Start times are opaque, and empty where the system has no /proc. */
 export interface LauncherRecord {
+  /** ID of the host's boot; empty where the system has none. */
+  boot: string;
+  /** PID of the launcher, which leads the session of all of the step's processes that made none of their own. */
   launcher: number;
+  launcherStartedAt: string;
+  /** PID of the step's shell, which leads the step's process group. */
   step: number;
+  stepStartedAt: string;
 }
 
 /** How the step ended; undefined when the record is missing or incomplete. */
@@ -27,4 +41,22 @@ export function readExit(folder: string): Promise<ExitRecord | undefined> {
 /** PIDs of launcher and step; undefined until the step was started. */
 export function readLauncher(folder: string): Promise<LauncherRecord | undefined> {
   return readJson(join(folder, 'launcher.json'));
+}
+
+/** Name of the file that a request to end the step renames: only the first request counts, also on a full disk. */
+export const RUNNING_FILE = 'running';
+
+/** Records why a step is about to be ended, unless it has ended or is being ended. @returns whether this cause counts */
+export async function recordStop(folder: string, cause: StopCause): Promise<boolean> {
+  return rename(join(folder, RUNNING_FILE), join(folder, `stopped-${cause}`)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Why the step was ended, or is being ended; undefined if nobody asked for it. */
+export async function readStop(folder: string): Promise<StopCause | undefined> {
+  const names = await readdir(folder).catch(() => []);
+  const name = names.find((one) => one.startsWith('stopped-'));
+  return name?.slice('stopped-'.length) as StopCause | undefined;
 }

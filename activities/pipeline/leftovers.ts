@@ -1,8 +1,8 @@
-/** Finds and kills processes of a step that remain after its launcher: those that left its group, or a killed launcher's. */
+/** The processes of a step: whether its launcher lives, and how remaining ones are found and killed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitUntilGone, processIdentity, signalProcess } from '../../platform/process-identity.js';
-import { readLauncher } from './launcher-record.js';
+import { processIdentity, signalProcess } from '../../platform/process-identity.js';
+import type { LauncherRecord } from './launcher-record.js';
 
 /** Environment variable that all processes of a step inherit. */
 export const STEP_MARKER = 'LONGHAUL_STEP_ID';
@@ -10,14 +10,107 @@ export const STEP_MARKER = 'LONGHAUL_STEP_ID';
 /** Maximum wait for processes to disappear after SIGKILL, in milliseconds. */
 const KILL_LIMIT_MS = 5_000;
 
-/** PIDs of the processes with a step's LONGHAUL_STEP_ID. Only Linux shows the environment of other processes. */
-export function processesOfStep(stepId: string): number[] {
+/** A run of a step, for looking up its processes. */
+export interface RunProcesses {
+  /** Folder of the run: part of the command lines of launcher and step. */
+  folder: string;
+  stepId: string;
+  /** Undefined if the step was never started, or its record is lost. */
+  pids: LauncherRecord | undefined;
+}
+
+/** Whether the run's launcher lives: its PID may be another process's by now, or be of an earlier boot. */
+export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
+  return pids !== undefined && isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder);
+}
+
+/** Whether the host was started again since. */
+export function isOfEarlierBoot({ pids }: RunProcesses): boolean {
+  return pids !== undefined && pids.boot !== '' && pids.boot !== bootId();
+}
+
+/** Asks the launcher to end the step; a launcher that is stopped (SIGSTOP) continues for it. */
+export function signalLauncher(run: RunProcesses): void {
+  if (!isLauncherAlive(run)) return;
+  signalProcess(run.pids!.launcher, 'SIGTERM');
+  signalProcess(run.pids!.launcher, 'SIGCONT');
+}
+
+/** Which of a step's processes are looked for by their session. */
+export interface SessionProcesses {
+  /** The launcher's PID, if the caller has seen the launcher alive. */
+  session?: number | undefined;
+  /** Whether the launcher's own process group, with the relay, is included. */
+  isRelayToo?: boolean;
+}
+
+/**
+ * Kills what is left of a run, also what its processes start meanwhile: its launcher, its process group, all processes with its
+ * LONGHAUL_STEP_ID, and those of its session. Only Linux shows the last two.
+ */
+export async function killLeftovers(run: RunProcesses, within: SessionProcesses = {}): Promise<void> {
+  const { folder, stepId, pids } = run;
+  if (pids && isOfRun(pids, pids.step, pids.stepStartedAt, folder)) signalProcess(-pids.step, 'SIGKILL');
+  if (pids && isLauncherAlive(run)) signalProcess(pids.launcher, 'SIGKILL');
+  const deadline = performance.now() + KILL_LIMIT_MS;
+  for (;;) {
+    const left = processesOfStep(stepId, within);
+    if (left.length === 0 || performance.now() > deadline) return;
+    for (const pid of left) signalProcess(pid, 'SIGKILL');
+    await sleep(20);
+  }
+}
+
+/** PIDs of the processes with a step's LONGHAUL_STEP_ID, or in its session. Only Linux shows them. */
+export function processesOfStep(
+  stepId: string,
+  { session, isRelayToo = false }: SessionProcesses = {},
+): number[] {
   if (process.platform !== 'linux') return [];
   const marker = `${STEP_MARKER}=${stepId}\0`;
+  const isInSession = (pid: number) => {
+    if (session === undefined) return false;
+    const found = groupAndSessionOf(pid);
+    return found?.session === session && (isRelayToo || found.group !== session);
+  };
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => hasInEnvironment(pid, marker));
+    .filter((pid) => hasInEnvironment(pid, marker) || isInSession(pid));
+}
+
+/** Variables in the environment that a process was started with; only Linux shows them. */
+export function startVariables(pid: number, names: readonly string[]): Record<string, string> {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return Object.fromEntries(
+      names.flatMap((name) => {
+        const variable = variables.find((one) => one.startsWith(`${name}=`));
+        return variable === undefined ? [] : [[name, variable.slice(name.length + 1)]];
+      }),
+    );
+  } catch {
+    return {};
+  }
+}
+
+function isOfRun({ boot }: LauncherRecord, pid: number, startedAt: string, folder: string): boolean {
+  if (boot !== bootId()) return false;
+  const identity = processIdentity(pid);
+  return startedAt === ''
+    ? Boolean(identity?.commandLine.includes(folder))
+    : identity?.startedAt === startedAt;
+}
+
+let ownBootId: string | undefined;
+
+/** ID of the host's boot; empty where the system has none. */
+export function bootId(): string {
+  try {
+    return (ownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  } catch {
+    return (ownBootId = '');
+  }
 }
 
 function hasInEnvironment(pid: number, text: string): boolean {
@@ -28,32 +121,13 @@ function hasInEnvironment(pid: number, text: string): boolean {
   }
 }
 
-/** Kills all processes with a step's LONGHAUL_STEP_ID, also those that they start meanwhile. */
-export async function killProcessesOfStep(stepId: string): Promise<void> {
-  const deadline = Date.now() + KILL_LIMIT_MS;
-  for (;;) {
-    const pids = processesOfStep(stepId);
-    if (pids.length === 0 || Date.now() > deadline) return;
-    for (const pid of pids) signalProcess(pid, 'SIGKILL');
-    await sleep(20);
+/** Fields 5 and 6 of proc(5), after the name in parentheses, which may hold spaces; undefined for a zombie. */
+function groupAndSessionOf(pid: number): { group: number; session: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : { group: Number(group), session: Number(session) };
+  } catch {
+    return undefined;
   }
-}
-
-/** Kills the process group of a step whose launcher was killed. */
-export async function killGroup(folder: string): Promise<void> {
-  const step = (await readLauncher(folder))?.step;
-  if (step) signalProcess(-step, 'SIGKILL');
-}
-
-/**
- * Ends a step whose worker has died: its launcher gets time to stop it, then remaining processes are killed.
- */
-export async function endLeftovers(folder: string, stepId: string, limitMs: number): Promise<void> {
-  const pids = await readLauncher(folder);
-  // A PID may have been reused: the command lines of launcher and step contain the run's folder.
-  const isOurs = (pid: number) => processIdentity(pid)?.commandLine.includes(folder) ?? false;
-  await waitUntilGone(() => (pids ? isOurs(pids.launcher) : processesOfStep(stepId).length > 0), limitMs);
-  if (pids && isOurs(pids.step)) signalProcess(-pids.step, 'SIGKILL');
-  if (pids && isOurs(pids.launcher)) signalProcess(pids.launcher, 'SIGKILL');
-  await killProcessesOfStep(stepId);
 }

@@ -2,11 +2,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Storage } from '../../platform/storage.js';
 import { retryWhileDiskIsFull } from './disk-full.js';
-import type { Masking, StreamMasker } from './mask.js';
+import type { HeldBytes, Masking, StreamMasker } from './mask.js';
+import type { Cursor } from './spool.js';
 
-/** Output is written at once when it reaches this size in bytes or the last write is a pause ago; else after the pause. */
-const BATCH_BYTES = 64 * 1024;
-const BATCH_PAUSE_MS = 200;
 /** Maximum size of a step's log, in bytes. */
 const LOG_LIMIT_BYTES = 256 * 1024 * 1024;
 /** Size of the log's end that is kept in memory for the last lines, in bytes. */
@@ -20,71 +18,74 @@ export interface StepLogOptions {
   storage: Storage;
   key: string;
   masking: Masking;
-  /** Gets the last whole line, at most once a second. */
-  onLine?: (line: string) => void;
-  limitBytes?: number;
+  limitBytes?: number | undefined;
   /** Ends the waits for room on a full disk, which otherwise last until there is room. */
   stop?: AbortSignal;
+  /** Where the log of an earlier worker continues. Default: the stored log's end. */
+  from?: Pick<Cursor, 'covered' | 'logBytes'>;
 }
 
 export class StepLog {
   /** Called when the log can't be written for another reason than a full disk. Later output is dropped. */
   onLost: ((error: unknown) => void) | undefined;
+  /** Gets the last whole line, at most once a second, and what the log waits for. */
+  onLine: ((line: string) => void) | undefined;
   readonly #masker: StreamMasker;
-  #batch: Buffer[] = [];
-  #batchBytes = 0;
-  #flushedAt = -Infinity;
-  #pause: NodeJS.Timeout | undefined;
-  #writing: Promise<void> = Promise.resolve();
   #size: number | undefined;
-  #isFull = false;
+  /** Number of bytes that are stored already: an earlier worker was killed before it moved its cursor. */
+  #stored = 0;
   #isLost = false;
   #tail: Buffer = Buffer.alloc(0);
   #progressPause: NodeJS.Timeout | undefined;
   #isLineNew = false;
 
   constructor(private readonly options: StepLogOptions) {
-    this.#masker = options.masking.stream();
+    this.#masker = options.masking.stream(options.from?.covered);
+  }
+
+  /** Size of the log, in bytes. */
+  async size(): Promise<number> {
+    const { storage, key, from } = this.options;
+    if (this.#size === undefined) {
+      const size = (await storage.size(key)) ?? 0;
+      this.#stored = Math.max(0, size - (from?.logBytes ?? size));
+      this.#size = size - this.#stored;
+    }
+    return this.#size;
+  }
+
+  /** Bytes of the output that the log doesn't have yet. */
+  get held(): HeldBytes {
+    return this.#masker.held;
   }
 
   /** Starts the section of a further run. */
   async heading(line: string): Promise<void> {
     const { storage, key } = this.options;
-    const size = (await storage.size(key)) ?? 0;
+    const size = await this.size();
     const last = size ? await storage.read(key, { from: size - 1, lengthBytes: 1 }) : Buffer.from('\n');
     await this.#append(Buffer.from(`${last[0] === 10 ? '' : '\n'}${line}\n`));
   }
 
-  /** Adds output; resolves when more can be added. */
-  async write(chunk: Buffer): Promise<void> {
-    this.#batch.push(chunk);
-    this.#batchBytes += chunk.length;
-    const isDue = performance.now() - this.#flushedAt >= BATCH_PAUSE_MS;
-    if (isDue || this.#batchBytes >= BATCH_BYTES) await this.#flush();
-    else this.#pause ??= setTimeout(() => void this.#flush(), BATCH_PAUSE_MS);
+  /** Adds output; it is stored, except for {@link held}, once this resolves. */
+  write(chunk: Buffer): Promise<void> {
+    return this.#take(this.#masker.write(chunk));
   }
 
-  /** Writes buffered output. */
+  /** Writes what is held. */
   async end(): Promise<void> {
-    await this.#flush();
     await this.#take(this.#masker.end());
+    this.close();
+  }
+
+  /** Ends the reports of lines. */
+  close(): void {
     clearTimeout(this.#progressPause);
   }
 
-  /** The last lines of this run. */
+  /** The last lines that were added. */
   lastLines(): string[] {
     return lastLinesOf(this.#tail, this.options.masking);
-  }
-
-  #flush(): Promise<void> {
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
-    const batch = Buffer.concat(this.#batch);
-    this.#batch = [];
-    this.#batchBytes = 0;
-    this.#flushedAt = performance.now();
-    this.#writing = this.#writing.then(() => this.#take(this.#masker.write(batch)));
-    return this.#writing;
   }
 
   async #take(shown: Buffer): Promise<void> {
@@ -96,8 +97,8 @@ export class StepLog {
     if (shown.includes(10)) this.#reportLine();
     if (this.#isLost) return;
     try {
-      const { stop, onLine } = this.options;
-      await retryWhileDiskIsFull(() => this.#append(shown), { signal: stop, onWait: onLine });
+      const onWait = (line: string) => this.onLine?.(line);
+      await retryWhileDiskIsFull(() => this.#append(shown), { signal: this.options.stop, onWait });
     } catch (error) {
       this.#isLost = true;
       this.onLost?.(error);
@@ -106,28 +107,30 @@ export class StepLog {
 
   async #append(bytes: Buffer): Promise<void> {
     const { storage, key, limitBytes = LOG_LIMIT_BYTES } = this.options;
-    if (this.#isFull) return;
-    this.#size ??= (await storage.size(key)) ?? 0;
-    const room = limitBytes - this.#size;
-    const isFull = bytes.length > room;
-    const kept = isFull
-      ? Buffer.concat([bytes.subarray(0, Math.max(0, room)), Buffer.from(`\n${limitNotice(limitBytes)}\n`)])
-      : bytes;
-    await storage.append(key, kept);
-    this.#size += kept.length;
-    this.#isFull = isFull;
+    const size = await this.size();
+    // Beyond the limit there is the notice of it alone.
+    if (size > limitBytes) return;
+    const room = limitBytes - size;
+    const kept =
+      bytes.length > room
+        ? Buffer.concat([bytes.subarray(0, room), Buffer.from(`\n${limitNotice(limitBytes)}\n`)])
+        : bytes;
+    const stored = Math.min(this.#stored, kept.length);
+    if (stored < kept.length) await storage.append(key, kept.subarray(stored));
+    this.#stored -= stored;
+    this.#size = size + kept.length;
   }
 
   #reportLine(): void {
     this.#isLineNew = true;
-    if (!this.options.onLine || this.#progressPause) return;
+    if (!this.onLine || this.#progressPause) return;
     const report = () => {
       this.#progressPause = undefined;
       if (!this.#isLineNew) return;
       this.#isLineNew = false;
       const whole = this.#tail.subarray(0, this.#tail.lastIndexOf(10));
       const line = lastLinesOf(whole, this.options.masking).findLast((text) => text.trim() !== '');
-      if (line) this.options.onLine?.(shortened(line.trim()));
+      if (line) this.onLine?.(shortened(line.trim()));
       this.#progressPause = setTimeout(report, PROGRESS_INTERVAL_MS);
     };
     report();

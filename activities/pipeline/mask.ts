@@ -16,13 +16,25 @@ interface Pattern {
 
 /** Masks the values of a step's secrets. */
 export interface Masking {
-  /** A masker for one stream of bytes. */
-  stream(): StreamMasker;
+  /**
+   * A masker for one stream of bytes.
+   *
+   * @param covered where another masker's stream continues: {@link HeldBytes.covered}. Default: 0
+   */
+  stream(covered?: number): StreamMasker;
   /** Masks them in a whole text. */
   text(text: string): string;
 }
 
+/** Bytes that a masker holds back: they may start a secret. */
+export interface HeldBytes {
+  count: number;
+  /** How many of them belong to a secret whose mask has been returned already. */
+  covered: number;
+}
+
 export interface StreamMasker {
+  readonly held: HeldBytes;
   /** Adds a chunk. @returns the bytes that are safe to show */
   write(chunk: Buffer): Buffer;
   /** Returns the bytes that were held back. */
@@ -37,13 +49,23 @@ export function masking(secrets: readonly string[]): Masking {
     .map((form) => Buffer.from(form))
     .map((bytes) => ({ bytes, stride: strideOf(bytes) }));
   return {
-    stream: () => new PatternMasker(patterns),
+    stream: (covered = 0) => new PatternMasker(patterns, covered),
     text(text) {
-      const masker = new PatternMasker(patterns);
+      const masker = new PatternMasker(patterns, 0);
       return Buffer.concat([masker.write(Buffer.from(text)), masker.end()]).toString();
     },
   };
 }
+
+/** Masks everything, where the values of a step's secrets are unknown. */
+export const EVERYTHING_MASKED: Masking = {
+  stream: () => ({
+    held: { count: 0, covered: 0 },
+    write: () => Buffer.alloc(0),
+    end: () => Buffer.alloc(0),
+  }),
+  text: () => String(MASK),
+};
 
 function formsOf(secret: string): string[] {
   const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.length >= SHORTEST_LINE);
@@ -64,10 +86,16 @@ function strideOf(bytes: Buffer): number {
 
 class PatternMasker implements StreamMasker {
   #held: Buffer = Buffer.alloc(0);
-  /** Number of held bytes that belong to a secret whose mask has been returned already. */
-  #heldCovered = 0;
 
-  constructor(private readonly patterns: readonly Pattern[]) {}
+  /** @param heldCovered see {@link HeldBytes.covered} */
+  constructor(
+    private readonly patterns: readonly Pattern[],
+    private heldCovered: number,
+  ) {}
+
+  get held(): HeldBytes {
+    return { count: this.#held.length, covered: this.heldCovered };
+  }
 
   write(chunk: Buffer): Buffer {
     const bytes = this.#held.length ? Buffer.concat([this.#held, chunk]) : chunk;
@@ -81,7 +109,7 @@ class PatternMasker implements StreamMasker {
   /** Masks the bytes before `cut`, and holds the rest. */
   #show(bytes: Buffer, cut: number): Buffer {
     const shown: Buffer[] = [];
-    let shownTo = this.#heldCovered;
+    let shownTo = this.heldCovered;
     for (const { from, to } of this.#occurrences(bytes)) {
       if (from >= cut) break;
       // Occurrences may overlap: both are masked whole.
@@ -90,7 +118,7 @@ class PatternMasker implements StreamMasker {
     }
     if (shownTo < cut) shown.push(bytes.subarray(shownTo, cut));
     this.#held = Buffer.from(bytes.subarray(cut));
-    this.#heldCovered = Math.max(0, shownTo - cut);
+    this.heldCovered = Math.max(0, shownTo - cut);
     return Buffer.concat(shown);
   }
 

@@ -4,17 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childName, type ChildId } from '../../pipelines/run.js';
-import { awaitEnd, findAttempts } from './journal.js';
-import { childPaths } from './layout.js';
-import { isAbandoned, runningSteps, type RunningStep } from './running.js';
+import { releaseRunning, runningSteps, type FoundStep } from './running.js';
 
 /** Interval of looks, in milliseconds. */
 const LOOK_MS = 100;
-/**
- * Maximum wait for a worker to end its step, in milliseconds: longer than it needs without contact to Temporal, which is
- * 75 s, and for a step's end. Then it hangs, and the step is killed.
- */
-const WORKER_LIMIT_MS = 150_000;
+/** Time for a worker to end its step, in milliseconds. After that it hangs, and the step is left to another worker, this one if need be. */
+const WORKER_LIMIT_MS = 60_000;
 
 export interface ReplacedRuns {
   home: string;
@@ -30,7 +25,7 @@ export interface ReplacedRuns {
 }
 
 /**
- * Waits until no step of another workflow run is left in a child's workspace. Steps of dead workers are ended.
+ * Waits until no step of another workflow run is left in a child's workspace.
  *
  * Two steps may see each other's records: the wait doesn't know which run was replaced. The heartbeat of that one's activity
  * ends its wait.
@@ -39,17 +34,12 @@ export interface ReplacedRuns {
  */
 export async function awaitReplacedRuns({ onWait, ...replaced }: ReplacedRuns): Promise<boolean> {
   const began = performance.now();
-  const ended = new Set<string>();
   for (let look = 1; !replaced.stop.aborted; look += 1) {
-    const isLate = performance.now() - began > WORKER_LIMIT_MS;
-    const left = (await stepsOfOtherRuns(replaced)).filter(({ stepId }) => !ended.has(stepId));
+    const left = await stepsOfOtherRuns(replaced);
     if (left.length === 0) return true;
     if (look === 1) onWait?.('waiting for the end of a step of the replaced workflow run');
-    for (const running of left) {
-      if (!isLate && !isAbandoned(running)) continue;
-      await endProcesses(running, replaced);
-      ended.add(running.stepId);
-    }
+    if (performance.now() - began > WORKER_LIMIT_MS)
+      for (const found of left) if (found.follower === 'other') await releaseRunning(replaced.home, found);
     await sleep(LOOK_MS, undefined, { signal: replaced.stop }).catch(() => undefined);
   }
   return false;
@@ -60,20 +50,11 @@ async function stepsOfOtherRuns({
   operationId,
   child,
   runId,
-}: Omit<ReplacedRuns, 'onWait'>): Promise<RunningStep[]> {
+}: Omit<ReplacedRuns, 'onWait'>): Promise<FoundStep[]> {
   return (await runningSteps(home)).filter(
     (running) =>
       running.operationId === operationId &&
       running.runId !== runId &&
       childName(running.step.child) === childName(child),
   );
-}
-
-async function endProcesses(
-  { stepId, step }: RunningStep,
-  { home, operationId, child }: Omit<ReplacedRuns, 'onWait'>,
-): Promise<void> {
-  const attempts = await findAttempts(childPaths(home, operationId, child), step.step);
-  const attempt = attempts.find(({ start }) => start.stepId === stepId);
-  if (attempt) await awaitEnd(attempt);
 }

@@ -1,62 +1,138 @@
-/** Records of the steps that workers are running; another worker recovers those of a dead worker. */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+/**
+ * Records of the steps that run on this host, each with the worker process that follows it, in the file's name: a step whose worker
+ * has ended is followed by the worker that renames its record first.
+ */
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunStep } from '../../pipelines/run.js';
+import { encodeFileName } from '../../platform/file-name.js';
 import { processIdentity } from '../../platform/process-identity.js';
 import { readJson, writeJson } from './files.js';
-import { runningStepsFolder } from './layout.js';
+import { findAttempts, type Attempt } from './journal.js';
+import { childPaths, runningStepsFolder } from './layout.js';
 
 export interface RunningStep {
   stepId: string;
   /** The operation's workflow ID. */
   operationId: string;
+  /** The operation's token. */
+  token: string;
   /** The activity's workflow. */
   workflowId: string;
   runId: string;
   namespace: string;
+  /** Task queue of the worker. */
+  taskQueue: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
-  /** Task token of the activity, base64; Temporal accepts its result from any process. */
+  /** Task token of the activity, base64; Temporal accepts its heartbeats and its result from any process. */
   taskToken: string;
   /** The step, without script and environment. */
   step: RunStep;
-  worker: { pid: number; startedAt: string };
 }
 
-/** Records that this process runs a step. */
-export async function recordRunning(
-  home: string,
-  running: Omit<RunningStep, 'worker' | 'step'> & { step: RunStep },
-): Promise<void> {
+/** A record, with the process that follows the step. */
+export interface FoundStep extends RunningStep {
+  /** Undefined if it was left to the next worker. */
+  workerPid?: number;
+  /** `own`: this process; `other`: another one that lives; `none`: the step waits for a worker. */
+  follower: 'own' | 'other' | 'none';
+  /** Name of the record's file. */
+  file: string;
+}
+
+/** Records that this process follows a step, or changes the record. */
+export async function recordRunning(home: string, running: RunningStep): Promise<void> {
   const folder = runningStepsFolder(home);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const startedAt = processIdentity(process.pid)?.startedAt ?? '';
-  await writeJson(join(folder, `${running.stepId}.json`), {
+  await writeJson(join(folder, ownFile(running.stepId)), {
     ...running,
     step: { ...running.step, run: '', env: {}, approval: undefined },
-    worker: { pid: process.pid, startedAt },
   });
 }
 
-export function removeRunning(home: string, stepId: string): Promise<void> {
-  return rm(join(runningStepsFolder(home), `${stepId}.json`), { force: true });
+/** Removes the record of a step that this process follows, or that no process does. */
+export async function removeRunning(home: string, stepId: string): Promise<void> {
+  for (const file of [ownFile(stepId), freeFile(stepId)])
+    await rm(join(runningStepsFolder(home), file), { force: true });
 }
 
-/** Steps that workers of this host run, or ran as they died. */
-export async function runningSteps(home: string): Promise<RunningStep[]> {
+/** Whether this process still follows a step: another one may have taken it over. */
+export async function isOwnRunning(home: string, stepId: string): Promise<boolean> {
+  return access(join(runningStepsFolder(home), ownFile(stepId))).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Makes this process the one that follows a step. @returns false if another process was faster */
+export function claimRunning(home: string, { file, stepId }: FoundStep): Promise<boolean> {
+  return renameRecord(home, file, ownFile(stepId));
+}
+
+/** Leaves a step to the worker that claims it first. @returns false if the record has changed meanwhile */
+export function releaseRunning(
+  home: string,
+  { stepId, file = ownFile(stepId) }: Pick<FoundStep, 'stepId'> & { file?: string },
+): Promise<boolean> {
+  return renameRecord(home, file, freeFile(stepId));
+}
+
+/** The steps that run on this host, or whose end hasn't been reported. */
+export async function runningSteps(home: string): Promise<FoundStep[]> {
   const folder = runningStepsFolder(home);
-  const names = await readdir(folder).catch(() => []);
+  const files = await readdir(folder).catch(() => []);
   const all = await Promise.all(
-    names.filter((name) => name.endsWith('.json')).map((name) => readJson<RunningStep>(join(folder, name))),
+    files
+      .filter((file) => file.endsWith('.json'))
+      .map(async (file): Promise<FoundStep | undefined> => {
+        const running = await readJson<RunningStep>(join(folder, file));
+        return running && { ...running, file, ...followerOf(file) };
+      }),
   );
   return all.filter((running) => running !== undefined);
 }
 
-/** Steps whose worker has died. Running workers may use the same folder. */
-export async function abandonedSteps(home: string): Promise<RunningStep[]> {
-  return (await runningSteps(home)).filter(isAbandoned);
+/** The run of a step that is recorded as running; undefined if its start is not recorded. */
+export async function runOf(
+  home: string,
+  { step, operationId, stepId }: RunningStep,
+): Promise<Attempt | undefined> {
+  const attempts = await findAttempts(childPaths(home, operationId, step.child), step.step);
+  return attempts.find(({ start }) => start.stepId === stepId);
 }
 
-export function isAbandoned({ worker }: RunningStep): boolean {
-  return processIdentity(worker.pid)?.startedAt !== worker.startedAt;
+/** Step ID, then PID and start time of the worker. */
+const FILE = /^([^.]+)\.(\d+)\.(.*)\.json$/;
+
+function followerOf(file: string): Pick<FoundStep, 'workerPid' | 'follower'> {
+  const [, , pid, startedAt] = FILE.exec(file) ?? [];
+  if (pid === undefined) return { follower: 'none' };
+  const workerPid = Number(pid);
+  if (startedAt === startOf(workerPid))
+    return { workerPid, follower: workerPid === process.pid ? 'own' : 'other' };
+  return { workerPid, follower: 'none' };
+}
+
+const ownStart = startOf(process.pid);
+
+function ownFile(stepId: string): string {
+  return `${stepId}.${process.pid}.${ownStart}.json`;
+}
+
+function freeFile(stepId: string): string {
+  return `${stepId}.json`;
+}
+
+function startOf(pid: number): string | undefined {
+  const startedAt = processIdentity(pid)?.startedAt;
+  return startedAt === undefined ? undefined : encodeFileName(startedAt);
+}
+
+async function renameRecord(home: string, from: string, to: string): Promise<boolean> {
+  const folder = runningStepsFolder(home);
+  return rename(join(folder, from), join(folder, to)).then(
+    () => true,
+    () => false,
+  );
 }

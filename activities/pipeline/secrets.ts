@@ -1,4 +1,5 @@
 /** Values of a pipeline's secrets: read from the worker's environment, and passed only to steps' environments. */
+import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/config.js';
 import { SECRET_UNUSABLE } from './failures.js';
@@ -27,6 +28,13 @@ export function secretsOf(
     values[name] = value;
   }
   return values;
+}
+
+/** Digest of a run's secrets, by which another worker sees whether they are still the same; keyed, since some could be guessed. */
+export function secretsDigest(key: Uint8Array, stepId: string, secrets: Record<string, string>): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([stepId, Object.entries(secrets).sort()]))
+    .digest('base64url');
 }
 
 function unusable(message: string): ApplicationFailure {

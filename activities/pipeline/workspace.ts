@@ -6,7 +6,8 @@ import type { OpenWorkspace } from '../../pipelines/run.js';
 import type { Storage } from '../../platform/storage.js';
 import { readJson, writeJson } from './files.js';
 import { fetchArtifacts } from './fetch-artifacts.js';
-import { awaitEnd, findAttempts } from './journal.js';
+import { endRun } from './end-steps.js';
+import { findAttempts } from './journal.js';
 import {
   childPaths,
   operationFile,
@@ -72,7 +73,7 @@ async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner:
   // A folder that is being taken over still names its previous owner; older workers wrote the ID alone.
   const isOwn = had === undefined || [owner, workflowId].includes(had) || owner === workflowId;
   if (isOwn || (await readJson<string>(paths.takenOverBy)) === owner) return;
-  for (const attempt of await findAttempts(paths)) await awaitEnd(attempt);
+  for (const attempt of await findAttempts(paths)) await endRun(attempt, 'closed');
   await rm(paths.folder, { recursive: true, force: true });
 }
 
@@ -81,7 +82,7 @@ async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promis
   // The file moves with the folder, so that a repeated call sees that the first one has moved it.
   const isMine = async () => (await readJson<string>(to.takenOverBy)) === owner;
   if (await isMine()) return true;
-  for (const attempt of await findAttempts(from)) await awaitEnd(attempt);
+  for (const attempt of await findAttempts(from)) await endRun(attempt, 'closed');
   try {
     await writeJson(from.takenOverBy, owner);
     // The journal is the earlier operation's, and needed jobs may have saved other artifacts.

@@ -2,8 +2,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
-import type { ContactWatch } from './contact.js';
+import type { HostSteps } from '../pipeline/host-steps.js';
 import type { Storage } from '../../platform/storage.js';
+
+/** An outcome that another worker of the host can report too. */
+export interface KeptOutcome {
+  /** Called once Temporal has it. */
+  forget: () => Promise<void>;
+  /** Called when this activity won't report it. */
+  leave: () => void;
+}
 
 export interface ActivityContext {
   settings: Settings;
@@ -12,12 +20,14 @@ export interface ActivityContext {
   token: string;
   /** The operation's workflow ID; in a part it differs from that of the activity's workflow. */
   operationId: string;
-  /** Watches the worker's contact with Temporal, for work that must end without it. */
-  contact: ContactWatch;
+  /** The steps of pipelines that this worker follows. */
+  steps: HostSteps;
   /** The last report; initially that of the previous attempt. */
   progress: Progress | undefined;
-  /** Called once Temporal has the activity's outcome. */
-  afterReport: (() => Promise<void>)[];
+  /** Fires when the worker is asked to stop. */
+  stopping: AbortSignal;
+  /** Set by an activity whose outcome is on this host's disk. */
+  kept?: KeptOutcome;
 }
 
 /** Global, because a user's own TypeScript may be loaded with a second copy of this module. */

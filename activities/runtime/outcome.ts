@@ -17,9 +17,13 @@ export interface EndedActivity {
 }
 
 /**
- * Reports an outcome to Temporal, retrying without a limit.
+ * Reports an outcome to Temporal, retrying until the worker's drain ends, or `stopping` fires.
  *
  * @returns true once Temporal has it, or no longer waits for it; false when it can't be reported in this way, or the
  *   worker stops first
  */
-export type ReportOutcome = (ended: EndedActivity, outcome: ActivityOutcome) => Promise<boolean>;
+export type ReportOutcome = (
+  ended: EndedActivity,
+  outcome: ActivityOutcome,
+  stopping?: AbortSignal,
+) => Promise<boolean>;

@@ -9,6 +9,7 @@ import {
   loadSettings,
   SETTING_VARIABLES,
   settingFlag,
+  settingValue,
   type SettingName,
   type Settings,
 } from '../../platform/config.js';
@@ -76,11 +77,13 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
   const sourceOf = (name: SettingName): string | undefined => {
     if (flags[name] !== undefined) return settingFlag(name);
     if (process.env[SETTING_VARIABLES[name]]) return SETTING_VARIABLES[name];
-    return JSON.stringify(withFile[name]) === JSON.stringify(withoutFile[name]) ? undefined : file;
+    return JSON.stringify(settingValue(withFile, name)) === JSON.stringify(settingValue(withoutFile, name))
+      ? undefined
+      : file;
   };
   const described = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
     const source = sourceOf(name);
-    return source === undefined ? [] : [`${name} ${String(settings[name])} (${source})`];
+    return source === undefined ? [] : [`${name} ${String(settingValue(settings, name))} (${source})`];
   });
   return ok('settings', described.join(', ') || 'all defaults');
 }
@@ -170,13 +173,14 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
         const { serverVersion } = await connection.workflowService.getSystemInfo({});
         await connection.workflowService.describeNamespace({ namespace });
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
-        const pollers = await pollersOf(new Client({ connection, namespace }), taskQueue, 'workflows');
+        const client = new Client({ connection, namespace });
+        const pollers = await pollersOf(client, taskQueue, 'workflows');
         const live = pollers.filter(isPolling);
         return [
           ok(check, detail),
           await checkSearchAttributes(connection, namespace, settings, fix),
           workerFinding(taskQueue, live.length),
-          ...(await checkDeployment(new Client({ connection, namespace }), taskQueue)),
+          ...(await checkDeployment(client, taskQueue)),
         ];
       });
     } finally {

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
+import type { StepProcesses } from '../../activities/pipeline/host-processes.js';
 import type { Host, HostedJob } from '../../platform/hosts.js';
 import { isJson, printJson } from '../client/command.js';
 import { print, say } from '../console.js';
 import { withTemporal } from '../with-temporal.js';
 
 const HELP = `
-A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. One that has not been seen for
---host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask.
+A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. A job is listed with the step that runs, or
+whose question is open. For the host of this home, the steps that have processes follow: they run on while no worker
+runs, and are listed also if Temporal can't be reached.
+A host that has not been seen for --host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask.
 drop does this at once, for a host that won't come back.
 `;
 
@@ -18,15 +21,23 @@ export function registerHosts(program: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   hosts.action(() =>
-    withTemporal(hosts, async (client, { taskQueue }) => {
-      const { listHosts } = await import('../../platform/hosts.js');
-      const list = await listHosts(client, taskQueue);
-      if (isJson(hosts)) printJson(list);
-      else {
+    withTemporal(
+      hosts,
+      async (client, { taskQueue, home }) => {
+        const { listHosts } = await import('../../platform/hosts.js');
+        const list = await listHosts(client, taskQueue);
+        const thisHost = await readThisHost(home);
+        if (isJson(hosts)) return printJson({ ...list, thisHost });
         print(await tableOf(list.hosts));
+        if (thisHost) print(`\n${await stepsText(thisHost)}`);
         sayUnread(list.unread);
-      }
-    }),
+      },
+      async ({ home }) => {
+        const thisHost = await readThisHost(home);
+        if (thisHost && !isJson(hosts)) print(await stepsText(thisHost));
+        return { thisHost };
+      },
+    ),
   );
   const drop = hosts
     .command('drop')
@@ -48,6 +59,33 @@ export function registerHosts(program: Command): void {
   );
 }
 
+/** The host of the home that the command uses. */
+interface ThisHost {
+  /** ID of the host. */
+  name: string;
+  steps: StepProcesses[];
+}
+
+/** Undefined if no worker has run in this home. */
+async function readThisHost(home: string): Promise<ThisHost | undefined> {
+  const [{ knownHostId }, { stepProcesses }] = await Promise.all([
+    import('../../activities/pipeline/host.js'),
+    import('../../activities/pipeline/host-processes.js'),
+  ]);
+  const name = knownHostId(home);
+  return name === undefined ? undefined : { name, steps: await stepProcesses(home) };
+}
+
+async function stepsText({ name, steps }: ThisHost): Promise<string> {
+  if (steps.length === 0) return `No steps run on this host, ${name}.`;
+  const { textTable, oneLine } = await import('../client/table.js');
+  const rows = steps.map(({ token, job, step, startedAt, launcherPid, workerPid }) => [
+    ...[token, oneLine(`${job} / ${step}`), startedAt, String(launcherPid ?? '-')],
+    String(workerPid ?? 'waits for a worker'),
+  ]);
+  return `Steps on this host, ${name}:\n${textTable([['TOKEN', 'STEP', 'SINCE', 'LAUNCHER', 'WORKER'], ...rows])}`;
+}
+
 function sayUnread(tokens: string[]): void {
   for (const token of tokens)
     say(`No worker answered for ${token}, so its jobs are not included. Try again once a worker runs.`);
@@ -64,6 +102,6 @@ async function tableOf(hosts: Host[]): Promise<string> {
   return textTable([['HOST', 'SEEN', 'JOBS', ''], ...rows]);
 }
 
-function lineOf({ token, tool, job, status }: HostedJob): string {
-  return `${token}  ${tool} ${job}  ${status}`;
+function lineOf({ token, tool, job, status, step }: HostedJob): string {
+  return `${token}  ${tool} ${job}${step ? ` / ${step.name}` : ''}  ${status}`;
 }

@@ -16,17 +16,23 @@ import { runOperation, type Outcome } from './operations.js';
 import type { Clients } from './polls.js';
 
 const PROJECT = resolve('test/chaos/project');
-/** Between a part's return and the next kill, in milliseconds. */
-const PAUSE_MS = 1_500;
+/** Shortest and longest time between a part's return and the next kill, in milliseconds. */
+const PAUSE_MS = { shortest: 500, longest: 2_500 };
 /** Longest time between a step's end and the next one's beginning, in milliseconds: a quarter of the heartbeat time-out. */
 const LONGEST_GAP_MS = 30_000;
 
-const VICTIMS = ['server', 'worker', 'temporal', 'worker', 'server', 'supervisor'] as const;
+/** Victims of one round; the order is another one in each. Workers hold the most state: half of all kills are theirs. */
+const VICTIMS = [
+  ...(['worker', 'worker', 'worker', 'worker'] as const),
+  ...(['server', 'server', 'temporal', 'supervisor'] as const),
+];
 type Victim = (typeof VICTIMS)[number];
 
 export interface ChaosOptions {
   operations: number;
   kills: number;
+  /** Determines the order of the kills and the pauses between them. */
+  seed: number;
   /** Receives a line for each event. Default: none. */
   say?: (line: string) => void;
 }
@@ -46,6 +52,7 @@ export interface ChaosReport {
 export async function chaos({
   operations,
   kills,
+  seed,
   say = () => undefined,
 }: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-chaos-'));
@@ -69,10 +76,13 @@ export async function chaos({
       while (running.length < count)
         running.push(runOperation(clients, running.length, ledger.path, killing));
     };
+    const random = randomOf(seed);
+    let left: Victim[] = [];
     for (let number = 0; number < kills; number += 1) {
       startUpTo(Math.ceil((operations * (number + 1)) / kills));
-      await delay(PAUSE_MS);
-      const victim = VICTIMS[number % VICTIMS.length]!;
+      await delay(PAUSE_MS.shortest + random() * (PAUSE_MS.longest - PAUSE_MS.shortest));
+      if (left.length === 0) left = [...VICTIMS];
+      const victim = left.splice(Math.floor(random() * left.length), 1)[0]!;
       const from = performance.now();
       if (victim === 'supervisor') {
         kill(supervisor);
@@ -111,6 +121,17 @@ export async function chaos({
     await home.remove();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
 
 function gapsOf(outcomes: Outcome[], ledger: Ledger, areSteps: boolean): number[] {

@@ -21,18 +21,25 @@ export class Ledger {
       .map(([, part, what, at]) => ({ part: Number(part), what: what as Line['what'], atMs: Number(at) }));
   }
 
-  /** A part whose worker was killed may run again, but not once it is known to be done: when a later one has begun. */
+  /**
+   * A step runs once: it outlives its worker. An activity whose worker was killed may run again, but not once it is known to be done:
+   * when a later one has begun.
+   */
   violationsOf({ name, tool }: Outcome): string[] {
     const lines = this.#linesOf(name);
     const violations = lines
       .filter(({ part }, index) => lines.slice(0, index).some((before) => before.part > part))
       .map(({ part, what }) => `${name}: part ${part} says ${what} after a later part has begun`);
     if (tool !== 'steps') return violations;
-    const isDone = (part: number) => lines.some((line) => line.part === part && line.what === 'done');
-    const missing = [1, 2, 3]
-      .filter((part) => !isDone(part))
-      .map((part) => `${name}: step ${part} never ran`);
-    return [...violations, ...missing];
+    const times = (part: number, what: Line['what']) =>
+      lines.filter((line) => line.part === part && line.what === what).length;
+    const notOnce = [1, 2, 3]
+      .filter((part) => times(part, 'start') !== 1 || times(part, 'done') !== 1)
+      .map(
+        (part) =>
+          `${name}: step ${part} started ${times(part, 'start')} times, and ended ${times(part, 'done')} times`,
+      );
+    return [...violations, ...notOnce];
   }
 
   /** How long after the end of a part the next one began, in milliseconds. */

@@ -50,6 +50,28 @@ describe('settings of the worker', () => {
     expect((await load({ [name]: '4' }))[name]).toBe(4);
   });
 
+  test.each([
+    ['5m', 300_000],
+    ['90s', 90_000],
+    ['90 seconds', 90_000],
+    ['0s', 0],
+    ['1.5h', 5_400_000],
+    ['1500ms', 1_500],
+    ['24h', 86_400_000],
+    ['1d', 86_400_000],
+  ])('the drain timeout %s is %i ms', async (given, drainTimeoutMs) => {
+    expect(await load({ drainTimeout: given })).toMatchObject({ drainTimeoutMs });
+    expect(await load({}, { LONGHAUL_DRAIN_TIMEOUT: given })).toMatchObject({ drainTimeoutMs });
+  });
+
+  test('the drain timeout is 5 minutes by default, and 5 s under `longhaul up`, whatever is set', async () => {
+    expect(await load({})).toMatchObject({ drainTimeoutMs: 300_000 });
+    expect(await load({}, { LONGHAUL_SUPERVISED: '1' })).toMatchObject({ drainTimeoutMs: 5_000 });
+    expect(await load({ drainTimeout: '1h' }, { LONGHAUL_SUPERVISED: '1' })).toMatchObject({
+      drainTimeoutMs: 5_000,
+    });
+  });
+
   test('child processes read the same', async () => {
     const settings = await load({
       maxCachedWorkflows: '200MB',
@@ -59,6 +81,7 @@ describe('settings of the worker', () => {
       workflowTaskPollerBehavior: 'autoscaling:maximum=30',
       activityTaskPollerBehavior: 5,
       maxActivitiesPerSecond: 0.5,
+      drainTimeout: '1001ms',
     });
     expect(await load({}, settingsToEnvironment(settings))).toEqual(settings);
   });
@@ -66,6 +89,7 @@ describe('settings of the worker', () => {
 
 const CACHE =
   'expected a number of workflows from 2 to 100000, or the memory for them, such as 200MB, at 0.3 MB each; got';
+const DRAIN = '--drain-timeout: expected a time with its unit, such as 5m, 90s or 0s, up to 24h; got';
 const POLLS = '"autoscaling", with bounds such as "autoscaling:minimum=1,maximum=100,initial=5"; got';
 
 describe('refused', () => {
@@ -90,6 +114,15 @@ describe('refused', () => {
       '--max-activities-per-second: Too small: expected number to be >=0.01; got 0',
     ],
     [{ maxTaskQueueActivitiesPerSecond: 'fast' }, 'expected number, received NaN; got "fast"'],
+    [{ drainTimeout: '300' }, `${DRAIN} "300"`],
+    [{ drainTimeout: 300 }, `${DRAIN} 300`],
+    [{ drainTimeout: '0' }, `${DRAIN} "0"`],
+    [{ drainTimeout: 'soon' }, `${DRAIN} "soon"`],
+    [{ drainTimeout: '5 parsecs' }, `${DRAIN} "5 parsecs"`],
+    [{ drainTimeout: '1m 30s' }, `${DRAIN} "1m 30s"`],
+    [{ drainTimeout: '-5s' }, `${DRAIN} "-5s"`],
+    [{ drainTimeout: '25h' }, `${DRAIN} "25h"`],
+    [{ drainTimeout: `${'1'.repeat(200)}s` }, `${DRAIN} "1111`],
     [{ stickyQueueScheduleToStartTimeoutSeconds: '10s' }, 'expected number, received NaN; got "10s"'],
     [{ workflowTaskPollerBehavior: '1' }, `expected a number of polls from 2 to 1000, or ${POLLS} "1"`],
     [{ activityTaskPollerBehavior: 'auto' }, `expected a number of polls from 1 to 1000, or ${POLLS} "auto"`],

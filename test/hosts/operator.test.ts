@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { eventually } from '../stack/cli-process.js';
+import { eventually, freePort, isRunning, kill } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
@@ -12,8 +12,18 @@ let second: TestHost;
 let careful: string;
 let approved: string;
 
+interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
 /** Runs `longhaul hosts` beside the server; it goes to Temporal itself. */
-function longhaul(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+function longhaul(...args: string[]): Run {
+  return longhaulIn({ LONGHAUL_HOME: hosts.root }, ...args);
+}
+
+function longhaulIn(environment: Record<string, string>, ...args: string[]): Run {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [resolve('dist/cli/main.js'), 'hosts', ...args],
@@ -22,8 +32,8 @@ function longhaul(...args: string[]): { status: number | null; stdout: string; s
       env: {
         ...process.env,
         NODE_OPTIONS: '',
-        LONGHAUL_HOME: hosts.root,
         LONGHAUL_TASK_QUEUE: hosts.parts.taskQueue,
+        ...environment,
       },
     },
   );
@@ -31,6 +41,10 @@ function longhaul(...args: string[]): { status: number | null; stdout: string; s
 }
 
 const listed = () => JSON.parse(longhaul('--json').stdout) as { hosts: any[]; unread: string[] };
+
+/** The steps of a host that have processes. */
+const stepsOn = ({ home }: TestHost) =>
+  JSON.parse(longhaulIn({ LONGHAUL_HOME: home }, '--json').stdout).thisHost;
 
 beforeAll(async () => {
   hosts = await Hosts.start(PIPELINES);
@@ -45,8 +59,9 @@ afterAll(() => hosts?.stop());
 
 describe('longhaul hosts', () => {
   test('lists hosts with their jobs', () => {
-    const job = (token: string, tool: string, status: string) =>
-      expect.objectContaining({ token, tool, job: 'work', status });
+    const job = (token: string, tool: string, status: string, step: unknown) =>
+      expect.objectContaining({ token, tool, job: 'work', status, step });
+    const startedAt = expect.stringMatching(/Z$/);
     expect(listed()).toEqual({
       hosts: expect.arrayContaining([
         {
@@ -54,8 +69,8 @@ describe('longhaul hosts', () => {
           isThere: true,
           lastSeenAt: expect.stringMatching(/Z$/),
           jobs: expect.arrayContaining([
-            job(careful, 'careful', 'working'),
-            job(approved, 'approved', 'input_required'),
+            job(careful, 'careful', 'working', { name: 'two', startedAt }),
+            job(approved, 'approved', 'input_required', { name: 'ask' }),
           ]),
         },
         { name: second.id, isThere: true, lastSeenAt: expect.any(String), jobs: [] },
@@ -67,9 +82,52 @@ describe('longhaul hosts', () => {
     const lines = stdout.split('\n');
     expect(lines[0]).toMatch(/^HOST +SEEN +JOBS$/);
     expect(lines).toContainEqual(
-      expect.stringMatching(new RegExp(`^${first.id} +now +2 +\\S+  \\w+ work  \\w+$`)),
+      expect.stringMatching(new RegExp(`^${first.id} +now +2 +\\S+  \\w+ work / \\w+  \\w+$`)),
     );
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${second.id} +now +0$`)));
+    expect(stdout).not.toContain('on this host');
+  });
+
+  test('lists the steps of its own host, with their processes', () => {
+    const { name, steps } = stepsOn(first);
+    expect(name).toBe(first.id);
+    expect(steps).toEqual([
+      {
+        ...{ token: careful, job: 'work', step: 'two' },
+        startedAt: expect.stringMatching(/Z$/),
+        launcherPid: expect.any(Number),
+        workerPid: first.worker.process.pid,
+        ...{ namespace: 'default', taskQueue: hosts.parts.taskQueue },
+      },
+    ]);
+    const [{ launcherPid, startedAt }] = steps;
+    expect(isRunning(launcherPid)).toBe(true);
+    expect(stepsOn(second)).toEqual({ name: second.id, steps: [] });
+
+    const { stdout } = longhaulIn({ LONGHAUL_HOME: first.home });
+    const lines = stdout.trimEnd().split('\n').slice(-3);
+    expect(lines[0]).toBe(`Steps on this host, ${first.id}:`);
+    expect(lines[1]).toMatch(/^TOKEN +STEP +SINCE +LAUNCHER +WORKER$/);
+    expect(lines[2]!.split(/ {2,}/)).toEqual([
+      ...[careful, 'work / two', startedAt, String(launcherPid), String(first.worker.process.pid)],
+    ]);
+    expect(longhaulIn({ LONGHAUL_HOME: second.home }).stdout).toContain(
+      `No steps run on this host, ${second.id}.`,
+    );
+  });
+
+  test('lists the steps of its own host without Temporal, which it says', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const environment = { LONGHAUL_HOME: first.home, TEMPORAL_ADDRESS: address };
+    const text = longhaulIn(environment);
+    expect(text).toMatchObject({ status: 3, stderr: expect.stringContaining(`no Temporal at ${address}`) });
+    expect(text.stdout).toContain(`${careful}  work / two`);
+    const { stdout, status } = longhaulIn(environment, '--json');
+    expect(status).toBe(3);
+    expect(JSON.parse(stdout)).toEqual({
+      error: { message: expect.stringContaining(`no Temporal at ${address}`), exitCode: 3 },
+      thisHost: stepsOn(first),
+    });
   });
 
   test('refuses to drop a live or an unknown host', () => {
@@ -86,7 +144,13 @@ describe('longhaul hosts', () => {
   });
 
   test('drops a host that is gone: its jobs move, or ask, without waiting for its absence to have lasted', async () => {
+    const [before] = stepsOn(first).steps;
     await first.worker.end('SIGKILL');
+    const { workerPid: _, ...waiting } = before;
+    expect(stepsOn(first).steps).toEqual([waiting]);
+    expect(longhaulIn({ LONGHAUL_HOME: first.home }).stdout).toMatch(/work \/ two .* waits for a worker$/m);
+    // The host is gone, with its processes.
+    kill(before.launcherPid);
     const { client } = hosts.parts;
     const [key] = Object.keys((await client.get(approved)).inputRequests) as [string];
     await client.answer(approved, key, { action: 'accept', content: { approve: true } });
@@ -99,7 +163,7 @@ describe('longhaul hosts', () => {
       PROCESSES_MS,
     );
     expect(drop.stdout).toContain(`Dropped ${first.id}.`);
-    expect(drop.stdout).toContain(`${careful}  careful work  working`);
+    expect(drop.stdout).toContain(`${careful}  careful work / two  working`);
 
     const asked = await client.until(
       approved,

@@ -17,7 +17,7 @@ test('a host that comes back while a question about it is open withdraws the que
   const token = await hosts.startOn('careful', 'careful');
   await eventually('it runs', () => hosts.lines('careful').includes('start two first'));
   await hosts.add('second');
-  await first.worker.end('SIGKILL');
+  await hosts.kill(first);
   const asked = (start: string) => (task: any) =>
     Object.values<any>(task.inputRequests ?? {}).some(({ params }) => params.message.startsWith(start));
   await client.until(token, asked(`The host ${first.id}, which has the workspace of work`), OUTAGE_MS);

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { hostId } from '../../activities/pipeline/host.js';
+import { readLauncher } from '../../activities/pipeline/launcher-record.js';
+import { killLeftovers } from '../../activities/pipeline/leftovers.js';
+import { runningSteps, runOf } from '../../activities/pipeline/running.js';
 import { lastSeen } from '../../platform/host-presence.js';
 import { linesOf, writePipelines } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -51,6 +54,21 @@ export class Hosts {
     const host = { home, id: hostId(home), worker: this.#worker(home, name, address) };
     await this.#ready(host);
     return host;
+  }
+
+  /** Kills all processes of a host: its worker and its steps, with their launchers. */
+  async kill({ home, worker }: TestHost): Promise<void> {
+    await worker.end('SIGKILL');
+    for (const running of await runningSteps(home)) {
+      const run = await runOf(home, running);
+      if (!run) continue;
+      const pids = await readLauncher(run.folder);
+      const session = pids?.launcher;
+      await killLeftovers(
+        { folder: run.folder, stepId: running.stepId, pids },
+        { session, isRelayToo: true },
+      );
+    }
   }
 
   /** Starts the worker of a host again. */

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
@@ -29,7 +29,6 @@ afterAll(() => project?.stop());
 
 const names = async (): Promise<string[]> =>
   (await project.client.request('tools/list')).result.tools.map(({ name }: any) => name);
-const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
 const wordOf = async (token: string) =>
   (await project.client.until(token, 'completed')).result.structuredContent.word;
 
@@ -62,6 +61,6 @@ test('an edit, a new name and a deletion reach new operations only', async () =>
   expect(await names()).not.toContain('waits');
   rmSync(join(project.folder, 'waits-renamed.yml'));
   expect(await names()).not.toContain('waits_renamed');
-  for (const ledger of ['first', 'second']) letGo(ledger);
+  for (const ledger of ['first', 'second']) project.letGo(ledger);
   expect([await wordOf(first), await wordOf(second)]).toEqual(['first', 'second']);
 });

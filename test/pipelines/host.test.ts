@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { contactWatch } from '../../activities/runtime/contact.js';
 import { hostId } from '../../activities/pipeline/host.js';
 import { operationFolder } from '../../activities/pipeline/layout.js';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
@@ -63,50 +62,6 @@ describe('a host', () => {
   });
 });
 
-describe('contact with Temporal', () => {
-  const limits = { intervalMs: 20, deadlineMs: 50, limitMs: 300 };
-
-  test('is lost once calls fail or hang for the limit, and not before', async () => {
-    let call: () => Promise<unknown> = () => Promise.resolve();
-    const contact = contactWatch(() => call(), limits);
-    const { lost, release } = contact.watch();
-    let calls = 0;
-    call = () => Promise.resolve((calls += 1));
-    await eventually('it has called for longer than the limit', () => calls > 20);
-    expect(lost.aborted).toBe(false);
-    const since = performance.now();
-    call = () => new Promise(() => undefined);
-    await eventually('it is lost', () => lost.aborted);
-    expect(performance.now() - since).toBeGreaterThan(200);
-    // The next watcher starts from zero.
-    call = () => Promise.reject(new Error('no'));
-    const next = contact.watch();
-    expect(next.lost.aborted).toBe(false);
-    await eventually('it is lost again', () => next.lost.aborted);
-    release();
-    next.release();
-  });
-
-  test('is watched by one loop, and only while somebody asks for it', async () => {
-    let calls = 0;
-    let open = 0;
-    let most = 0;
-    const contact = contactWatch(async () => {
-      calls += 1;
-      most = Math.max(most, (open += 1));
-      await new Promise((settle) => setTimeout(settle, 5));
-      open -= 1;
-    }, limits);
-    const watches = [contact.watch(), contact.watch(), contact.watch()];
-    await eventually('it calls', () => calls > 5);
-    for (const { release } of watches) release();
-    const before = calls;
-    await new Promise((settle) => setTimeout(settle, 200));
-    expect(calls - before).toBeLessThanOrEqual(1);
-    expect(most).toBe(1);
-  });
-});
-
 describe('workspaces', () => {
   test('are kept as long as their operation, and then removed; nothing is when Temporal is away', async () => {
     const home = new StepHome();
@@ -132,14 +87,14 @@ describe('workspaces', () => {
     const other = new Client({ connection: client.connection, namespace: await newNamespace('other') });
     const elsewhere = new StepHome();
     await sweepWorkspaces(home.home, elsewhere.storage, other);
-    elsewhere.remove();
+    await elsewhere.remove();
     expect(there()).toEqual([true, true, true, true]);
     await sweepWorkspaces(home.home, home.storage, client);
     expect(there()).toEqual([true, true, false, false]);
     await sweepWorkspaces(home.home, home.storage, client, Date.now() + 3_700_000);
     expect(there()).toEqual([true, false, false, false]);
     await open.terminate();
-    home.remove();
+    await home.remove();
   });
 
   test('of unknown operations stay where another namespace, even of the same name, has used the storage', async () => {
@@ -155,6 +110,6 @@ describe('workspaces', () => {
     await home.storage.put(`namespaces/${randomUUID()}`, Buffer.from('default'));
     await sweepWorkspaces(home.home, home.storage, client);
     expect(ids.map((id) => existsSync(operationFolder(home.home, id)))).toEqual([false, true]);
-    home.remove();
+    await home.remove();
   });
 });

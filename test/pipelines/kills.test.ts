@@ -1,13 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
+import { processIdentity } from '../../platform/process-identity.js';
+import { eventually, isRunning, kill, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { linesOf, textOf, writePipelines } from './support.js';
+import { linesOf, processesOn, textOf, writePipelines } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
+
+/** Their lines when each has run once. */
+const ONCE = ['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3'];
 
 /** Three steps that leave a line as they start and as they end; the second waits until the test lets it go. */
 const steps = (extra: string) => `
@@ -29,13 +33,14 @@ const PIPELINES = {
 
 let home: TestHome;
 let client: WireClient;
+let stack: CommandRun;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-pipeline-kills-'));
 const environment = { LONGHAUL_PIPELINE_FOLDERS: folder, LONGHAUL_SHIPPED_TOOLS: 'false' };
 
 beforeAll(async () => {
   writePipelines(folder, PIPELINES);
   home = await TestHome.create();
-  await home.up(environment);
+  stack = await home.up(environment);
   client = new WireClient(`${home.url}/mcp`);
 }, STACK_MS);
 afterAll(async () => {
@@ -59,19 +64,13 @@ function letGo(name: string): void {
   writeFileSync(`${ledgerPath(name)}.go`, '');
 }
 
-/** Processes whose environment names this ledger: what steps have left. */
-function leftOvers(name: string): number[] {
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`INPUT_LEDGER=${ledgerPath(name)}`);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+/** The launcher of the step that runs: the parent of its shell. */
+function launcherOf(name: string): number {
+  const launcher = leftOvers(name).find((pid) => processIdentity(pid)?.commandLine.includes('launcher.sh'));
+  return launcher!;
 }
+
+const leftOvers = (name: string) => processesOn(ledgerPath(name));
 
 async function answerDoubt(taskId: string, decision: string): Promise<any> {
   const task = await client.until(taskId, 'input_required', STACK_MS);
@@ -86,7 +85,7 @@ describe('kill -9 while a step runs', () => {
     kill(home.parts().server);
     letGo('server');
     await client.until(taskId, 'completed', PROCESSES_MS);
-    expect(ledgerOf('server')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
+    expect(ledgerOf('server')).toEqual(ONCE);
   });
 
   test('of Temporal: the step does not notice', async () => {
@@ -94,12 +93,20 @@ describe('kill -9 while a step runs', () => {
     kill(home.parts().temporal);
     letGo('temporal');
     await client.until(taskId, 'completed', STACK_MS);
-    expect(ledgerOf('temporal')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
+    expect(ledgerOf('temporal')).toEqual(ONCE);
   });
 
-  test('of the worker: an idempotent step runs again, and no other', async () => {
-    const taskId = await startAndReachSecond('repeatable', 'repeatable');
+  test('of the worker: the step does not notice, and the next worker takes it over', async () => {
+    const taskId = await startAndReachSecond('careful', 'worker');
     kill(home.parts().worker);
+    letGo('worker');
+    await client.until(taskId, 'completed', STACK_MS);
+    expect(ledgerOf('worker')).toEqual(ONCE);
+  });
+
+  test('of the launcher: an idempotent step runs again, and no other', async () => {
+    const taskId = await startAndReachSecond('repeatable', 'repeatable');
+    kill(launcherOf('repeatable'));
     await eventually(
       'the second step has started again',
       () => ledgerOf('repeatable').length === 4,
@@ -119,10 +126,10 @@ describe('kill -9 while a step runs', () => {
     ['take_as_done', ['start 2', 'start 3', 'done 3']],
     ['give_up', ['start 2']],
   ])(
-    'of the worker: any other step is asked about, and answered %s',
+    'of the launcher: any other step is asked about, and answered %s',
     async (decision, rest) => {
       const taskId = await startAndReachSecond('careful', decision);
-      kill(home.parts().worker);
+      kill(launcherOf(decision));
       await eventually('nothing of the step is left', () => leftOvers(decision).length === 0);
       const question = await answerDoubt(taskId, decision);
       expect(question.message).toContain('work / two');
@@ -136,7 +143,7 @@ describe('kill -9 while a step runs', () => {
     OUTAGE_MS,
   );
 
-  test('of everything at once: the operation continues under its token, and asks', async () => {
+  test('of everything at once: the operation continues under its token, and so does the step', async () => {
     const taskId = await startAndReachSecond('careful', 'all');
     const { temporal, worker, server } = home.parts();
     const supervisor = home.state().supervisorPid!;
@@ -144,23 +151,20 @@ describe('kill -9 while a step runs', () => {
     await eventually('all are gone', () =>
       [supervisor, temporal, worker, server].every((pid) => !isRunning(pid)),
     );
-    await eventually('nothing of the step is left', () => leftOvers('all').length === 0);
-    await home.up(environment);
-    await answerDoubt(taskId, 'run_again');
+    stack = await home.up(environment);
     letGo('all');
-    await client.until(taskId, 'completed', PROCESSES_MS);
-    expect(ledgerOf('all')).toEqual([
-      ...['start 1', 'done 1'],
-      ...['start 2', 'start 2', 'done 2'],
-      ...['start 3', 'done 3'],
-    ]);
+    await client.until(taskId, 'completed', STACK_MS);
+    expect(ledgerOf('all')).toEqual(ONCE);
+    await eventually('nothing of the step is left', () => leftOvers('all').length === 0);
   });
 });
 
 test('the stack going down in good order leaves no process of a step, and the step is asked about', async () => {
   const taskId = await startAndReachSecond('careful', 'down');
-  expect(await home.run(['down']).ended).toBe(0);
+  const down = home.run(['down']);
+  expect(await down.ended).toBe(0);
   expect(leftOvers('down')).toEqual([]);
+  expect(stack.stderr()).toContain(`${taskId}  work / two`);
   await home.up(environment);
   await answerDoubt(taskId, 'run_again');
   letGo('down');

@@ -1,6 +1,4 @@
 /** Resets of a pipeline whose items run in pages: child workflows, each with its own run. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
@@ -51,13 +49,7 @@ beforeAll(async () => {
 afterAll(() => project?.stop());
 
 const items = Array.from({ length: 60 }, (_, at) => at);
-const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
-const has = (ledger: string, line: string, count = 1) =>
-  eventually(
-    `${line} is in ${ledger}, ${count} times`,
-    () => project.lines(ledger).filter((one) => one === line).length >= count,
-    STACK_MS,
-  );
+const has = (ledger: string, line: string, count = 1) => project.reaches(ledger, line, count, STACK_MS);
 const count = (ledger: string, line: string) => project.lines(ledger).filter((one) => one === line).length;
 
 /** The first event after the workflow task that learned of a page's start. */
@@ -88,7 +80,7 @@ test('pages that begin after the reset point begin again: those of the replaced 
     Boolean(event.startChildWorkflowExecutionInitiatedEventAttributes),
   );
   await has('anew', 'start 0', 2);
-  letGo('anew');
+  project.letGo('anew');
   expect((await project.finish(token, STACK_MS)).structuredContent).toEqual({ done: items });
   expect(project.lines('anew')).not.toContain('overlap');
   const counts = ['one', 'done 0', 'done 8', 'last'].map((line) => count('anew', line));
@@ -106,7 +98,7 @@ test('a page that had begun before the reset point continues, and its items run 
   await has('kept', 'done 30');
   await resetBefore(client, token, afterFirstStart());
   await has('kept', 'done 30', 2);
-  letGo('kept');
+  project.letGo('kept');
   expect((await project.finish(token, STACK_MS)).structuredContent).toEqual({ done: items });
   const counts = ['one', 'start 0', 'done 0', 'done 8', 'done 30', 'last'].map((line) => count('kept', line));
   expect(counts).toEqual([1, 1, 1, 1, 2, 1]);

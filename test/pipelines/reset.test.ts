@@ -110,14 +110,6 @@ afterAll(() => project?.stop());
 const resetTo = async (token: string, step: string) =>
   resetBefore(await project.parts.temporal(), token, schedules(step));
 
-const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
-
-const reaches = (ledger: string, line: string, count = 1) =>
-  eventually(
-    `${line} is in ${ledger} ${count} times`,
-    () => project.lines(ledger).filter((one) => one === line).length >= count,
-  );
-
 test('a completed pipeline runs again from the step that it was reset to, and no step before', async () => {
   const token = await project.startOn('three', 'three');
   expect((await project.finish(token)).structuredContent).toEqual({ lines: 3 });
@@ -138,25 +130,30 @@ test('a completed pipeline runs again from the step that it was reset to, and no
 });
 
 describe('a step whose process runs at the reset', () => {
+  /** Expects that the step of the new run has begun once that of the replaced run has ended, and that only its end counts. */
+  const expectNewOneCounts = async (token: string, ledger: string) => {
+    await project.reaches(ledger, 'start two', 2);
+    project.letGo(ledger);
+    expect((await project.finish(token)).structuredContent).toEqual({ by: 2 });
+    expect(project.lines(ledger)).toEqual(['1', 'start two', 'ended two', 'start two', 'done two', '3']);
+  };
+
   test('has ended before the step begins again, and only the new one counts', async () => {
     const token = await project.startOn('waiting', 'waiting');
-    await reaches('waiting', 'start two');
+    await project.reaches('waiting', 'start two');
     await resetTo(token, 'work / two');
-    await reaches('waiting', 'start two', 2);
-    letGo('waiting');
-    expect((await project.finish(token)).structuredContent).toEqual({ by: 2 });
-    expect(project.lines('waiting')).toEqual(['1', 'start two', 'ended two', 'start two', 'done two', '3']);
+    await expectNewOneCounts(token, 'waiting');
   });
 
   test('after the step that is reset to has ended before that one begins', async () => {
     const token = await project.startOn('later', 'later');
-    letGo('later');
-    await reaches('later', 'start three');
+    project.letGo('later');
+    await project.reaches('later', 'start three');
     await resetTo(token, 'work / two');
-    await reaches('later', 'start two', 2);
-    letGo('later');
-    await reaches('later', 'start three', 2);
-    letGo('later');
+    await project.reaches('later', 'start two', 2);
+    project.letGo('later');
+    await project.reaches('later', 'start three', 2);
+    project.letGo('later');
     await project.finish(token);
     const twice = ['start two', 'done two', 'start three'];
     expect(project.lines('later')).toEqual(['1', ...twice, 'ended three', ...twice, 'done three']);
@@ -164,17 +161,14 @@ describe('a step whose process runs at the reset', () => {
 
   test('of a killed worker is not reported to the new run, and not asked about', async () => {
     const token = await project.startOn('waiting', 'killed');
-    await reaches('killed', 'start two');
+    await project.reaches('killed', 'start two');
     for (const part of project.parts.parts.slice(1)) {
       kill(part.process.pid!);
       await part.end();
     }
     await resetTo(token, 'work / two');
     project.parts.worker();
-    await reaches('killed', 'start two', 2);
-    letGo('killed');
-    expect((await project.finish(token)).structuredContent).toEqual({ by: 2 });
-    expect(project.lines('killed')).toEqual(['1', 'start two', 'ended two', 'start two', 'done two', '3']);
+    await expectNewOneCounts(token, 'killed');
   });
 });
 
@@ -183,7 +177,7 @@ test('a failed pipeline continues from the failing step, with all of its attempt
   const { isError } = await project.finish(token);
   expect(isError).toBe(true);
   await resetTo(token, 'work / two');
-  await reaches('failing', '2', 3);
+  await project.reaches('failing', '2', 3);
   writeFileSync(join(project.ledgers, 'failing.fixed'), '');
   await project.client.until(token, (task) => task.status === 'completed' && !task.result.isError);
   expect(project.lines('failing')).toEqual(['1', '2', '2', '2', '2', '3']);
@@ -197,22 +191,22 @@ test('a failed pipeline continues from the failing step, with all of its attempt
 });
 
 describe('an approval', () => {
-  const answered = async (ledger: string) => {
-    const token = await project.startOn('approved', ledger);
+  const answer = async (token: string, ticket: string) => {
     const { inputRequests } = await project.client.until(token, 'input_required');
     const [key] = Object.keys(inputRequests);
-    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-1' } });
-    await project.finish(token);
+    await project.client.answer(token, key!, { action: 'accept', content: { ticket } });
+    await project.client.until(token, 'completed');
+  };
+  const answered = async (ledger: string) => {
+    const token = await project.startOn('approved', ledger);
+    await answer(token, 'OPS-1');
     return token;
   };
 
   test('that is after the reset point is asked again', async () => {
     const token = await answered('asked-again');
     await resetTo(token, 'work / one');
-    const { inputRequests } = await project.client.until(token, 'input_required');
-    const [key] = Object.keys(inputRequests);
-    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-2' } });
-    await project.client.until(token, 'completed');
+    await answer(token, 'OPS-2');
     expect(project.lines('asked-again')).toEqual(['1', '2 OPS-1', '3', '1', '2 OPS-2', '3']);
   });
 
@@ -225,10 +219,7 @@ describe('an approval', () => {
         ).toString(),
       ),
     );
-    const { inputRequests } = await project.client.until(token, 'input_required');
-    const [key] = Object.keys(inputRequests);
-    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-2' } });
-    await project.client.until(token, 'completed');
+    await answer(token, 'OPS-2');
     expect(project.lines('asked-first')).toEqual(['1', '2 OPS-1', '3', '2 OPS-2', '3']);
   });
 
@@ -237,18 +228,18 @@ describe('an approval', () => {
     await resetBefore(await project.parts.temporal(), token, (event) =>
       Boolean(event.workflowExecutionUpdateAcceptedEventAttributes),
     );
-    await reaches('answered', '3', 2);
+    await project.reaches('answered', '3', 2);
     await project.client.until(token, 'completed');
     expect(project.lines('answered')).toEqual(['1', '2 OPS-1', '3', '2 OPS-1', '3']);
   });
 });
 
 test('an operation that had its turn runs beside its queue after a reset, which returns no turn of others', async () => {
-  letGo('first');
+  project.letGo('first');
   const first = await project.startOn('queued', 'first');
   await project.finish(first);
   const second = await project.startOn('queued', 'second');
-  await reaches('second', '1');
+  await project.reaches('second', '1');
   // To its first workflow task, in which it asks for its turn.
   let isAfter = false;
   await resetBefore(await project.parts.temporal(), first, (event) => {
@@ -256,13 +247,13 @@ test('an operation that had its turn runs beside its queue after a reset, which 
     isAfter = Boolean(event.workflowTaskCompletedEventAttributes);
     return false;
   });
-  await reaches('first', '1', 2);
+  await project.reaches('first', '1', 2);
   await project.client.until(first, 'completed');
   const third = await project.startOn('queued', 'third');
   await project.client.until(third, (task) => /waiting for its turn/.test(task.statusMessage ?? ''));
-  letGo('second');
+  project.letGo('second');
   await project.finish(second);
-  letGo('third');
+  project.letGo('third');
   await project.finish(third);
 });
 
@@ -273,7 +264,7 @@ test('the time between the reset point and the reset does not count to the maxim
   const { startTime } = await temporal.workflow.getHandle(token).describe();
   await eventually('the maximum has passed', () => Date.now() - startTime.getTime() > 13_000);
   await resetTo(token, 'work / two');
-  await reaches('short', '3', 2);
+  await project.reaches('short', '3', 2);
   expect((await project.finish(token)).isError).toBeFalsy();
   expect(project.lines('short')).toEqual(['1', '2', '3', '2', '3']);
 });

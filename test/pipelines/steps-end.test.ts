@@ -9,9 +9,9 @@ beforeEach(async () => {
   home = await StepHome.open();
 });
 afterEach(async () => {
-  expect(await home.leftovers()).toEqual([]);
-  expect(home.runningFiles()).toEqual([]);
-  home.remove();
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 /** Path of a file in the workspace. */
@@ -91,23 +91,34 @@ describe('the end of a step', () => {
     });
   });
 
-  test.each([
-    ['shutdown', 'its worker was shut down while it ran, and ended it'],
-    ['contact', 'its worker lost contact with Temporal, and ended it'],
-  ] as const)('by the worker (%s) leaves it in doubt', async (cause, why) => {
+  test('with its worker, by the setting, leaves it in doubt', async () => {
     const stop = new AbortController();
-    const running = home.failed('echo half; echo $$ >ready; sleep 600', {}, { stop: stop.signal });
+    const settings = { home: home.home, stepEnvironment: [], stepsEndWithWorker: true };
+    const around = { stop: stop.signal, settings };
+    const running = home.failed('echo half; echo $$ >ready; sleep 600', {}, around);
     await pidIn('ready');
-    stop.abort(cause);
+    await eventually('its output is in the log', () => home.log() === 'half\n');
+    stop.abort('shutdown');
+    const why = 'its worker went away while it ran';
     expect(await running).toMatchObject({
       type: 'StepInDoubt',
       nonRetryable: true,
+      message: expect.stringContaining(why) as unknown,
       trouble: { lastLines: ['half'] },
     });
-    expect((await running).message).toContain(why);
     // Asked again, the journal says the same, and runs nothing.
     expect((await home.failed('echo again', {}, { attempt: 2 })).message).toContain(why);
     expect(home.log()).toBe('half\n');
+  });
+
+  test('by a signal to its launcher, as of a service manager, leaves it in doubt', async () => {
+    const running = home.failed('echo $PPID >launcher; echo $$ >ready; sleep 600');
+    await pidIn('ready');
+    process.kill(await pidIn('launcher'), 'SIGTERM');
+    expect(await running).toMatchObject({
+      type: 'StepInDoubt',
+      message: expect.stringContaining('a signal from outside') as unknown,
+    });
   });
 
   test('of a launcher that is killed ends the step as well, and leaves it in doubt', async () => {

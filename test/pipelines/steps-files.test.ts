@@ -16,9 +16,9 @@ beforeEach(async () => {
   home = await StepHome.open({ inputs: { name: 'x' } });
 });
 afterEach(async () => {
-  expect(await home.leftovers()).toEqual([]);
-  expect(home.runningFiles()).toEqual([]);
-  home.remove();
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 const inWorkspace = (path: string) => join(home.paths.workspace, path);

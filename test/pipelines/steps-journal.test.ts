@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { recoverSteps } from '../../activities/pipeline/recovery.js';
-import type { RunStep } from '../../pipelines/run.js';
-import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { join } from 'node:path';
+import { adoptSteps } from '../../worker/adopt-steps.js';
+import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { stepOf, StepHome } from './steps-support.js';
+import { StepHome } from './steps-support.js';
 
 jest.setTimeout(PROCESSES_MS);
 let home: StepHome;
@@ -15,79 +13,13 @@ beforeEach(async () => {
   home = await StepHome.open();
 });
 afterEach(async () => {
-  expect(await home.leftovers()).toEqual([]);
-  expect(home.runningFiles()).toEqual([]);
-  home.remove();
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 const file = (name: string) => join(home.paths.workspace, name);
 const journal = (run: string, name: string) => join(home.paths.steps, '1', run, name);
-
-/** Runs one step as a worker does, in a process that can be killed. */
-const WORKER = `
-  import { runStep } from ${JSON.stringify(resolve('dist/activities/pipeline/run-step.js'))};
-  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage.js'))};
-  const [home, step, graceMs] = process.argv.slice(1);
-  await runStep(JSON.parse(step), {
-    settings: { home, stepEnvironment: [] },
-    storage: folderStorage(home + '/storage'),
-    operationId: 'operation-1',
-    workflowId: 'operation-1',
-    runId: 'run-1',
-    namespace: 'default',
-    token: 'token-1',
-    attempt: 1,
-    taskToken: 'dG9rZW4=',
-    stop: new AbortController().signal,
-    graceMs: Number(graceMs),
-  });
-`;
-
-/** A worker process that runs the step, and is killed once the step has written `ready`. */
-async function killedWorker(
-  run: string,
-  step: Partial<RunStep> = {},
-  graceMs = 1_000,
-  isThere = () => true,
-): Promise<void> {
-  const args = [
-    '--input-type=module',
-    '--eval',
-    WORKER,
-    home.home,
-    JSON.stringify(stepOf(run, step)),
-    String(graceMs),
-  ];
-  const worker = spawn(process.execPath, args, {
-    env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_SECRET_KEY: 'top-secret-value' },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  const ended = new Promise((settle) => worker.once('exit', settle));
-  await eventually('the step runs', () => readText(file('ready')) && isThere());
-  kill(worker.pid!);
-  await ended;
-}
-
-/** Outcomes that would be reported to Temporal for steps of dead workers. */
-async function recovered(): Promise<any[]> {
-  const outcomes: any[] = [];
-  await recoverSteps({
-    settings: { home: home.home },
-    storage: home.storage,
-    namespace: 'default',
-    environment: { LONGHAUL_SECRET_KEY: 'top-secret-value' },
-    reportOutcome: async ({ taskToken }, outcome) => {
-      const token = String(taskToken);
-      if (outcome.status === 'completed') outcomes.push({ token, done: outcome.result });
-      if (outcome.status === 'failed') {
-        const { type, details } = outcome.error as any;
-        outcomes.push({ token, type, trouble: details?.[0] });
-      }
-      return true;
-    },
-  });
-  return outcomes;
-}
 
 const COUNT = 'echo run >>count; ';
 const runs = () => readText(file('count')).split('\n').length - 1;
@@ -201,9 +133,12 @@ describe('a step of a workflow run that was reset', () => {
       home.lines.includes('waiting for the end of a step of the replaced workflow run'),
     );
     expect(existsSync(file('count'))).toBe(false);
-    // As by the heartbeat of an activity whose workflow has closed.
+    // As after a heartbeat of an activity whose workflow has closed.
     stop.abort('given_up');
-    await old;
+    expect((await old).name).toBe('CompleteAsyncError');
+    const { adopted, settled } = await adoptSteps(home.adoption({ isClosed: true }));
+    expect(adopted).toHaveLength(1);
+    await settled;
     await next;
     expect(readText(file('count'))).toBe('old\nnew\n');
   });
@@ -219,77 +154,5 @@ describe('a step of a workflow run that was reset', () => {
     await home.run('touch go', { step: 3 }, inNewRun);
     await running;
     expect(existsSync(file('late'))).toBe(false);
-  });
-
-  test('ends what a dead worker has left of the replaced run', async () => {
-    await killedWorker('trap "" TERM; echo x >ready; while :; do sleep 0.1; done', {}, 60_000);
-    await home.run('touch done', { step: 2 }, inNewRun);
-    expect(existsSync(file('done'))).toBe(true);
-    expect(await home.leftovers()).toEqual([]);
-    await recovered();
-  });
-});
-
-describe('kill -9 of a worker', () => {
-  test('ends its step; the next worker reports to Temporal that it is in doubt, and so does the journal', async () => {
-    await killedWorker(
-      `${COUNT} echo half; setsid sleep 600 & sleep 600 & echo $$ >ready; sleep 600`,
-      {},
-      1_000,
-      () => home.log() === 'half\n',
-    );
-    const pid = Number(readText(file('ready')));
-    await eventually('the launcher has ended the step', () => !isRunning(pid));
-    expect(await recovered()).toEqual([
-      { token: 'token', type: 'StepInDoubt', trouble: { outputs: {}, lastLines: ['half'] } },
-    ]);
-    expect(await home.leftovers()).toEqual([]);
-    expect(home.runningFiles()).toEqual([]);
-    expect(await recovered()).toEqual([]);
-    expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
-    expect(runs()).toBe(1);
-  });
-
-  test('does not make a step fail that keeps printing: it is ended, and in doubt', async () => {
-    await killedWorker(`echo x >ready; while :; do echo more || echo broken >>trouble; done`);
-    expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
-    expect(existsSync(file('trouble'))).toBe(false);
-    await recovered();
-  });
-
-  test('whose step had ended already loses nothing: the result is reported, masked', async () => {
-    // Its background process still runs, for which the worker waits.
-    await killedWorker(
-      `${COUNT} echo "a=$KEY" >>"$LONGHAUL_OUTPUT"
-       (trap '' TERM; until [ -s ended ]; do sleep 0.05; done; echo x >ready; sleep 600) &
-       echo x >ended`,
-      { secrets: ['KEY'] },
-      60_000,
-    );
-    expect(await recovered()).toEqual([{ token: 'token', done: { exitCode: 0, outputs: { a: '***' } } }]);
-    expect(runs()).toBe(1);
-  });
-
-  test('twice recovered at once is reported twice at most', async () => {
-    await killedWorker('echo x >ready; sleep 600');
-    const around = {
-      settings: { home: home.home },
-      storage: home.storage,
-      namespace: 'default',
-      reportOutcome: async () => true,
-    };
-    await Promise.all([recoverSteps(around), recoverSteps(around)]);
-    expect(home.runningFiles()).toEqual([]);
-  });
-
-  test('leaves the steps of a live worker alone', async () => {
-    const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');
-    await eventually('the step runs', () => readText(file('ready')));
-    expect(await recovered()).toEqual([]);
-    expect(home.runningFiles()).toHaveLength(1);
-    const [name] = readdirSync(join(home.home, 'running-steps'));
-    expect(readText(join(home.home, 'running-steps', name!))).not.toContain('until');
-    await home.run('touch go', { step: 2 });
-    expect((await running).exitCode).toBe(0);
   });
 });

@@ -14,9 +14,9 @@ beforeEach(async () => {
   home = await StepHome.open();
 });
 afterEach(async () => {
-  expect(await home.leftovers()).toEqual([]);
-  expect(home.runningFiles()).toEqual([]);
-  home.remove();
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 const SECRET = { secrets: ['KEY'] };
@@ -35,6 +35,13 @@ describe('the log of a step', () => {
     const path = join(home.home, 'storage', logKey(home.workflowId, 'build', 1));
     expect(statSync(path).size).toBe(100_000_000);
     expect(peak - before).toBeLessThan(80_000_000);
+  });
+
+  test('has all of a thousand lines that are printed one by one', async () => {
+    const lines = Array.from({ length: 1_000 }, (_, at) => `${at + 1}\n`);
+    // A process each: the launcher gets hardly two of them with one read.
+    await home.run('for ((i = 1; i <= 1000; i++)); do env echo "$i"; done');
+    expect(home.log()).toBe(lines.join(''));
   });
 
   test('ends at its limit with a line that says so, and the step continues', async () => {
@@ -88,6 +95,11 @@ describe('the log of a step', () => {
       lastLines: ['***', '***'],
     });
     expect(home.log()).not.toContain('top-secret-value');
+  });
+
+  test('has every line of a step that prints many small ones', async () => {
+    await home.run('for ((i = 1; i <= 20000; i++)); do echo "line $i"; done');
+    expect(home.log()).toBe(Array.from({ length: 20_000 }, (_, at) => `line ${at + 1}\n`).join(''));
   });
 
   test('shows at most 50 lines and 8 KiB of its end in a failure', async () => {

@@ -3,12 +3,19 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
+import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
+import { createLogger } from '../../platform/log.js';
+import type { AdoptionContext } from '../../worker/adopt-steps.js';
+import { hostId } from '../../activities/pipeline/host.js';
+import { endRun } from '../../activities/pipeline/end-steps.js';
+import { HostSteps, type HostStepsOptions } from '../../activities/pipeline/host-steps.js';
 import { processesOfStep } from '../../activities/pipeline/leftovers.js';
 import { childPaths, type ChildPaths } from '../../activities/pipeline/layout.js';
 import { findAttempts } from '../../activities/pipeline/journal.js';
 import { runStep, type StepContext } from '../../activities/pipeline/run-step.js';
 import { openWorkspace } from '../../activities/pipeline/workspace.js';
 import type { OpenWorkspace, RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
+import { defined } from '../../operations/defined.js';
 import { logKey } from '../../platform/storage-keys.js';
 import { folderStorage, type Storage } from '../../platform/storage.js';
 
@@ -23,14 +30,41 @@ export interface Failed {
   trouble: StepFailureDetails;
 }
 
+/** Context of a step, and options of the process that follows it. */
+type Around = Partial<StepContext> & Pick<Partial<HostStepsOptions>, 'graceMs' | 'logLimitBytes' | 'storage'>;
+
+/** How Temporal answers the heartbeats of adopted steps. */
+interface Temporal {
+  /** Steps of the worker process. Default: those of this one */
+  steps?: HostSteps;
+  isClosed?: boolean;
+  /** Whether the attempt has timed out. */
+  isTimedOut?: boolean;
+  /** Host that has the job by now. */
+  movedTo?: string;
+  isCanceled?: boolean;
+}
+
 export class StepHome {
-  readonly home = mkdtempSync(join(tmpdir(), 'longhaul-steps-'));
-  readonly storage: Storage = folderStorage(join(this.home, 'storage'));
+  readonly home: string;
+  readonly storage: Storage;
   readonly workflowId = 'operation-1';
   readonly lines: string[] = [];
+  readonly steps: HostSteps;
+  /** Details of the heartbeats of adopted steps. */
+  readonly heartbeats: unknown[] = [];
+  /** Outcomes of adopted steps, as they were reported. */
+  readonly outcomes: any[] = [];
 
-  static async open(opening: Partial<OpenWorkspace> = {}): Promise<StepHome> {
-    const home = new StepHome();
+  /** @param parent folder of the home */
+  constructor(parent = tmpdir()) {
+    this.home = mkdtempSync(join(parent, 'longhaul-steps-'));
+    this.storage = folderStorage(join(this.home, 'storage'));
+    this.steps = this.hostSteps();
+  }
+
+  static async open(opening: Partial<OpenWorkspace> = {}, parent?: string): Promise<StepHome> {
+    const home = new StepHome(parent);
     await home.openWorkspace(opening);
     return home;
   }
@@ -52,31 +86,86 @@ export class StepHome {
     return childPaths(this.home, this.workflowId, CHILD);
   }
 
-  around(around: Partial<StepContext> = {}): StepContext {
-    return {
-      settings: { home: this.home, stepEnvironment: [] },
+  /** Steps as a worker process follows them. */
+  hostSteps(options: Partial<HostStepsOptions> = {}): HostSteps {
+    return new HostSteps({
+      settings: { home: this.home },
       storage: this.storage,
+      graceMs: 1_000,
+      ...options,
+    });
+  }
+
+  around({ graceMs, logLimitBytes, storage, ...around }: Around = {}): StepContext {
+    const { environment } = around;
+    const options = defined({ graceMs, logLimitBytes, storage, environment });
+    return {
+      settings: { home: this.home, stepEnvironment: [], stepsEndWithWorker: false },
+      steps: Object.keys(options).length ? this.hostSteps(options) : this.steps,
       operationId: around.workflowId ?? this.workflowId,
       workflowId: this.workflowId,
       runId: 'run-1',
       namespace: 'default',
+      taskQueue: 'queue-1',
       token: 'token-1',
       attempt: 1,
       taskToken: 'dG9rZW4=',
       stop: new AbortController().signal,
       onLine: (line) => this.lines.push(line),
-      graceMs: 1_000,
       ...around,
     };
   }
 
-  run(run: string, step: Partial<RunStep> = {}, around: Partial<StepContext> = {}): Promise<StepDone> {
+  run(run: string, step: Partial<RunStep> = {}, around: Around = {}): Promise<StepDone> {
     return runStep(stepOf(run, step), this.around(around));
   }
 
   /** Runs a step that is to fail. */
-  async failed(run: string, step: Partial<RunStep> = {}, around: Partial<StepContext> = {}): Promise<Failed> {
+  async failed(run: string, step: Partial<RunStep> = {}, around: Around = {}): Promise<Failed> {
     return failureOf(this.run(run, step, around));
+  }
+
+  /** Context of a worker that adopts steps, with a Temporal that answers heartbeats as given and takes all outcomes. */
+  adoption({
+    steps = this.steps,
+    isClosed,
+    isTimedOut,
+    movedTo,
+    isCanceled,
+  }: Temporal = {}): AdoptionContext {
+    const activity = {
+      heartbeat: async (_token: Uint8Array, details: unknown) => {
+        this.heartbeats.push(details);
+        if (isClosed || isTimedOut || movedTo) throw new ActivityNotFoundError('not found');
+        if (isCanceled) throw new ActivityCancelledError('cancelled');
+      },
+    };
+    const workflow = {
+      getHandle: () => ({
+        describe: async () => ({ status: { name: isClosed ? 'TERMINATED' : 'RUNNING' } }),
+        query: async () => ({ children: [{ name: 'build', host: movedTo ?? hostId(this.home) }] }),
+      }),
+    };
+    const withDeadline = (_deadline: number, call: () => Promise<unknown>) => call();
+    const client = {
+      ...{ options: { namespace: 'default' }, activity, workflow, withDeadline },
+    } as unknown as Client;
+    return {
+      settings: { home: this.home, taskQueue: 'queue-1', heartbeatSeconds: 1 },
+      steps,
+      client: () => client,
+      reportOutcome: async ({ taskToken }, outcome) => {
+        const token = Buffer.from(taskToken).toString('base64');
+        if (outcome.status === 'canceled') this.outcomes.push({ token, type: 'canceled' });
+        if (outcome.status === 'completed') this.outcomes.push({ token, done: outcome.result });
+        if (outcome.status === 'failed') {
+          const { type, message, details } = outcome.error as any;
+          this.outcomes.push({ token, type, message, trouble: details?.[0] });
+        }
+        return true;
+      },
+      logger: createLogger('worker', 'silent'),
+    };
   }
 
   log(step = 1): string {
@@ -101,8 +190,12 @@ export class StepHome {
     }
   }
 
-  remove(): void {
+  /** Removes the home. @returns the processes that were left of its steps; they are killed */
+  async remove(): Promise<number[]> {
+    const left = await this.leftovers();
+    for (const run of await findAttempts(this.paths)) await endRun(run, 'down', 0);
     rmSync(this.home, { recursive: true, force: true });
+    return left;
   }
 }
 

@@ -10,9 +10,9 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  expect(await home.leftovers()).toEqual([]);
-  expect(home.runningFiles()).toEqual([]);
-  home.remove();
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
 });
 
 describe('a step', () => {

@@ -1,8 +1,18 @@
 /** Pipelines as files, served by a server and run by workers of their own. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toOperationSteps } from '../../cli/client/plain.js';
+import { eventually } from '../stack/cli-process.js';
+import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** Input of pipelines whose steps append to a ledger. */
@@ -51,6 +61,17 @@ export class PipelineProject {
     return linesOf(join(this.ledgers, name));
   }
 
+  /** Waits until a ledger has a line this often. */
+  async reaches(name: string, line: string, count = 1, limitMs?: number): Promise<void> {
+    const isReached = () => this.lines(name).filter((one) => one === line).length >= count;
+    await eventually(`${line} is in ${name} ${count} times`, isReached, limitMs);
+  }
+
+  /** Ends the wait of steps for the file beside a ledger. */
+  letGo(name: string): void {
+    writeFileSync(join(this.ledgers, `${name}.go`), '');
+  }
+
   /** Starts a pipeline that appends to a ledger of this name. */
   startOn(tool: string, ledger: string, args: object = {}): Promise<string> {
     return this.client.start(tool, { ledger: join(this.ledgers, ledger), ...args });
@@ -62,16 +83,8 @@ export class PipelineProject {
   }
 
   /** The jobs and steps of an operation, as the server reads them. */
-  async children(token: string): Promise<any[]> {
-    const { result, error } = await this.client.request('tools/call', {
-      name: 'operation_get',
-      arguments: { token, view: 'steps' },
-    });
-    if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
-    const { structuredContent, _meta } = result;
-    return (
-      toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? []
-    );
+  children(token: string): Promise<any[]> {
+    return childrenOf(this.client, token);
   }
 
   async resume(token: string, from?: string): Promise<any> {
@@ -97,9 +110,36 @@ export function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 }
 
+/** PIDs of the processes that were started with this ledger as input: steps, and what they have left. */
+export function processesOn(ledger: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`INPUT_LEDGER=${ledger}\0`);
+      } catch {
+        return false; // Ended, or another user's.
+      }
+    });
+}
+
 /** The text of a tool's result. */
 export function textOf(result: any): string {
   return result.content.map((block: any) => block.text ?? '').join('\n');
+}
+
+/** The jobs and steps of an operation, as the server reads them. */
+export async function childrenOf(client: WireClient, token: string): Promise<any[]> {
+  const { result, error } = await client.request('tools/call', {
+    name: 'operation_get',
+    arguments: { token, view: 'steps' },
+  });
+  if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
+  const { structuredContent, _meta } = result;
+  return (
+    toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? []
+  );
 }
 
 /** Status of every step of a record's children: `build/2` -> `failed`. */

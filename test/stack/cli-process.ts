@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readStackState, type StackState } from '../../platform/temporal-address.js';
 import { isPortFree } from '../../stack/ports.js';
 import { processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { endStepsOf } from '../support/end-steps.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
 const MAIN = resolve('dist/cli/main.js');
@@ -87,8 +88,10 @@ export class TestHome {
         LONGHAUL_HOME: this.path,
         LONGHAUL_PORT: String(this.port),
         LONGHAUL_TEMPORAL_PORT: String(this.temporalPort),
-        // Nobody deploys a worker that a test starts alone.
-        ...(args[0] === 'worker' ? { LONGHAUL_WORKER_VERSIONING: 'false' } : {}),
+        // Nobody deploys a worker that a test starts alone, and tests end it in the middle of activities.
+        ...(args[0] === 'worker'
+          ? { LONGHAUL_WORKER_VERSIONING: 'false', LONGHAUL_DRAIN_TIMEOUT: '5s' }
+          : {}),
         ...environment,
       },
     });
@@ -138,7 +141,12 @@ export class TestHome {
     if (existsSync(join(this.path, 'stack.lock')) || existsSync(join(this.path, 'stack.json'))) {
       await this.run(['down']).ended;
     }
-    for (const run of this.runs) if (run.process.exitCode === null) run.process.kill('SIGKILL');
+    const open = this.runs.filter(
+      ({ process: { exitCode, signalCode } }) => exitCode === null && !signalCode,
+    );
+    for (const { process } of open) process.kill('SIGKILL');
+    await Promise.all(open.map(({ ended }) => ended));
+    await endStepsOf(this.path);
     rmSync(this.path, { recursive: true, force: true });
   }
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Client } from '@temporalio/client';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { endStepsOf } from './end-steps.js';
 import { WireClient } from './mcp.js';
 import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
@@ -24,6 +25,8 @@ export class TestStack {
   parts: Part[] = [];
   readonly client: WireClient;
   readonly #temporal = new Map<string, Client>();
+  /** Homes of its workers. */
+  readonly #homes = new Set<string>();
 
   private constructor(
     readonly port: number,
@@ -62,17 +65,19 @@ export class TestStack {
 
   /** @param main the command line's program. Default: the built one */
   run(command: string, environment: Record<string, string> = {}, main = MAIN): Part {
+    const env: NodeJS.ProcessEnv = {
+      ...inheritedEnvironment({ ...this.environment, ...environment }),
+      NODE_OPTIONS: '',
+      LONGHAUL_PROJECT: FIXTURES,
+      LONGHAUL_PIPELINE_FOLDERS: join(FIXTURES, 'pipelines'),
+      LONGHAUL_TASK_QUEUE: this.taskQueue,
+      LONGHAUL_PORT: String(this.port),
+      ...this.environment,
+      ...environment,
+    };
+    if (command === 'worker') this.#homes.add(env['LONGHAUL_HOME']!);
     const child = spawn(process.execPath, [main, command], {
-      env: {
-        ...inheritedEnvironment({ ...this.environment, ...environment }),
-        NODE_OPTIONS: '',
-        LONGHAUL_PROJECT: FIXTURES,
-        LONGHAUL_PIPELINE_FOLDERS: join(FIXTURES, 'pipelines'),
-        LONGHAUL_TASK_QUEUE: this.taskQueue,
-        LONGHAUL_PORT: String(this.port),
-        ...this.environment,
-        ...environment,
-      },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -125,8 +130,11 @@ export class TestStack {
     return client;
   }
 
+  /** Ends its processes, and the steps that its workers have left. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await Promise.all(this.parts.map((part) => part.end(signal)));
+    // Other tests run steps in the same home.
+    for (const home of this.#homes) await endStepsOf(home, this.taskQueue);
     await Promise.all([...this.#temporal.values()].map(({ connection }) => connection.close()));
   }
 }

@@ -1,8 +1,9 @@
 /** The test kit, used as the author of tools does. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { linesOf } from '../pipelines/support.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
 import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
@@ -180,3 +181,44 @@ test('environments run side by side on Temporal that is shared or their own, and
       ),
   );
 });
+
+test.each(['killWorker', 'stopWorker'] as const)(
+  'a step of a pipeline continues through %s, and ends with its environment',
+  async (end) => {
+    const pipelines = mkdtempSync(join(folder, 'pipelines-'));
+    const pids = join(pipelines, 'pids');
+    writeFileSync(
+      join(pipelines, 'wait.yml'),
+      `jobs:
+  work:
+    steps:
+      - run: |
+          echo $PPID >> ${pids}; echo $$ >> ${pids}
+          while [ ! -e ${pipelines}/go ]; do sleep 0.1; done
+          echo "it continued"
+      - run: echo $PPID >> ${pids}; echo $$ >> ${pids}; trap '' TERM; while sleep 0.1; do :; done
+`,
+    );
+    const one = await TestToolEnvironment.create({
+      project,
+      settings: { shippedTools: false, pipelineFolders: [pipelines] },
+    });
+    try {
+      const operation = await one.start('wait');
+      const step = () => linesOf(pids).map(Number);
+      await eventually('the step runs', () => step().length === 2);
+      await one[end]();
+      expect(step().filter(isRunning)).toEqual(step());
+      await one.startWorker();
+      writeFileSync(join(pipelines, 'go'), '');
+      await eventually('the next step runs', () => step().length === 4);
+      expect(await operation.logs('work/1')).toEqual(['it continued']);
+      expect(step().filter(isRunning)).toEqual(step().slice(2));
+      await one[end]();
+    } finally {
+      await one.close();
+    }
+    expect(linesOf(pids).map(Number).filter(isRunning)).toEqual([]);
+    expect(existsSync(one.home)).toBe(false);
+  },
+);

@@ -248,7 +248,8 @@ async function decide(
 ): Promise<void> {
   const repeated = job.unrepeatable(mayHaveBegun ? undefined : step);
   if (repeated.length === 0) throw new StartJobAgain(`host ${job.host} ${why}`);
-  const question = { job: job.record.name, host: job.host, what, why, repeated, isDropped };
+  const mayRun = step !== undefined && mayHaveBegun;
+  const question = { job: job.record.name, host: job.host, what, why, repeated, mayRun, isDropped };
   // A host that comes back makes the question pointless.
   const ask = () =>
     firstOf(() => askAboutHost(question), ...(isDropped ? [] : [() => awaitReturn(job.host)]));

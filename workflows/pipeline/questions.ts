@@ -75,18 +75,21 @@ export interface HostQuestion {
   why: string;
   /** Steps that would run a second time although they aren't idempotent. */
   repeated: string[];
+  /** Whether a worker may have begun the work: it continues on a host that is only cut off. */
+  mayRun: boolean;
   /** Whether an operator has dropped it: waiting is no choice then. */
   isDropped: boolean;
 }
 
 /** Asks what to do when the host with a job's workspace is lost. Declining means `give_up`. */
 export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
-  const { job, host, what, why, repeated, isDropped } = question;
+  const { job, host, what, why, repeated, mayRun, isDropped } = question;
   const named = repeated.slice(0, SHOWN_STEPS).map((step) => `"${step}"`);
   const others = repeated.length > SHOWN_STEPS ? ` and ${repeated.length - SHOWN_STEPS} more` : '';
   const message = [
     `The host ${host}, which has the workspace of ${job}, ${why}: ${what} of ${job} can't continue.`,
     `Not idempotent, and run again if the job starts again: ${named.join(', ')}${others}.`,
+    ...(mayRun ? [`If the host is only cut off, ${what} may still run there.`] : []),
   ].join('\n');
   return choose<HostDecision>(message, {
     ...(isDropped ? {} : { wait: 'Wait for the host' }),

@@ -1,0 +1,47 @@
+/** The steps of this host that have processes, for people. */
+import { childName } from '../../pipelines/run.js';
+import { readLauncher } from './launcher-record.js';
+import { isLauncherAlive, processesOfStep } from './leftovers.js';
+import { runningSteps, runOf } from './running.js';
+
+/** A step that has processes on this host. */
+export interface StepProcesses {
+  /** Token of the operation. */
+  token: string;
+  /** Job name: `build`, `test[3]`. */
+  job: string;
+  /** Name of the step. */
+  step: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  /** Undefined while the step is being started, or if its launcher was killed. */
+  launcherPid?: number;
+  /** Worker that follows the step; undefined while it waits for one. */
+  workerPid?: number;
+  /** Namespace and task queue of the workers that follow it. */
+  namespace: string;
+  taskQueue: string;
+}
+
+/** The steps of a home's host that have processes, the oldest first. */
+export async function stepProcesses(home: string): Promise<StepProcesses[]> {
+  const all = await Promise.all(
+    (await runningSteps(home)).map(async (running): Promise<StepProcesses[]> => {
+      const { stepId, token, step, follower, workerPid, namespace, taskQueue } = running;
+      const run = await runOf(home, running);
+      if (!run) return [];
+      const pids = await readLauncher(run.folder);
+      const hasLauncher = isLauncherAlive({ folder: run.folder, stepId, pids });
+      if (!hasLauncher && processesOfStep(stepId).length === 0) return [];
+      return [
+        {
+          ...{ token, job: childName(step.child), step: step.name, startedAt: run.start.startedAt },
+          ...(hasLauncher ? { launcherPid: pids!.launcher } : {}),
+          ...(follower === 'none' || workerPid === undefined ? {} : { workerPid }),
+          ...{ namespace, taskQueue },
+        },
+      ];
+    }),
+  );
+  return all.flat().sort((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
+}

@@ -1,0 +1,259 @@
+/** The steps of this host that this process follows. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { childName, type RunStep } from '../../pipelines/run.js';
+import type { Settings } from '../../platform/config.js';
+import { loadSecret } from '../../platform/secret.js';
+import { logKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
+import { hostId } from './host.js';
+import type { Attempt } from './journal.js';
+import { STOP_GRACE_MS, type StartedLauncher } from './launcher.js';
+import { readLauncher } from './launcher-record.js';
+import { isLauncherAlive, startVariables } from './leftovers.js';
+import { StepLog } from './log.js';
+import { EVERYTHING_MASKED, masking, type Masking } from './mask.js';
+import { endOfRun, type StepEnd } from './outcome.js';
+import {
+  claimRunning,
+  isOwnRunning,
+  recordRunning,
+  releaseRunning,
+  removeRunning,
+  runningSteps,
+  runOf,
+  type FoundStep,
+  type RunningStep,
+} from './running.js';
+import { secretsDigest, secretsOf } from './secrets.js';
+import { firstFile, readCursor, type Cursor } from './spool.js';
+import { StepFollower, type RunEnd } from './step-follower.js';
+
+/** Time for another process to notice that it no longer follows a step, in milliseconds: several of its reads. */
+const HANDOVER_MS = 1_000;
+
+/** First line of the rest of a log whose output can't be masked. */
+const HIDDEN = "--- the step's secrets have changed since it started: its further output is not shown";
+
+export interface HostStepsOptions {
+  settings: Pick<Settings, 'home'>;
+  storage: Storage;
+  /** Environment of the worker. Default: this process's. */
+  environment?: NodeJS.ProcessEnv | undefined;
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
+  graceMs?: number;
+  /** Maximum size of a step's log, in bytes. Default: 256 MiB. */
+  logLimitBytes?: number;
+}
+
+/** A followed run of a step. */
+export interface FollowedStep {
+  stepId: string;
+  follower: StepFollower;
+  /** The facts that the step's outcome is read from, once it has ended. */
+  end: (ended: RunEnd) => Promise<StepEnd>;
+}
+
+/** A run of a step, and how its log continues. */
+interface StepRun {
+  folder: string;
+  masking: Masking;
+  cursor: Cursor;
+  /** If this process has started it. */
+  launcher?: StartedLauncher;
+}
+
+export class HostSteps {
+  /** Called when a step gets or loses an attendant, or ends. */
+  onChange: () => void = () => undefined;
+  /** By step ID, until Temporal knows the step's end. */
+  readonly #followed = new Map<string, FollowedStep>();
+  readonly #starting = new Set<string>();
+  /** Serializes what this process claims. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(readonly options: HostStepsOptions) {}
+
+  get graceMs(): number {
+    return this.options.graceMs ?? STOP_GRACE_MS;
+  }
+
+  /** Number of running steps that the worker reports by their task token: they have no slot of an activity. */
+  get adoptedCount(): number {
+    return [...this.#followed.values()].filter(
+      ({ follower }) => follower.isRunning && follower.attendant === 'worker',
+    ).length;
+  }
+
+  /** Records a step, launches it and follows it. @throws errors of `launch`; the record is gone then */
+  async start(running: RunningStep, launch: () => Promise<StepRun>): Promise<FollowedStep> {
+    const { home } = this.options.settings;
+    const { stepId } = running;
+    this.#starting.add(stepId);
+    try {
+      await recordRunning(home, running);
+      return this.#follow(running, await launch());
+    } catch (error) {
+      await removeRunning(home, stepId);
+      throw error;
+    } finally {
+      this.#starting.delete(stepId);
+    }
+  }
+
+  /** Whether this process is starting a step, or somebody in it reports the step's end. */
+  isAttended(stepId: string): boolean {
+    return this.#starting.has(stepId) || this.#followed.get(stepId)?.follower.attendant !== undefined;
+  }
+
+  /** Removes the record of a step whose end Temporal knows. */
+  async forget(stepId: string): Promise<void> {
+    this.#followed.delete(stepId);
+    await removeRunning(this.options.settings.home, stepId);
+  }
+
+  /** The run of a step that is recorded as running; undefined if its start is not recorded. */
+  runOf(running: RunningStep): Promise<Attempt | undefined> {
+    return runOf(this.options.settings.home, running);
+  }
+
+  /** Makes this process the one that follows a step. @returns false while another process does */
+  async claim(found: FoundStep): Promise<boolean> {
+    if (found.follower === 'none') return claimRunning(this.options.settings.home, found);
+    return found.follower === 'own';
+  }
+
+  /** Follows a run that an earlier process has left. @returns undefined while another process follows it */
+  adopt(found: FoundStep, run: Attempt): Promise<FollowedStep | undefined> {
+    return this.#next(async () => {
+      const known = this.#followed.get(found.stepId);
+      if (known && found.follower === 'own') return known;
+      // Another process has taken it over, or has asked for it.
+      await known?.follower.leave();
+      return (await this.claim(found)) ? this.#continue(found, run) : undefined;
+    });
+  }
+
+  /**
+   * Follows a run for another attempt of its activity, also if another worker follows it: Temporal waits for this attempt alone.
+   *
+   * @param running with the attempt's task token
+   */
+  async takeOver(running: RunningStep, run: Attempt): Promise<FollowedStep> {
+    const { home } = this.options.settings;
+    for (;;) {
+      const found = (await runningSteps(home)).find(({ stepId }) => stepId === running.stepId);
+      if (!found) await recordRunning(home, running);
+      if (found?.follower === 'other') {
+        await releaseRunning(home, found);
+        await delay(HANDOVER_MS);
+      } else {
+        const followed = await this.adopt(found ?? { ...running, follower: 'own', file: '' }, run);
+        if (followed) {
+          await recordRunning(home, running);
+          return followed;
+        }
+      }
+    }
+  }
+
+  /** Stops following; the steps run on, for the next worker. */
+  async leave(): Promise<void> {
+    const stepIds = [...this.#followed.keys()];
+    await Promise.all([...this.#followed.values()].map(({ follower }) => follower.leave()));
+    for (const stepId of stepIds) await releaseRunning(this.options.settings.home, { stepId });
+  }
+
+  /** The masking of a run's output: with the secrets that it was started with. */
+  async maskingOf({ folder, start }: Attempt, names: readonly string[]): Promise<Masking> {
+    if (names.length === 0) return masking([]);
+    const { settings, environment } = this.options;
+    const key = loadSecret(settings.home);
+    const isSame = (secrets: Record<string, string>) =>
+      secretsDigest(key, start.stepId, secrets) === start.secretsDigest;
+    const pids = await readLauncher(folder);
+    const isAlive = isLauncherAlive({ folder, stepId: start.stepId, pids });
+    for (const secrets of [
+      currentSecrets(names, hostId(settings.home), environment),
+      isAlive ? startVariables(pids!.launcher, names) : {},
+    ])
+      if (isSame(secrets)) return masking(Object.values(secrets));
+    return EVERYTHING_MASKED;
+  }
+
+  #follow(running: RunningStep, { folder, masking, cursor, launcher }: StepRun): FollowedStep {
+    const { settings, storage, logLimitBytes } = this.options;
+    const { step, stepId } = running;
+    const key = logKeyOf(running);
+    const logStop = new AbortController();
+    const log = new StepLog({
+      ...{ storage, key, masking, stop: logStop.signal, from: cursor },
+      limitBytes: logLimitBytes,
+    });
+    const follower = new StepFollower({
+      ...{ folder, stepId, log, logStop, cursor },
+      graceMs: this.graceMs,
+      timeoutMs: timeoutOf(step),
+      isOwn: () => isOwnRunning(settings.home, stepId),
+      ...(launcher ? { launcher } : {}),
+    });
+    const end = (ended: RunEnd) => endOfRun(ended, { folder, log: { storage, key }, masking });
+    const followed = { stepId, follower, end };
+    this.#followed.set(stepId, followed);
+    void follower.ended
+      .catch(() => undefined)
+      .then((ended) => {
+        if (!ended && this.#followed.get(stepId) === followed) this.#followed.delete(stepId);
+        this.onChange();
+      });
+    this.onChange();
+    return followed;
+  }
+
+  async #continue(running: RunningStep, run: Attempt): Promise<FollowedStep> {
+    const { storage } = this.options;
+    const { folder } = run;
+    const masking = await this.maskingOf(run, running.step.secrets);
+    const key = logKeyOf(running);
+    let cursor = await readCursor(folder);
+    // Without a cursor, some output may come into the log twice.
+    cursor ??= {
+      file: await firstFile(folder),
+      offset: 0,
+      covered: 0,
+      logBytes: (await storage.size(key)) ?? 0,
+    };
+    if (masking === EVERYTHING_MASKED && !cursor.isDone) {
+      const log = new StepLog({ storage, key, masking });
+      await log.heading(HIDDEN);
+      cursor = { ...cursor, covered: 0, logBytes: await log.size() };
+    }
+    return this.#follow(running, { folder, masking, cursor });
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(work);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+}
+
+function logKeyOf({ operationId, step }: RunningStep): string {
+  return logKey(operationId, childName(step.child), step.step);
+}
+
+/** The step's time-out in milliseconds. */
+export function timeoutOf({ timeoutMinutes }: RunStep): number | undefined {
+  return timeoutMinutes === undefined ? undefined : timeoutMinutes * 60_000;
+}
+
+function currentSecrets(
+  names: readonly string[],
+  host: string,
+  environment: NodeJS.ProcessEnv | undefined,
+): Record<string, string> {
+  try {
+    return secretsOf(names, host, environment);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,289 @@
+/** Follows one run of a step, started by this process or an earlier one: copies its output to its log until it has ended. */
+import { existsSync } from 'node:fs';
+import { defined } from '../../operations/defined.js';
+import { DISK_FREE, DISK_FULL } from './disk-full.js';
+import type { UnknownOutcomeReason } from './failures.js';
+import { hasNotStarted } from './journal.js';
+import { LAUNCHER_LIMIT_MS, type StartedLauncher } from './launcher.js';
+import { readExit, readLauncher, recordStop, type ExitRecord, type StopCause } from './launcher-record.js';
+import {
+  isLauncherAlive,
+  isOfEarlierBoot,
+  killLeftovers,
+  processesOfStep,
+  signalLauncher,
+  type RunProcesses,
+} from './leftovers.js';
+import type { StepLog } from './log.js';
+import { SpoolReader, writeCursor, type Cursor } from './spool.js';
+
+/** Pause between two reads of the output, in milliseconds, while the step runs and once it has ended. */
+const READ_PAUSE_MS = 100;
+const LAST_READ_PAUSE_MS = 5;
+
+/** Maximum wait for output after a step's end, in milliseconds: a process outside of its group may hold the pipe open. */
+const OUTPUT_LIMIT_MS = 5_000;
+
+/** Time after which a launcher without a record won't come, in milliseconds. */
+const START_LIMIT_MS = 1_000;
+
+/** Longest delay of a Node.js timer, in milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface FollowOptions {
+  folder: string;
+  stepId: string;
+  log: StepLog;
+  /** Up to where the output is in the log. */
+  cursor: Cursor;
+  /** Time between SIGTERM and SIGKILL, in milliseconds. */
+  graceMs: number;
+  timeoutMs: number | undefined;
+  /** If this process has started it. */
+  launcher?: StartedLauncher;
+  /** Whether this process may still write the step's log. */
+  isOwn: () => Promise<boolean>;
+  /** Fired by this follower to end the log's waits. */
+  logStop: AbortController;
+}
+
+/** How a run ended, as its follower knows it. */
+export interface RunEnd {
+  /** Undefined when its outcome is unknown. */
+  exit: ExitRecord | undefined;
+  /** Why the outcome is unknown, if nobody asked for its end. */
+  doubt: UnknownOutcomeReason;
+  /** Whether it was never started: its worker was killed first. */
+  hasNotStarted?: boolean;
+  /** Error of the log, if it couldn't be written. */
+  lost?: unknown;
+  /** The last lines of its output; undefined if an earlier process has read a part of it. */
+  lastLines: string[] | undefined;
+}
+
+/** Who reports a step's end: an attempt of its activity, which has a slot, or the worker, by the task token. */
+export type Attendant = 'activity' | 'worker';
+
+export interface Attendance {
+  /** Fires when another attendant takes over. */
+  superseded: AbortSignal;
+  /** Call it to leave the step's end to another attendant. */
+  end: () => void;
+}
+
+export class StepFollower {
+  /** Resolves once no process of the step is left and the log is complete; with undefined when this process has stopped following. */
+  readonly ended: Promise<RunEnd | undefined>;
+  #hasEnded = false;
+  #isLeaving = false;
+  #lost: unknown;
+  /** How it ended, once its launcher has. */
+  #over: { exit: ExitRecord | undefined } | undefined;
+  #session: number | undefined;
+  #isWaiting = false;
+  /** End of the log, while the cursor isn't there yet. */
+  #unsaved: Cursor | undefined;
+  /** Number of looks for a launcher that has left no record. */
+  #looks = 0;
+  #attendance: { by: Attendant; onLine: (line: string) => void; superseded: AbortController } | undefined;
+  #asked: StopCause | undefined;
+  #wake: () => void = () => undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(private readonly options: FollowOptions) {
+    options.log.onLine = (line) => this.#attendance?.onLine(line);
+    options.log.onLost = (error) => {
+      if (this.#isLeaving) return;
+      this.#lost = error;
+      void this.stop('log');
+    };
+    this.ended = this.#follow().finally(() => {
+      this.#hasEnded = true;
+      this.#timers.forEach((timer) => clearTimeout(timer));
+      options.log.close();
+    });
+    this.ended.catch(() => undefined);
+  }
+
+  /** Whether the step may still run. */
+  get isRunning(): boolean {
+    return !this.#hasEnded;
+  }
+
+  get attendant(): Attendant | undefined {
+    return this.#attendance?.by;
+  }
+
+  /** Makes the caller the one that reports the step's end. @param onLine gets the last line of the log, at most once a second */
+  attend(by: Attendant, onLine: (line: string) => void = () => undefined): Attendance {
+    this.#attendance?.superseded.abort();
+    const own = { by, onLine, superseded: new AbortController() };
+    this.#attendance = own;
+    return {
+      superseded: own.superseded.signal,
+      end: () => {
+        if (this.#attendance === own) this.#attendance = undefined;
+      },
+    };
+  }
+
+  /** Ends the step: SIGTERM to its process group, SIGKILL after the grace period. Only the first cause counts. */
+  async stop(cause: StopCause): Promise<void> {
+    const { folder, graceMs, logStop } = this.options;
+    if (this.#asked) return;
+    this.#asked = cause;
+    await recordStop(folder, cause);
+    signalLauncher(await this.#processes());
+    logStop.abort();
+    // The launcher ends the step; one that hangs must not keep it alive.
+    this.#after(graceMs + LAUNCHER_LIMIT_MS, async () => killLeftovers(await this.#processes()));
+  }
+
+  /** Stops following; the step runs on, and another process can follow it from here. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    this.options.launcher?.unref();
+    this.options.logStop.abort();
+    this.#wake();
+    await this.ended.catch(() => undefined);
+  }
+
+  async #follow(): Promise<RunEnd | undefined> {
+    const { folder, log, cursor, launcher, timeoutMs } = this.options;
+    if (timeoutMs !== undefined) this.#after(timeoutMs + LAUNCHER_LIMIT_MS, () => this.stop('timeout'));
+    if (cursor.isDone) return { exit: await readExit(folder), doubt: 'worker', lastLines: undefined };
+    const spool = new SpoolReader(folder, cursor);
+    try {
+      void launcher?.ended.then((exit) => {
+        this.#over = { exit };
+        this.#wake();
+      });
+      while (!this.#over) {
+        if (!launcher) await this.#lookForEnd();
+        const isQuiet = !(await this.#copy(spool));
+        if (this.#isLeaving) return undefined;
+        if (isQuiet) await this.#reportWait(spool);
+        if (isQuiet && !this.#over) await this.#pause(READ_PAUSE_MS);
+      }
+      const exit = this.#stoppedWithoutJournal(this.#over.exit);
+      const processes = await this.#processes();
+      const session = launcher ? processes.pids?.launcher : this.#session;
+      await killLeftovers(processes, { session });
+      if (!(await this.#copyRest(spool))) await killLeftovers(processes, { session, isRelayToo: true });
+      if (this.#isLeaving) return undefined;
+      await log.end();
+      if (this.#isLeaving) return undefined;
+      const logBytes = await log.size();
+      await writeCursor(folder, { file: 0, offset: 0, covered: 0, logBytes, isDone: true }).catch(
+        () => undefined,
+      );
+      await spool.remove();
+      return {
+        exit,
+        doubt: isOfEarlierBoot(processes) ? 'host' : processes.pids ? 'launcher' : 'worker',
+        ...(!exit && !processes.pids && (await hasNotStarted(folder)) ? { hasNotStarted: true } : {}),
+        ...(this.#lost === undefined ? {} : { lost: this.#lost }),
+        lastLines: launcher ? log.lastLines() : undefined,
+      };
+    } finally {
+      await spool.close();
+    }
+  }
+
+  /** A launcher whose journal the step has removed can't say why it ended the step. */
+  #stoppedWithoutJournal(exit: ExitRecord | undefined): ExitRecord | undefined {
+    if (!exit || exit.stopped || exit.exitCode === 0 || existsSync(this.options.folder)) return exit;
+    return { ...exit, ...defined({ stopped: this.#asked }) };
+  }
+
+  /** Looks whether the launcher of another process's run has ended. */
+  async #lookForEnd(): Promise<void> {
+    const processes = await this.#processes();
+    if (isLauncherAlive(processes)) {
+      this.#session = processes.pids!.launcher;
+      return;
+    }
+    const isStarting = !processes.pids && processesOfStep(this.options.stepId).length > 0;
+    if (isStarting) return;
+    // A process that is just being created can't be seen for a moment.
+    if (!processes.pids && (this.#looks += 1) * READ_PAUSE_MS < START_LIMIT_MS) return;
+    this.#over = { exit: await readExit(this.options.folder) };
+  }
+
+  /** Copies what there is to the log. @returns whether there was any output */
+  async #copy(spool: SpoolReader): Promise<boolean> {
+    const { log, isOwn } = this.options;
+    const output = await spool.read();
+    if (output.length === 0) {
+      await this.#saveCursor(spool);
+      return false;
+    }
+    if (!(await isOwn())) this.#isLeaving = true;
+    if (this.#isLeaving) return true;
+    await log.write(output);
+    if (this.#isLeaving) return true;
+    const { count, covered } = log.held;
+    this.#unsaved = { ...spool.positionBefore(count), covered, logBytes: await log.size() };
+    await this.#saveCursor(spool);
+    return true;
+  }
+
+  /**
+   * Moves the cursor to the log's end, and removes the files before it. On a full disk it stays for now: a follower that
+   * starts there finds in the log what is there already.
+   */
+  async #saveCursor(spool: SpoolReader): Promise<void> {
+    const cursor = this.#unsaved;
+    if (!cursor) return;
+    try {
+      await writeCursor(this.options.folder, cursor);
+    } catch {
+      return;
+    }
+    this.#unsaved = undefined;
+    await spool.removeBefore(cursor);
+  }
+
+  /** Reports that the step waits for space, and when it no longer does. */
+  async #reportWait(spool: SpoolReader): Promise<void> {
+    const isWaiting = await spool.isWaiting();
+    if (isWaiting === this.#isWaiting) return;
+    this.#isWaiting = isWaiting;
+    this.#attendance?.onLine(isWaiting ? DISK_FULL : DISK_FREE);
+  }
+
+  /** Copies the output of a step that has ended. @returns false if a process still holds its pipe */
+  async #copyRest(spool: SpoolReader): Promise<boolean> {
+    let lastAt = performance.now();
+    for (;;) {
+      const isEnded = await spool.isEnded();
+      if (await this.#copy(spool)) lastAt = performance.now();
+      else if (isEnded) return true;
+      else if (performance.now() - lastAt > OUTPUT_LIMIT_MS) {
+        // The relay may wait for room.
+        if (this.options.logStop.signal.aborted || !(await spool.isWaiting())) return false;
+      }
+      if (this.#isLeaving) return true;
+      await this.#pause(LAST_READ_PAUSE_MS);
+    }
+  }
+
+  async #processes(): Promise<RunProcesses> {
+    const { folder, stepId } = this.options;
+    return { folder, stepId, pids: await readLauncher(folder) };
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #after(ms: number, work: () => Promise<void>): void {
+    this.#timers.push(setTimeout(() => void work(), Math.min(ms, LONGEST_TIMER_MS)).unref());
+  }
+}

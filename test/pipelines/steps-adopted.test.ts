@@ -1,0 +1,282 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runningSteps } from '../../activities/pipeline/running.js';
+import { adoptSteps } from '../../worker/adopt-steps.js';
+import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { COUNT, COUNTING, SECRET, SECRET_ENVIRONMENT, WorkedHome } from './steps-workers.js';
+
+jest.setTimeout(PROCESSES_MS);
+let home: WorkedHome;
+
+beforeEach(async () => {
+  home = await WorkedHome.open();
+});
+afterEach(async () => {
+  const records = home.runningFiles();
+  expect(await home.remove()).toEqual([]);
+  expect(records).toEqual([]);
+});
+
+describe.each(['SIGKILL', 'SIGTERM'] as const)('%s of a worker', (signal) => {
+  test('is nothing to its step: the next worker follows it, and reports its result', async () => {
+    const first = await home.worker(`${COUNTING}; echo "a=$KEY" >>"$LONGHAUL_OUTPUT"`, SECRET);
+    await eventually('there is output', () => home.log().includes('line 20'));
+    expect(await first(signal)).toBe(signal === 'SIGTERM' ? 'CompleteAsyncError' : '');
+    const pid = await home.pidIn('ready');
+    expect(isRunning(pid)).toBe(true);
+    const stored = home.log();
+    const { adopted, settled } = await adoptSteps(
+      home.adoption({ steps: home.hostSteps({ environment: SECRET_ENVIRONMENT }) }),
+    );
+    expect(adopted.map(({ token }) => token)).toEqual(['token-1']);
+    await eventually('its log continues', () => home.log().length > stored.length + 200);
+    await eventually('its lines are in heartbeats', () => JSON.stringify(home.heartbeats).includes('line'));
+    home.letGo();
+    await settled;
+    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', done: { exitCode: 0, outputs: { a: '***' } } }]);
+    home.expectWholeLog();
+    expect(home.runs()).toBe(1);
+    // Its result is in the journal: it doesn't run again.
+    expect((await home.run(COUNT, SECRET, { attempt: 2, environment: SECRET_ENVIRONMENT })).outputs).toEqual({
+      a: '***',
+    });
+    expect(home.runs()).toBe(1);
+  });
+});
+
+describe('a step without a worker', () => {
+  test('that has ended is reported by the next one, with all that it printed', async () => {
+    const first = await home.worker(`${COUNTING}; exit 3`);
+    await first('SIGKILL');
+    home.letGo();
+    await eventually('it has ended', () => existsSync(home.journal('exit.json')));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    const [outcome] = home.outcomes;
+    expect(outcome).toMatchObject({ type: 'StepFailed', trouble: { exitCode: 3 } });
+    expect(outcome.trouble.lastLines.at(-1)).toMatch(/^end \d+$/);
+    home.expectWholeLog();
+  });
+
+  test('is followed by the attempt that Temporal starts meanwhile, and not run again', async () => {
+    await home.killedWorker(COUNTING);
+    const second = home.run(COUNT, {}, { attempt: 2 });
+    await eventually('it follows', async () => (await runningSteps(home.home))[0]?.follower === 'own');
+    expect((await adoptSteps(home.adoption())).adopted).toEqual([]);
+    home.letGo();
+    expect(await second).toEqual({ exitCode: 0, outputs: {} });
+    expect(home.outcomes).toEqual([]);
+    home.expectWholeLog();
+    expect(home.runs()).toBe(1);
+  });
+
+  test('that was recorded but never started starts with the next attempt, and nobody is asked', async () => {
+    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
+    kill(await home.pidIn('launcher'));
+    kill(-(await home.pidIn('ready')));
+    // As if the worker had been killed before it could create the launcher.
+    for (const name of ['how', 'launcher.json', 'exit.tmp']) rmSync(home.journal(name));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepNotRun' }]);
+    await home.run(COUNT);
+    expect(home.runs()).toBe(1);
+  });
+
+  test('that keeps printing waits once 64 MiB are unread, and loses nothing', async () => {
+    const first = await home.worker(
+      `echo x >ready; until [ -e more ]; do sleep 0.05; done; seq 1 12000000; echo end >ended`,
+    );
+    await first('SIGKILL');
+    writeFileSync(home.file('more'), '');
+    const spool = () => readdirSync(home.journal('spool')).filter((name) => /^\d+$/.test(name)).length;
+    await eventually('the spool is full', () => spool() === 32, PROCESSES_MS);
+    expect(existsSync(home.file('ended'))).toBe(false);
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', done: { exitCode: 0, outputs: {} } }]);
+    const log = home.log();
+    expect(log).toHaveLength(96_888_897);
+    expect(log.endsWith('11999999\n12000000\n')).toBe(true);
+    expect(existsSync(home.journal('spool'))).toBe(false);
+  });
+
+  test('is ended by its time-out', async () => {
+    const first = await home.worker('echo $$ >ready; echo half; sleep 600', { timeoutMinutes: 0.04 });
+    await first('SIGKILL');
+    const pid = await home.pidIn('ready');
+    await eventually('its launcher has ended it', () => !isRunning(pid));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepTimedOut', trouble: { lastLines: ['half'] } }]);
+  });
+
+  test('is ended by a cancel, once a worker is there', async () => {
+    const first = await home.worker(
+      `trap 'echo cleaned >cleaned; exit 1' TERM; echo $$ >ready; while :; do sleep 0.1; done`,
+    );
+    await first('SIGKILL');
+    await (
+      await adoptSteps(home.adoption({ isCanceled: true }))
+    ).settled;
+    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', type: 'canceled' }]);
+    expect(readText(home.file('cleaned'))).toBe('cleaned\n');
+  });
+
+  test('ends when its workflow has closed meanwhile', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    await (
+      await adoptSteps(home.adoption({ isClosed: true }))
+    ).settled;
+    expect(isRunning(await home.pidIn('ready'))).toBe(false);
+    expect(readdirSync(join(home.journal('.')))).toContain('stopped-closed');
+  });
+
+  test('ends when its job has moved to another host meanwhile', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    await (
+      await adoptSteps(home.adoption({ movedTo: 'another-0123456789' }))
+    ).settled;
+    expect(isRunning(await home.pidIn('ready'))).toBe(false);
+  });
+
+  test('whose attempt has timed out runs on until the next one takes it', async () => {
+    await home.killedWorker(COUNTING);
+    const adoption = home.adoption({ isTimedOut: true });
+    await (
+      await adoptSteps(adoption)
+    ).settled;
+    expect(home.steps.adoptedCount).toBe(0);
+    // A worker looks again and again.
+    await (
+      await adoptSteps(adoption)
+    ).settled;
+    const next = home.run(COUNT);
+    home.letGo();
+    expect(await next).toEqual({ exitCode: 0, outputs: {} });
+    expect(home.outcomes).toEqual([]);
+    home.expectWholeLog();
+    expect(home.runs()).toBe(1);
+  });
+
+  test('ends when its workspace is removed', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const pid = await home.pidIn('ready');
+    rmSync(home.paths.folder, { recursive: true, force: true });
+    await eventually('it has ended', () => !isRunning(pid));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+  });
+
+  test('whose launcher was killed is killed too, and in doubt', async () => {
+    await home.killedWorker('echo $PPID >launcher; setsid sleep 600 & echo $$ >ready; sleep 600');
+    kill(await home.pidIn('launcher'));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([
+      {
+        type: 'StepInDoubt',
+        message: expect.stringContaining('the process that watched over it was killed'),
+      },
+    ]);
+  });
+
+  test('whose launcher is stopped (SIGSTOP) is ended by a cancel all the same', async () => {
+    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
+    process.kill(await home.pidIn('launcher'), 'SIGSTOP');
+    await (
+      await adoptSteps(home.adoption({ isCanceled: true }))
+    ).settled;
+    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', type: 'canceled' }]);
+  });
+
+  test('of another boot of the host is in doubt, and no process with one of its PIDs is touched', async () => {
+    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
+    const launcher = await home.pidIn('launcher');
+    kill(launcher);
+    kill(-(await home.pidIn('ready')));
+    const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const pids = { ...JSON.parse(readText(home.journal('launcher.json'))), boot: 'an earlier one' };
+    writeFileSync(
+      home.journal('launcher.json'),
+      JSON.stringify({ ...pids, launcher: stranger.pid, step: stranger.pid }),
+    );
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([
+      { type: 'StepInDoubt', message: expect.stringContaining('its host was restarted') },
+    ]);
+    expect(isRunning(stranger.pid!)).toBe(true);
+    stranger.kill('SIGKILL');
+  });
+
+  test('whose PIDs other processes have by now is in doubt, and those are left alone', async () => {
+    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
+    kill(await home.pidIn('launcher'));
+    kill(-(await home.pidIn('ready')));
+    const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const pids = JSON.parse(readText(home.journal('launcher.json')).trim() || '{}');
+    writeFileSync(
+      home.journal('launcher.json'),
+      JSON.stringify({ ...pids, launcher: stranger.pid, step: stranger.pid }),
+    );
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+    expect(isRunning(stranger.pid!)).toBe(true);
+    stranger.kill('SIGKILL');
+  });
+
+  test('is adopted once by two workers that come at the same time', async () => {
+    await home.killedWorker(COUNTING);
+    // Two processes: within one, the second finds the first one's work.
+    const theirs = home.adoptElsewhere();
+    const { adopted, settled } = await adoptSteps(home.adoption());
+    home.letGo();
+    await settled;
+    expect([adopted.length, await theirs]).toEqual(
+      expect.arrayContaining(adopted.length ? [1, '0'] : [0, '1']),
+    );
+    home.expectWholeLog();
+  });
+});
+
+test('kill -9 of a worker ends its step by the setting, and it is in doubt', async () => {
+  await home.killedWorker('echo $$ >ready; echo half; sleep 600', {}, true);
+  const pid = await home.pidIn('ready');
+  await eventually('the launcher has ended the step', () => !isRunning(pid));
+  await (
+    await adoptSteps(home.adoption())
+  ).settled;
+  expect(home.outcomes).toMatchObject([
+    {
+      type: 'StepInDoubt',
+      message: expect.stringContaining('its worker went away'),
+      trouble: { lastLines: ['half'] },
+    },
+  ]);
+});
+
+test('a step of a live worker is left alone', async () => {
+  const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');
+  await eventually('the step runs', () => readText(home.file('ready')));
+  expect((await adoptSteps(home.adoption())).adopted).toEqual([]);
+  expect(home.runningFiles()).toHaveLength(1);
+  expect(readFileSync(join(home.home, 'running-steps', home.runningFiles()[0]!), 'utf8')).not.toContain(
+    'until',
+  );
+  await home.run('touch go', { step: 2 });
+  expect((await running).exitCode).toBe(0);
+});

@@ -1,0 +1,233 @@
+/** A worker that is asked to stop while activities of tools run. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
+import { eventually, readText, TestHome } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
+import { TemporalProxy } from '../support/temporal-proxy.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+import { PROJECT } from './support.js';
+
+jest.setTimeout(STACK_MS);
+
+/** Longer than a worker's whole stop took before it had a drain timeout. */
+const OLD_LIMIT_MS = 12_000;
+
+/** gRPC status codes. */
+const INVALID_ARGUMENT = 3;
+const UNAVAILABLE = 14;
+
+let folder: string;
+let stack: TestStack;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-drain-'));
+  stack = await TestStack.serverAlone(PROJECT);
+});
+afterEach(async () => {
+  await stack?.stop('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Attempts of the long activity, as they began. */
+const attempts = (): { pid: number; attempt: number }[] =>
+  readText(join(folder, 'held'))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+const release = () => writeFileSync(join(folder, 'release'), '');
+
+const said = (worker: Part, text: string) =>
+  eventually(
+    () => `the worker says "${text}": ${worker.output()}`,
+    () => worker.output().includes(text),
+  );
+
+/** Exit code of a worker that was asked to stop. */
+async function exitCode(worker: Part): Promise<number | null> {
+  const { process: child } = worker;
+  await eventually(
+    () => `the worker ends: ${worker.output()}`,
+    () => child.exitCode !== null || child.signalCode !== null,
+  );
+  return child.exitCode;
+}
+
+/** Starts an operation whose long activity runs. */
+async function startHeld(client = stack.client): Promise<string> {
+  const taskId = await client.start('hold', { folder });
+  await eventually('the long activity runs', () => attempts().length === 1);
+  await client.until(taskId, 'input_required');
+  return taskId;
+}
+
+async function proceed(taskId: string): Promise<void> {
+  const { inputRequests } = await stack.client.until(taskId, 'input_required');
+  await stack.client.answer(taskId, Object.keys(inputRequests)[0]!, {
+    action: 'accept',
+    content: { proceed: true },
+  });
+}
+
+/** Has new operations begin on the build that a worker says it runs. */
+async function makeCurrent(worker: Part): Promise<void> {
+  const deploymentName = deploymentNameOf(stack.taskQueue);
+  const buildId = await eventually(
+    () => `the worker names its build: ${worker.output()}`,
+    () => /"deployment":"[^"]*","buildId":"([^"]*)"/.exec(worker.output())?.[1],
+  );
+  const signal = AbortSignal.timeout(60_000);
+  await setCurrentVersion(await stack.temporal(), { deploymentName, buildId }, { signal });
+}
+
+test.each(['true', 'false'])(
+  'an activity runs to its end, and the rest of its operation on another worker (versions: %s)',
+  async (versions) => {
+    const settings = { LONGHAUL_WORKER_VERSIONING: versions, LONGHAUL_DRAIN_TIMEOUT: '10m' };
+    const worker = stack.worker(settings);
+    if (versions === 'true') await makeCurrent(worker);
+    await stack.ready();
+    const taskId = await startHeld();
+    const other = stack.worker(settings);
+    await said(other, 'worker runs');
+
+    worker.process.kill('SIGTERM');
+    await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
+    await proceed(taskId);
+    await eventually('the other activity runs', () => readText(join(folder, 'noted')));
+    expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
+    await stack.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
+    const second = await stack.client.start('nap', { seconds: 1 });
+    await stack.client.until(second, 'completed');
+
+    await sleep(OLD_LIMIT_MS);
+    expect(worker.process.exitCode).toBeNull();
+    release();
+    const { result } = await stack.client.until(taskId, 'completed');
+    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
+    expect(await exitCode(worker)).toBe(0);
+    expect(attempts()).toHaveLength(1);
+  },
+);
+
+test('an activity that still runs after the drain timeout is cancelled, and runs again on another worker', async () => {
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '1s' });
+  await stack.ready();
+  const taskId = await startHeld();
+  const other = stack.worker();
+  await worker.end();
+  expect(worker.process.exitCode).toBe(0);
+  expect(worker.output()).toContain('worker stops: 1 activity still runs, and may do so for 1 s');
+  expect(worker.output()).toContain('drain timeout: 1 activity still runs, and will be cancelled');
+  await eventually('it runs again', () => attempts().length === 2);
+  expect(attempts()[1]).toEqual({ pid: other.process.pid, attempt: 2 });
+  release();
+  await proceed(taskId);
+  await stack.client.until(taskId, 'completed');
+});
+
+test('a cancel reaches an activity of a worker that drains, which then ends', async () => {
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m' });
+  await stack.ready();
+  const taskId = await startHeld();
+  stack.worker();
+  worker.process.kill('SIGTERM');
+  await said(worker, 'worker stops: 1 activity still runs');
+  await stack.client.request('tasks/cancel', { taskId });
+  await stack.client.until(taskId, 'cancelled');
+  expect(await exitCode(worker)).toBe(0);
+});
+
+test('a second signal ends a worker that drains at once', async () => {
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m' });
+  await stack.ready();
+  await startHeld();
+  worker.process.kill('SIGTERM');
+  await said(worker, 'worker stops: 1 activity still runs');
+  // Signals in quick succession count as one.
+  await eventually(
+    'it has ended',
+    () => worker.process.exitCode !== null || void worker.process.kill('SIGTERM'),
+  );
+  expect(worker.process.exitCode).toBe(130);
+});
+
+test('an outcome that Temporal does not take is reported until it does, while the worker drains', async () => {
+  const proxy = await TemporalProxy.start(() => undefined);
+  try {
+    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m', TEMPORAL_ADDRESS: proxy.address });
+    await stack.ready();
+    const taskId = await startHeld();
+    stack.worker();
+    worker.process.kill('SIGTERM');
+    await said(worker, 'worker stops: 1 activity still runs');
+    proxy.decide = ({ method }) =>
+      method.startsWith('RespondActivityTask')
+        ? { code: UNAVAILABLE, message: 'a lagging shard' }
+        : undefined;
+    release();
+    await said(worker, "an activity's outcome could not be reported; trying again");
+    await sleep(OLD_LIMIT_MS);
+    expect(worker.process.exitCode).toBeNull();
+    proxy.decide = () => undefined;
+    expect(await exitCode(worker)).toBe(0);
+    await proceed(taskId);
+    const { result } = await stack.client.until(taskId, 'completed');
+    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a worker that fails ends without a drain', async () => {
+  const proxy = await TemporalProxy.start(() => undefined);
+  try {
+    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h', TEMPORAL_ADDRESS: proxy.address });
+    await stack.ready();
+    await startHeld();
+    proxy.decide = ({ method }) =>
+      method === 'PollWorkflowTaskQueue' ? { code: INVALID_ARGUMENT, message: 'no such poll' } : undefined;
+    // Operations end polls, which would last for a minute. The SDK takes another one to give up.
+    await eventually(
+      'the worker fails',
+      async () => {
+        await stack.client.start('nap');
+        return worker.output().includes('worker stops: 1 activity still runs');
+      },
+      PROCESSES_MS,
+    );
+    expect(await exitCode(worker)).toBe(1);
+    expect(worker.output()).toContain('no such poll');
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('a worker without running activities ends as soon as it is asked', async () => {
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h' });
+  await stack.ready();
+  const taskId = await stack.client.start('nap');
+  await stack.client.until(taskId, 'working');
+  await worker.end();
+  expect(worker.process.exitCode).toBe(0);
+  expect(worker.output()).toContain('worker stops: no activities run');
+});
+
+test('the worker of longhaul up has 5 s, whatever is set', async () => {
+  const home = await TestHome.create();
+  try {
+    const up = await home.up({ ...PROJECT, LONGHAUL_DRAIN_TIMEOUT: '10m' });
+    const client = new WireClient(`${home.url}/mcp`);
+    await startHeld(client);
+    up.process.kill('SIGTERM');
+    expect(await up.ended).toBe(0);
+    const log = readText(join(home.path, 'logs', 'worker.log'));
+    expect(log).toContain('worker stops: 1 activity still runs, and may do so for 5 s');
+    expect(log).toContain('drain timeout: 1 activity still runs, and will be cancelled');
+  } finally {
+    await home.remove();
+  }
+});

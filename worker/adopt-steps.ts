@@ -1,0 +1,175 @@
+/**
+ * Adopts pipeline steps that run on this host without an attempt of their activity: their worker has ended, or handed them over. Their
+ * heartbeats and outcomes are reported by the task token, which Temporal accepts from any process.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ActivityCancelledError,
+  ActivityNotFoundError,
+  WorkflowNotFoundError,
+  type Client,
+} from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
+import { stepInDoubt } from '../activities/pipeline/failures.js';
+import { hostId } from '../activities/pipeline/host.js';
+import type { FollowedStep, HostSteps } from '../activities/pipeline/host-steps.js';
+import { stepOutcome } from '../activities/pipeline/outcome.js';
+import { runningSteps, type RunningStep } from '../activities/pipeline/running.js';
+import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
+import type { ActivityReport } from '../operations/report.js';
+import { OPERATION_QUERY } from '../operations/wire.js';
+import { childName } from '../pipelines/run.js';
+import type { Settings } from '../platform/config.js';
+import type { Logger } from '../platform/log.js';
+
+/** Time-out of one call to Temporal, in milliseconds. */
+const CALL_LIMIT_MS = 10_000;
+/** Longest interval of heartbeats, in milliseconds: a quarter of a step's heartbeat time-out. */
+const LONGEST_BEAT_INTERVAL_MS = 30_000;
+
+export interface AdoptionContext {
+  settings: Pick<Settings, 'home' | 'taskQueue' | 'heartbeatSeconds'>;
+  steps: HostSteps;
+  /** Client of the namespace whose steps are adopted. */
+  client: () => Client;
+  reportOutcome: ReportOutcome;
+  logger: Logger;
+}
+
+/**
+ * Adopts the steps of the worker's namespace and task queue that nobody reports. Concurrent calls, also of several workers, are
+ * harmless.
+ *
+ * @returns the adopted steps, and a promise that settles with the last of them
+ */
+export async function adoptSteps(
+  context: AdoptionContext,
+): Promise<{ adopted: RunningStep[]; settled: Promise<unknown> }> {
+  const { settings, steps, client } = context;
+  const { namespace } = client().options;
+  const adopted: RunningStep[] = [];
+  const settling: Promise<void>[] = [];
+  for (const found of await runningSteps(settings.home)) {
+    if (found.namespace !== namespace || found.taskQueue !== settings.taskQueue) continue;
+    if (found.follower === 'other' || steps.isAttended(found.stepId)) continue;
+    const run = await steps.runOf(found);
+    const followed = run && (await steps.adopt(found, run));
+    if (run ? !followed : !(await steps.claim(found))) continue;
+    const { token, step } = found;
+    context.logger.info({ token, job: childName(step.child), step: step.name }, 'adopted a step');
+    adopted.push(found);
+    settling.push(followed ? supervise(found, followed, context) : reportLost(found, context));
+  }
+  return { adopted, settled: Promise.all(settling) };
+}
+
+/** Reports a step whose start isn't recorded, so that nobody knows whether it has run. */
+async function reportLost(running: RunningStep, context: AdoptionContext): Promise<void> {
+  const error = stepInDoubt(running.step, 'worker', { outputs: {}, lastLines: [] });
+  await report(running, { status: 'failed', error }, undefined, context);
+}
+
+/** Heartbeats for a step until it has ended, and reports its outcome. Leaves it to another attempt of its activity, if one comes. */
+async function supervise(
+  running: RunningStep,
+  { follower, end }: FollowedStep,
+  context: AdoptionContext,
+): Promise<void> {
+  let line: string | undefined;
+  const reportNow = (): ActivityReport => ({
+    longhaul: 'report',
+    ...(line === undefined ? {} : { progress: { progress: 0, message: line } }),
+  });
+  const attendance = follower.attend('worker', (latest) => (line = latest));
+  context.steps.onChange();
+  const over = new AbortController();
+  attendance.superseded.addEventListener('abort', () => over.abort());
+  const isLeft = new Promise<undefined>((resolve) =>
+    over.signal.addEventListener('abort', () => resolve(undefined)),
+  );
+  try {
+    const isAwaited = heartbeat(running, follower, reportNow, over.signal, context);
+    const ended = await Promise.race([
+      follower.ended,
+      isLeft,
+      isAwaited.then((isUnneeded) => (isUnneeded ? follower.ended : undefined)),
+    ]);
+    if (!ended) return;
+    const outcome = await stepOutcome(running.step, await end(ended)).then(
+      (result): ActivityOutcome => ({ status: 'completed', result }),
+      (error: unknown): ActivityOutcome =>
+        error instanceof CancelledFailure ? { status: 'canceled' } : { status: 'failed', error },
+    );
+    await report(running, outcome, reportNow(), context);
+  } finally {
+    over.abort();
+    attendance.end();
+    context.steps.onChange();
+  }
+}
+
+/**
+ * Heartbeats until `signal` fires or Temporal no longer waits for this attempt. Ends the step if its operation is cancelled, its
+ * workflow run has closed, or its job was moved to another host.
+ *
+ * @returns whether nobody needs the step; false if another attempt of the activity will come
+ */
+async function heartbeat(
+  running: RunningStep,
+  follower: FollowedStep['follower'],
+  reportNow: () => ActivityReport,
+  signal: AbortSignal,
+  { settings, client, logger }: AdoptionContext,
+): Promise<boolean> {
+  const taskToken = Buffer.from(running.taskToken, 'base64');
+  const intervalMs = Math.min(settings.heartbeatSeconds * 1_000, LONGEST_BEAT_INTERVAL_MS);
+  for (;;) {
+    try {
+      const temporal = client();
+      await temporal.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+        temporal.activity.heartbeat(taskToken, reportNow()),
+      );
+    } catch (error) {
+      if (error instanceof ActivityCancelledError) void follower.stop('canceled');
+      else if (error instanceof ActivityNotFoundError) {
+        const isUnneeded = !(await isNeeded(running, settings.home, client()));
+        if (isUnneeded) await follower.stop('closed');
+        return isUnneeded;
+      }
+      // Temporal is away, or an operator has paused or reset the activity: the step may continue.
+      logger.debug({ err: error, token: running.token }, 'the heartbeat of an adopted step was refused');
+    }
+    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return new Promise(() => undefined);
+  }
+}
+
+/** Whether a step's workflow run is open and has the job on this host; also if Temporal doesn't answer. */
+async function isNeeded(
+  { workflowId, runId, step }: RunningStep,
+  home: string,
+  client: Client,
+): Promise<boolean> {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  try {
+    const { status } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => handle.describe());
+    if (status.name !== 'RUNNING') return false;
+    const { children = [] } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      handle.query(OPERATION_QUERY),
+    );
+    const job = children.find(({ name }) => name === childName(step.child));
+    return job?.host === undefined || job.host === hostId(home);
+  } catch (error) {
+    return !(error instanceof WorkflowNotFoundError);
+  }
+}
+
+async function report(
+  { stepId, taskToken, workflowId, runId }: RunningStep,
+  outcome: ActivityOutcome,
+  lastReport: ActivityReport | undefined,
+  { steps, reportOutcome }: AdoptionContext,
+): Promise<void> {
+  const ended = { taskToken: Buffer.from(taskToken, 'base64'), workflowId, runId, lastReport };
+  if (await reportOutcome(ended, outcome)) await steps.forget(stepId);
+}

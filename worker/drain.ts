@@ -1,0 +1,55 @@
+/**
+ * The drain of a worker that was asked to stop: it takes up nothing more, and activities of tools run to their end, for as long as
+ * the drain timeout allows. Then they are cancelled, and Temporal starts them again on another worker.
+ */
+import type { Logger } from '../platform/log.js';
+import { SHUTDOWN_GRACE_MS } from './workers.js';
+
+/** Time for cancelled activities to end and for last reports, in milliseconds. */
+const AFTER_CANCELLATION_MS = 5_000;
+
+export class Drain {
+  readonly #ending = new AbortController();
+  #hasBegun = false;
+
+  /** @param timeoutMs how long activities get to end */
+  constructor(
+    private readonly timeoutMs: number,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Time limit of the whole stop, in milliseconds. */
+  get limitMs(): number {
+    return Math.max(this.timeoutMs, SHUTDOWN_GRACE_MS) + AFTER_CANCELLATION_MS;
+  }
+
+  /** Fires shortly before activities are cancelled: the last moment for reports that Temporal hasn't taken so far. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Begins the drain, once. @param countActivities number of activities that still run */
+  begin(countActivities: () => number): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const { timeoutMs, logger } = this;
+    const activities = countActivities();
+    const drainSeconds = timeoutMs / 1_000;
+    logger.info(
+      { activities, drainSeconds },
+      activities === 0
+        ? 'worker stops: no activities run'
+        : `worker stops: ${runningActivities(activities)}, and may do so for ${drainSeconds} s`,
+    );
+    setTimeout(() => this.#ending.abort(), Math.max(0, timeoutMs - AFTER_CANCELLATION_MS)).unref();
+    setTimeout(() => {
+      const left = countActivities();
+      if (left === 0) return;
+      logger.warn({ activities: left }, `drain timeout: ${runningActivities(left)}, and will be cancelled`);
+    }, timeoutMs).unref();
+  }
+}
+
+function runningActivities(count: number): string {
+  return count === 1 ? '1 activity still runs' : `${count} activities still run`;
+}
