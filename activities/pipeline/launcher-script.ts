@@ -84,7 +84,7 @@ printf 'started\n' >&5
     pause=$((timeout > 0 && left < 100 ? left : 100))
     sleep "$((pause / 10)).$((pause % 10))"
     left=$((left - pause))
-    [ -e "$folder/running" ] || break
+    [ -e "$folder/running" ] && kill -0 $$ 2>/dev/null || break
     if [ "$timeout" -gt 0 ] && [ "$left" -le 0 ]; then mv "$folder/running" "$folder/stopped-timeout" && break; fi
   done
   [ -e "$folder/over" ] || kill -TERM $$

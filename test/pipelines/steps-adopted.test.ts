@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killLeftovers } from '../../activities/pipeline/leftovers.js';
 import { runningSteps } from '../../activities/pipeline/running.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
@@ -75,9 +76,9 @@ describe('a step without a worker', () => {
   });
 
   test('that was recorded but never started starts with the next attempt, and nobody is asked', async () => {
-    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
-    kill(await home.pidIn('launcher'));
-    kill(-(await home.pidIn('ready')));
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const { stepId } = (await runningSteps(home.home))[0]!;
+    await killLeftovers({ folder: home.journal('.'), stepId, pids: undefined });
     // As if the worker had been killed before it could create the launcher.
     for (const name of ['how', 'launcher.json', 'exit.tmp']) rmSync(home.journal(name));
     await (
