@@ -63,7 +63,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   ],
   stepsEndWithWorker: [
     '<true|false>',
-    'end steps of pipelines with their worker, also after kill -9 (default: false)',
+    'end steps of pipelines with their worker, also after kill -9; its drain waits for them (default: false)',
   ],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   authentication: [

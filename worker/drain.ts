@@ -1,6 +1,7 @@
 /**
- * The drain of a worker that was asked to stop: it takes up nothing more, and activities of tools run to their end, for as long as
- * the drain timeout allows. Then they are cancelled, and Temporal starts them again on another worker.
+ * The drain of a worker that was asked to stop: it takes up nothing more, and activities of tools, and steps that end with their
+ * worker, run to their end, for as long as the drain timeout allows. Then they are cancelled, and Temporal starts them again on
+ * another worker.
  */
 import type { Logger } from '../platform/log.js';
 import { SHUTDOWN_GRACE_MS } from './workers.js';

@@ -129,9 +129,11 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const running = [...workers.map((worker) => worker.run()), host.done];
   const endChores = startBackgroundTasks(settings, storage, { temporal, adoption }, logger);
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
-  // Steps don't need their worker: the drain doesn't wait for them.
+  // The drain doesn't wait for steps that don't need their worker.
   const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
-  const draining = workers.filter(({ options }) => options.taskQueue !== stepQueue);
+  const draining = workers.filter(
+    ({ options }) => settings.stepsEndWithWorker || options.taskQueue !== stepQueue,
+  );
   const shutdown = () => {
     drain.begin(() => countDraining(draining) + host.drainingCount);
     stopping.abort();

@@ -37,15 +37,15 @@ export class WorkerFactory {
 
   /** The Workers of this host's task queues. */
   host(): Promise<Worker[]> {
-    const { home, taskQueue, maxSteps, stepsEndWithWorker } = this.settings;
+    const { home, taskQueue, maxSteps, stepsEndWithWorker, drainTimeoutMs } = this.settings;
     const host = hostId(home);
     return Promise.all([
       Worker.create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
       Worker.create({
         ...this.#activityOptions,
         taskQueue: stepTaskQueue(taskQueue, host),
-        // Steps run on without their worker, so that there is nothing to wait for.
-        shutdownGraceTime: stepsEndWithWorker ? SHUTDOWN_GRACE_MS : 0,
+        // Otherwise steps run on without their worker, so that there is nothing to wait for.
+        shutdownGraceTime: stepsEndWithWorker ? drainTimeoutMs : 0,
         tuner: {
           workflowTaskSlotSupplier: NO_SLOTS,
           activityTaskSlotSupplier: new StepSlots(maxSteps, this.steps),

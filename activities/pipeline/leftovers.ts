@@ -1,8 +1,10 @@
 /** The processes of a step: whether its launcher lives, and how remaining ones are found and killed. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity, signalProcess } from '../../platform/process-identity.js';
 import type { LauncherRecord } from './launcher-record.js';
+import { FIRST_LAUNCHER_FILE } from './launcher-script.js';
 
 /** Environment variable that all processes of a step inherit. */
 export const STEP_MARKER = 'LONGHAUL_STEP_ID';
@@ -19,9 +21,13 @@ export interface RunProcesses {
   pids: LauncherRecord | undefined;
 }
 
-/** Whether the run's launcher lives: its PID may be another process's by now, or be of an earlier boot. */
+/**
+ * Whether the run's launcher lives: its PID may be another process's by now, or be of an earlier boot, and in a copy of the home
+ * it is that of the original's launcher.
+ */
 export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
-  return pids !== undefined && isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder);
+  if (!pids || !isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder)) return false;
+  return hasOpen(pids.launcher, join(folder, FIRST_LAUNCHER_FILE));
 }
 
 /** Whether the host was started again since. */
@@ -100,6 +106,16 @@ function isOfRun({ boot }: LauncherRecord, pid: number, startedAt: string, folde
   return startedAt === ''
     ? Boolean(identity?.commandLine.includes(folder))
     : identity?.startedAt === startedAt;
+}
+
+/** Whether a launcher's descriptor 2 is this file; true where that can't be seen, or the step has removed the file. */
+function hasOpen(launcher: number, path: string): boolean {
+  try {
+    const [open, file] = [statSync(`/proc/${launcher}/fd/2`), statSync(path)];
+    return open.ino === file.ino && open.dev === file.dev;
+  } catch {
+    return true;
+  }
 }
 
 let ownBootId: string | undefined;

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { HostSteps } from '../../activities/pipeline/host-steps.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
-import { eventually, readText } from '../stack/cli-process.js';
+import { eventually, isRunning, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { COUNTING, SECRET, SECRET_ENVIRONMENT, WorkedHome } from './steps-workers.js';
 
@@ -76,6 +77,23 @@ describe('what a killed worker leaves', () => {
     home.letGo();
     await settled;
     expect(home.log()).toBe('before *** after\n');
+  });
+
+  test('in a copy of its home is in doubt there, and its step is ended: the copy has the job', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const copy = `${home.home}-copy`;
+    cpSync(home.home, copy, { recursive: true, preserveTimestamps: true });
+    const steps = new HostSteps({ settings: { home: copy }, storage: home.storage, graceMs: 1_000 });
+    const context = home.adoption({ steps });
+    await (
+      await adoptSteps({ ...context, settings: { ...context.settings, home: copy } })
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+    expect(isRunning(await home.pidIn('ready'))).toBe(false);
+    rmSync(copy, { recursive: true });
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
   });
 
   test('in the spool is for the owner alone', async () => {

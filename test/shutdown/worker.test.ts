@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
+import { processesOn, writePipelines } from '../pipelines/support.js';
 import { eventually, readText, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
@@ -20,6 +21,19 @@ const OLD_LIMIT_MS = 12_000;
 /** gRPC status codes. */
 const INVALID_ARGUMENT = 3;
 const UNAVAILABLE = 14;
+
+/** A pipeline whose step runs until the test lets it go. */
+const LAST = `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  only:
+    steps:
+      - name: last
+        run: |
+          echo start >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          echo end >> "$INPUT_LEDGER"
+`;
 
 let folder: string;
 let stack: TestStack;
@@ -205,6 +219,33 @@ test('a worker that fails ends without a drain', async () => {
     await proxy.close();
   }
 });
+
+test.each([
+  ['5m', 'completed', 1],
+  ['0s', 'input_required', 0],
+])(
+  'a step that ends with its worker gets the drain timeout, %s: then it is %s',
+  async (drainTimeout, status, completed) => {
+    const ledger = join(folder, 'ledger');
+    writePipelines(folder, { last: LAST });
+    const settings = { LONGHAUL_PIPELINE_FOLDERS: folder, LONGHAUL_STEPS_END_WITH_WORKER: 'true' };
+    await stack.stop();
+    stack = await TestStack.serverAlone({ ...PROJECT, ...settings });
+    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: drainTimeout });
+    await stack.ready();
+    const taskId = await stack.client.start('last', { ledger });
+    await eventually('the step runs', () => readText(ledger) === 'start\n');
+    worker.process.kill('SIGTERM');
+    await said(worker, 'worker stops: 1 activity still runs');
+    if (completed) writeFileSync(`${ledger}.go`, '');
+    expect(await exitCode(worker)).toBe(0);
+    expect(readText(ledger)).toBe(completed ? 'start\nend\n' : 'start\n');
+    expect(processesOn(ledger)).toEqual([]);
+    stack.worker();
+    await stack.client.until(taskId, status);
+    expect(readText(ledger)).toBe(completed ? 'start\nend\n' : 'start\n');
+  },
+);
 
 test('a worker without running activities ends as soon as it is asked', async () => {
   const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h' });
