@@ -1,7 +1,8 @@
 /** `longhaul down`: ends the stack of a home. */
+import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
 import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
-import { endRunningSteps } from './running-steps.js';
+import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
 import { endOrphans } from './supervisor.js';
 
@@ -11,6 +12,7 @@ const EXIT_LIMIT_MS = 13_000;
 /** Ends the stack; reports when none runs. */
 export async function down(home: string, say: Say): Promise<void> {
   const holder = stackHolder(home);
+  const running = await stepsThatRun(home);
   if (holder) {
     signalProcess(holder.pid, 'SIGTERM');
     if (!(await waitUntilGone(() => isHolderAlive(holder), EXIT_LIMIT_MS)))
@@ -18,7 +20,8 @@ export async function down(home: string, say: Say): Promise<void> {
     await waitUntilGone(() => isHolderAlive(holder), 2_000);
   }
   await endOrphans(home, say);
-  // Also those of a stack that was killed.
-  await endRunningSteps(home, say);
+  // Those of a stack that was killed.
+  await endSteps(home, STEP_GRACE_MS);
+  await sayEnded(home, running, say);
   say(holder ? `Ended the stack on ${home} (PID ${holder.pid}).` : `No stack is running on ${home}.`);
 }

@@ -26,7 +26,8 @@ export class StepSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     for (;;) {
       const permit = this.tryReserveSlot(context);
       if (permit) return permit;
-      await once(this.#freed, 'freed', { signal });
+      // The SDK takes any error but this one for a defect.
+      await once(this.#freed, 'freed', { signal }).catch(() => signal.throwIfAborted());
     }
   }
 

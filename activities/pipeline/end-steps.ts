@@ -2,7 +2,7 @@
 import { waitUntilGone } from '../../platform/process-identity.js';
 import type { Attempt } from './journal.js';
 import { LAUNCHER_LIMIT_MS, STOP_GRACE_MS } from './launcher.js';
-import { readLauncher, recordStop, type StopCause } from './launcher-record.js';
+import { readLauncher, readStop, recordStop, type StopCause } from './launcher-record.js';
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 
@@ -25,23 +25,38 @@ export async function endRun(
   await killLeftovers(run, { session });
 }
 
-/**
- * Ends all steps that run on this host, as its stack stops.
- *
- * @param graceMs see {@link endRun}
- * @returns the steps that ran
- */
-export async function endSteps(home: string, graceMs?: number): Promise<RunningStep[]> {
-  const ended = await Promise.all(
+/** The steps that run on this host, with a launcher that lives. */
+export async function stepsThatRun(home: string): Promise<RunningStep[]> {
+  return filterSteps(home, await runningSteps(home), async ({ folder, start: { stepId } }) =>
+    isLauncherAlive({ folder, stepId, pids: await readLauncher(folder) }),
+  );
+}
+
+/** Those of some steps that were ended as their stack stopped. */
+export function stepsEndedWithStack(home: string, steps: RunningStep[]): Promise<RunningStep[]> {
+  return filterSteps(home, steps, async ({ folder }) => (await readStop(folder)) === 'down');
+}
+
+/** Ends all steps of this host, as its stack stops. @param graceMs see {@link endRun} */
+export async function endSteps(home: string, graceMs?: number): Promise<void> {
+  await Promise.all(
     (await runningSteps(home)).map(async (running) => {
-      const { stepId } = running;
       const run = await runOf(home, running);
-      if (!run) return [];
-      const pids = await readLauncher(run.folder);
-      const ran = isLauncherAlive({ folder: run.folder, stepId, pids });
-      await endRun(run, 'down', graceMs);
-      return ran ? [running] : [];
+      if (run) await endRun(run, 'down', graceMs);
     }),
   );
-  return ended.flat();
+}
+
+async function filterSteps(
+  home: string,
+  steps: RunningStep[],
+  isWanted: (run: Attempt) => Promise<boolean>,
+): Promise<RunningStep[]> {
+  const wanted = await Promise.all(
+    steps.map(async (running) => {
+      const run = await runOf(home, running);
+      return run && (await isWanted(run)) ? [running] : [];
+    }),
+  );
+  return wanted.flat();
 }

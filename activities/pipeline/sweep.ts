@@ -8,6 +8,7 @@ import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
 import { readJson } from './files.js';
+import { runningSteps } from './running.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
 
 /** Prefix that a folder gets before its removal, so that no half-removed workspace is used. */
@@ -16,7 +17,7 @@ const REMOVED = '.removed-';
 /**
  * Removes workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
  * namespaces stay, also of one with the same name in another Temporal: where several namespaces have used the storage, all
- * workspaces of unknown operations do.
+ * workspaces of unknown operations do. That of a running step stays until a worker has ended the step.
  *
  * @throws when Temporal can't be reached; workspaces that were not checked stay
  */
@@ -28,12 +29,14 @@ export async function sweepWorkspaces(
 ): Promise<void> {
   const folder = workspacesFolder(home);
   const isKept = !(await isOnlyNamespace(storage, client));
+  const running = new Set((await runningSteps(home)).map(({ operationId }) => operationId));
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     if (!name.startsWith(REMOVED)) {
       const operation = await readJson<OperationFile>(operationFile(path));
       if (operation?.namespace !== client.options.namespace) continue;
-      if (await isNeeded(operation.workflowId, client, now, isKept)) continue;
+      if (running.has(operation.workflowId) || (await isNeeded(operation.workflowId, client, now, isKept)))
+        continue;
       const removed = join(folder, `${REMOVED}${randomUUID()}`);
       await rename(path, removed).catch(() => undefined);
       await rm(removed, { recursive: true, force: true });

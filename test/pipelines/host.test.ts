@@ -97,6 +97,21 @@ describe('workspaces', () => {
     await home.remove();
   });
 
+  test('of a running step stay until it has ended', async () => {
+    const home = await StepHome.open();
+    const isThere = () => existsSync(operationFolder(home.home, home.workflowId));
+    const stop = new AbortController();
+    const running = home.failed('echo x >ready; sleep 600', {}, { stop: stop.signal });
+    await eventually('it runs', () => existsSync(join(home.paths.workspace, 'ready')));
+    await sweepWorkspaces(home.home, home.storage, client);
+    expect(isThere()).toBe(true);
+    stop.abort('canceled');
+    expect((await running).name).toBe('CancelledFailure');
+    await sweepWorkspaces(home.home, home.storage, client);
+    expect(isThere()).toBe(false);
+    await home.remove();
+  });
+
   test('of unknown operations stay where another namespace, even of the same name, has used the storage', async () => {
     const home = new StepHome();
     const closed = await client.workflow.start('nobody_runs_it', {
