@@ -26,7 +26,7 @@ import {
 import { runOnHost, type HostedJob } from './hosts.js';
 import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
-/** Longer than a worker needs to detect that it has lost Temporal, and to end its steps. */
+/** Without a worker for so long, the next attempt of the step waits for one, and finds the step by its journal. */
 const HEARTBEAT_TIMEOUT_MS = 120_000;
 /** How often an idempotent step is run again automatically after its worker died. */
 const MAX_RERUNS = 5;
