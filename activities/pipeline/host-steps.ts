@@ -142,6 +142,8 @@ export class HostSteps {
     const { home } = this.options.settings;
     for (;;) {
       const found = (await runningSteps(home)).find(({ stepId }) => stepId === running.stepId);
+      // Nothing is left to do for a run that ended, and whose end Temporal knows.
+      if (!found && (await readCursor(run.folder))?.isDone) return this.#continue(running, run);
       if (!found) await recordRunning(home, running);
       if (found?.follower === 'other') {
         await releaseRunning(home, found);

@@ -83,14 +83,18 @@ export interface StepContext {
 export async function runStep(step: RunStep, context: StepContext): Promise<StepDone> {
   const { settings, operationId } = context;
   const paths = childPaths(settings.home, operationId, step.child);
+  let takenOver: string | undefined;
   const earlier = await earlierResult(step, await findAttempts(paths, step.step), {
     ...context,
     endOf: async (run) => {
       const running = runningStepOf(step, run.start.stepId, context);
+      takenOver = running.stepId;
       return attend(await context.steps.takeOver(running, run), context);
     },
   });
   if (earlier) return earlier;
+  // Its end was reported by the attempt before, or doesn't count.
+  if (takenOver !== undefined) await context.steps.forget(takenOver);
   if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopReason);
   try {
     // An error about the full disk means that nothing was started.
