@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -85,6 +85,22 @@ function fill(): string {
   const filler = join(disk, 'filler');
   spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
   return filler;
+}
+
+/** Leaves no room, also none that files give back. @returns a function that ends this */
+function keepFull(): () => void {
+  const filler = fill();
+  const filling = spawn(
+    'bash',
+    ['-c', 'while :; do dd if=/dev/zero bs=4k >>"$0"; sleep 0.01; done', filler],
+    {
+      stdio: 'ignore',
+    },
+  );
+  return () => {
+    filling.kill('SIGKILL');
+    rmSync(filler);
+  };
 }
 
 test('a log drops and counts what a full disk does not take', () => {
@@ -185,24 +201,25 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   }
 
   test('neither a workspace, a step nor an artifact fails for lack of room: each is written once there is some', async () => {
-    let filler = fill();
+    const filler = fill();
     const token = await parts.client.start('three_writes', { ledger: ledger() });
     await waitsForRoom(token);
     expect(linesOf(ledger())).toEqual([]);
     rmSync(filler);
     await eventually('the first step runs', () => linesOf(ledger()).includes('first'));
 
-    filler = fill();
+    // The end of the step gives back what its output has not needed.
+    let makeRoom = keepFull();
     letGo('first');
     await waitsForRoom(token);
     expect(linesOf(ledger())).toEqual(['first']);
-    rmSync(filler);
+    makeRoom();
     await eventually('the second step runs', () => linesOf(ledger()).includes('second'));
 
-    filler = fill();
+    makeRoom = keepFull();
     letGo('second');
     await waitsForRoom(token);
-    rmSync(filler);
+    makeRoom();
     const { result } = await parts.client.until(token, 'completed', PROCESSES_MS);
     expect(result.isError).toBeUndefined();
     expect(linesOf(ledger())).toEqual(['first', 'second']);
