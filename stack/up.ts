@@ -1,5 +1,7 @@
 /** `longhaul up`: the whole stack of a home, in one command. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
+import type { RunningStep } from '../activities/pipeline/running.js';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
 import { loadSecret } from '../platform/secret.js';
 import { readStackState } from '../platform/temporal-address.js';
@@ -7,7 +9,7 @@ import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
-import { endRunningSteps } from './running-steps.js';
+import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
 import { isLoopback } from '../platform/auth-settings.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
@@ -50,11 +52,13 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
     await requests.first;
     say('Stopping the server and the worker first, Temporal last. Repeat to stop at once.');
     let exitCode = 0;
-    const insisted = requests.second.then(async () => {
+    const running = stepsThatRun(settings.home);
+    const stopped = Promise.all([stack.stop(DRAIN_LIMIT_MS), endSteps(settings.home, STEP_GRACE_MS)]);
+    const insisted = requests.second.then(() => {
       exitCode = 130;
-      await Promise.all([stack.stop(0), endRunningSteps(settings.home, say, 0)]);
+      return Promise.all([stack.stop(0), endSteps(settings.home, 0)]);
     });
-    const ended = Promise.race([stopWithSteps(stack, settings.home, say), insisted]);
+    const ended = Promise.race([stopped, insisted]).then(() => nameEndedSteps(settings.home, running, say));
     const code = await Promise.race([
       ended.then(() => exitCode),
       sleep(DRAIN_LIMIT_MS + 500, 1, { ref: false }),
@@ -66,10 +70,12 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
   }
 }
 
-async function stopWithSteps(stack: Stack, home: string, say: Say): Promise<void> {
-  await Promise.all([stack.stop(DRAIN_LIMIT_MS), endRunningSteps(home, say)]);
-  // The worker may have started one as it was asked to stop.
-  await endRunningSteps(home, say, 0);
+/** Says which steps the stop has ended. @param running those that ran before */
+async function nameEndedSteps(home: string, running: Promise<RunningStep[]>, say: Say): Promise<void> {
+  // The worker may have started some as it was asked to stop.
+  const late = await stepsThatRun(home);
+  await endSteps(home, 0);
+  await sayEnded(home, [...(await running), ...late], say);
 }
 
 /**
