@@ -9,6 +9,12 @@ const SPOOL_FILES = 32;
 export const FIRST_LAUNCHER_FILE = 'how';
 
 /**
+ * Descriptor of the launcher that is open on that file for all of its life, and in no other process: a launcher is recognized by it.
+ * Descriptor 2 won't do: bash redirects its own for a moment when a builtin such as `kill` has a redirection.
+ */
+export const LAUNCHER_DESCRIPTOR = 6;
+
+/**
  * The launcher: a small bash that a step's script runs under. It belongs to the host and outlives its worker. In the run's folder
  * it leaves what the next worker needs to take the step over: the output in `spool/`, its PIDs in `launcher.json`, how the step ended
  * in `exit.json`.
@@ -32,20 +38,20 @@ export const LAUNCHER_SCRIPT = String.raw`
 set +o posix
 umask 077
 folder=$1 grace=$2 timeout=$3 dies=$4 tools=$5 umask=$6
-exec 3<&0 </dev/null 5>&2 2>"$folder/${FIRST_LAUNCHER_FILE}" || exit 1
+exec 3<&0 </dev/null 5>&2 2>"$folder/${FIRST_LAUNCHER_FILE}" ${LAUNCHER_DESCRIPTOR}>&2 || exit 1
 for file in launcher.json exit.tmp; do printf '%512s' '' >"$folder/$file" || exit 1; done
 
 exec 4> >(
   unset LONGHAUL_STEP_ID
   trap '' PIPE TERM INT HUP
   # Not a copy of this process, whose environment would still show the variable.
-  PATH=$tools exec "$BASH" -p "$folder/relay.sh" "$folder" 3<&- 5>&- 2>/dev/null
+  PATH=$tools exec "$BASH" -p "$folder/relay.sh" "$folder" 3<&- 5>&- ${LAUNCHER_DESCRIPTOR}>&- 2>/dev/null
 )
 exec >/dev/null
 set -m
 nice=$(PATH=$tools type -P nice)
 if [ -n "$nice" ]; then set -- "$nice" -n 5; else set --; fi
-(umask "$umask"; exec "$@" "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- >&4 2>&4 4>&- &
+(umask "$umask"; exec "$@" "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- ${LAUNCHER_DESCRIPTOR}>&- >&4 2>&4 4>&- &
 step=$!
 
 stop() {
@@ -88,14 +94,14 @@ printf 'started\n' >&5
     if [ "$timeout" -gt 0 ] && [ "$left" -le 0 ]; then mv "$folder/running" "$folder/stopped-timeout" && break; fi
   done
   [ -e "$folder/over" ] || kill -TERM $$
-) 3<&- 5>&- &
+) 3<&- 5>&- ${LAUNCHER_DESCRIPTOR}>&- &
 watchers=$!
 if [ "$dies" = 1 ]; then
   (
     unset TMOUT
     read -r _ <&3
     PATH=$tools mv "$folder/running" "$folder/stopped-worker" && kill -TERM $$
-  ) 5>&- &
+  ) 5>&- ${LAUNCHER_DESCRIPTOR}>&- &
   watchers="$watchers $!"
 fi
 exec 3<&-

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity, signalProcess } from '../../platform/process-identity.js';
 import type { LauncherRecord } from './launcher-record.js';
-import { FIRST_LAUNCHER_FILE } from './launcher-script.js';
+import { FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
 
 /** Environment variable that all processes of a step inherit. */
 export const STEP_MARKER = 'LONGHAUL_STEP_ID';
@@ -108,10 +108,10 @@ function isOfRun({ boot }: LauncherRecord, pid: number, startedAt: string, folde
     : identity?.startedAt === startedAt;
 }
 
-/** Whether a launcher's descriptor 2 is this file; true where that can't be seen, or the step has removed the file. */
+/** Whether a launcher has this file open; true where that can't be seen, or the step has removed the file. */
 function hasOpen(launcher: number, path: string): boolean {
   try {
-    const [open, file] = [statSync(`/proc/${launcher}/fd/2`), statSync(path)];
+    const [open, file] = [statSync(`/proc/${launcher}/fd/${LAUNCHER_DESCRIPTOR}`), statSync(path)];
     return open.ino === file.ino && open.dev === file.dev;
   } catch {
     return true;

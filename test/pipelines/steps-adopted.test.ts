@@ -202,15 +202,14 @@ describe('a step without a worker', () => {
   });
 
   test('of another boot of the host is in doubt, and no process with one of its PIDs is touched', async () => {
-    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
-    const launcher = await home.pidIn('launcher');
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const { launcher, ...record } = await home.launcherRecord();
     kill(launcher);
     kill(-(await home.pidIn('ready')));
     const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    const pids = { ...JSON.parse(readText(home.journal('launcher.json'))), boot: 'an earlier one' };
     writeFileSync(
       home.journal('launcher.json'),
-      JSON.stringify({ ...pids, launcher: stranger.pid, step: stranger.pid }),
+      JSON.stringify({ ...record, boot: 'an earlier one', launcher: stranger.pid, step: stranger.pid }),
     );
     await (
       await adoptSteps(home.adoption())
@@ -223,14 +222,14 @@ describe('a step without a worker', () => {
   });
 
   test('whose PIDs other processes have by now is in doubt, and those are left alone', async () => {
-    await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
-    kill(await home.pidIn('launcher'));
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const { launcher, ...record } = await home.launcherRecord();
+    kill(launcher);
     kill(-(await home.pidIn('ready')));
     const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    const pids = JSON.parse(readText(home.journal('launcher.json')).trim() || '{}');
     writeFileSync(
       home.journal('launcher.json'),
-      JSON.stringify({ ...pids, launcher: stranger.pid, step: stranger.pid }),
+      JSON.stringify({ ...record, launcher: stranger.pid, step: stranger.pid }),
     );
     await (
       await adoptSteps(home.adoption())

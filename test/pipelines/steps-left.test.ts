@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { HostSteps } from '../../activities/pipeline/host-steps.js';
+import { isLauncherAlive } from '../../activities/pipeline/leftovers.js';
+import { signalProcess } from '../../platform/process-identity.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, isRunning, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -77,6 +79,23 @@ describe('what a killed worker leaves', () => {
     home.letGo();
     await settled;
     expect(home.log()).toBe('before *** after\n');
+  });
+
+  test('is seen to run at every moment, also while its launcher handles signals', async () => {
+    await home.killedWorker("trap '' TERM; echo $$ >ready; while :; do sleep 0.1; done");
+    const run = { folder: home.journal('.'), stepId: '', pids: await home.launcherRecord() };
+    const until = performance.now() + 800;
+    const looks: boolean[] = [];
+    while (performance.now() < until) {
+      signalProcess(run.pids.launcher, 'SIGTERM');
+      for (let look = 0; look < 200; look += 1) looks.push(isLauncherAlive(run));
+    }
+    expect(looks.filter((isAlive) => !isAlive)).toEqual([]);
+    expect(looks.length).toBeGreaterThan(1_000);
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
   });
 
   test('in a copy of its home is in doubt there, and its step is ended: the copy has the job', async () => {

@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readLauncher, type LauncherRecord } from '../../activities/pipeline/launcher-record.js';
 import type { RunStep } from '../../pipelines/run.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { stepOf, StepHome } from './steps-support.js';
@@ -85,6 +86,11 @@ export class WorkedHome extends StepHome {
   /** Waits until a step has written a PID. */
   pidIn(name: string): Promise<number> {
     return eventually(`${name} is written`, () => Number(readText(this.file(name))));
+  }
+
+  /** The record of the launcher, which it writes while the step runs already. */
+  launcherRecord(): Promise<LauncherRecord> {
+    return eventually('the launcher has left its record', () => readLauncher(this.journal('.')));
   }
 
   /** Ends the wait of a step for the file `go`. */
