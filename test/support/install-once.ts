@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { takeStackLock } from '../../stack/stack-lock.js';
+import { eventually } from '../stack/cli-process.js';
 
 /** Longest that an installation may take, in milliseconds. */
 export const INSTALL_LIMIT_MS = 480_000;
@@ -13,7 +15,7 @@ export function cacheFolder(): string {
 }
 
 /**
- * Installs something unless that has been done for the very content of its inputs.
+ * Installs something unless that has been done for the very content of its inputs. A process that comes while another one installs it waits.
  *
  * @param name e.g. `schemathesis`
  * @param inputs files that decide what is installed
@@ -31,8 +33,21 @@ export async function installOnce(
   // Written last: without it, an installation was interrupted.
   const complete = join(folder, 'complete');
   if (existsSync(complete)) return folder;
-  rmSync(folder, { recursive: true, force: true });
-  await install(folder);
-  writeFileSync(complete, '');
-  return folder;
+  const release = await eventually(
+    `${name} isn't being installed by another process`,
+    () => {
+      const held = takeStackLock(`${folder}.lock`, 'up');
+      return typeof held === 'function' && held;
+    },
+    2 * INSTALL_LIMIT_MS,
+  );
+  try {
+    if (existsSync(complete)) return folder;
+    rmSync(folder, { recursive: true, force: true });
+    await install(folder);
+    writeFileSync(complete, '');
+    return folder;
+  } finally {
+    release();
+  }
 }
