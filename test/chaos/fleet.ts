@@ -39,7 +39,7 @@ export class Fleet {
       this.operations.push(operation);
       const settled = operation.run();
       const over = settled.then(() => operation.finish(() => this.#isAnswering));
-      // A rejection is seen by whoever waits for the operations.
+      // A rejection reaches those that wait for the operations.
       over.catch(() => undefined);
       this.#settled.push(settled);
       this.#over.push(over);

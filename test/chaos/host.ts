@@ -1,4 +1,4 @@
-/** Surroundings of a target: a disk that fills, links that fail, a clock that jumps. */
+/** Host of a target: a disk that fills, links that fail, a clock that jumps. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
 /** Faults of a schedule, one after the other, and the time to service after each. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { processIdentity } from '../../platform/process-identity.js';
 import { eventually, kill } from '../stack/cli-process.js';
 import { pause } from './faults/pause.js';
 import type { ChaosHost } from './host.js';
+import { isProcessOf } from './leftovers.js';
 import type { Fault, FaultKind } from './schedule.js';
 import type { Services } from './services.js';
 import type { Running, Service, Target } from './target.js';
@@ -121,7 +121,7 @@ export class Injector {
       () => {
         this.signal.throwIfAborted();
         const found = pid();
-        return found !== undefined && processIdentity(found) ? found : undefined;
+        return found !== undefined && isProcessOf(this.host.root, found) ? found : undefined;
       },
       RESTARTED_MS,
     );

@@ -11,13 +11,15 @@ const EXIT_MS = 5_000;
 export function processesOf(folder: string): number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && names(pid, folder) && processIdentity(pid));
+    .filter((pid) => pid > 0 && pid !== process.pid && isProcessOf(folder, pid));
 }
 
-function names(pid: number, text: string): boolean {
+/** Whether the process runs, and its environment or command line names the folder: PIDs are reused. */
+export function isProcessOf(folder: string, pid: number): boolean {
+  if (!processIdentity(pid)) return false;
   return ['cmdline', 'environ'].some((file) => {
     try {
-      return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(text);
+      return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(folder);
     } catch {
       // It has ended.
       return false;

@@ -45,7 +45,7 @@ export interface ProcessSpec {
   service: Service;
 }
 
-/** Surroundings that the harness gives to a target. */
+/** Host that the harness gives to a target. */
 export interface Host {
   /** Folder for all files of the target, on the disk that fills. Its path is in no other process's environment or command line. */
   readonly folder: string;
@@ -63,7 +63,7 @@ export interface Host {
 
 export interface RunningProcess {
   /** PID; undefined while the process doesn't run. */
-  pid(): number | undefined;
+  pid: () => number | undefined;
   /** Starts it again after a kill. Without it, the target's own supervisor does. */
   restart?(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export interface Running {
    */
   protocols: ProtocolClient[];
   /** Number of operations of the workload, without probes, that the server knows of. */
-  count?(): Promise<number>;
+  count?: () => Promise<number>;
   /** Stops everything gracefully; whatever is left then is a violation, and killed. */
   stop(): Promise<void>;
   /** Files that a stopped target doesn't leave behind. */
