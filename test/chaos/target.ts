@@ -3,7 +3,18 @@
  * kill commands and the names of workload tools: a module whose default export is a {@link Target} is all that another one needs.
  */
 
-/** Parts of the workload; a target without a tool for a role leaves it out. */
+import type { ProtocolClient } from '../support/protocols/index.js';
+
+/**
+ * Parts of the workload; a target without a tool for a role leaves it out. All but `probe` write to the ledger.
+ *
+ * - `work` completes after some seconds, with progress where the server has it.
+ * - `steps` completes; none of its parts is idempotent.
+ * - `asks` asks for `{ answer: integer }` after some seconds, and completes with that number in its result.
+ * - `fails` ends with an error of the tool.
+ * - `long` works for a minute; it is cancelled.
+ * - `probe` completes at once.
+ */
 export type Role = 'work' | 'steps' | 'asks' | 'fails' | 'long' | 'probe';
 
 /** One operation, as its tool gets to know it. */
@@ -23,35 +34,6 @@ export interface WorkloadTool {
   parts: number;
   /** Whether no part may start twice. Default: only a part after which a later one has begun */
   isOnce?: boolean;
-}
-
-/** One poll of an operation, in terms that all protocols share. */
-export interface Sight {
-  status: 'queued' | 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-  progress?: { progress: number; total?: number; message?: string };
-  /** Time of the last update, ISO 8601. */
-  updatedAt?: string;
-  /** Keys of the open questions. */
-  questions: string[];
-  /** Whole answer of the server. Records of closed operations never change. */
-  record: unknown;
-  /** Result or error of a closed operation, as the protocol gives it. */
-  outcome?: unknown;
-  /** Time for which the handle is kept, from the operation's creation, in milliseconds. Default: for the whole run */
-  ttlMs?: number;
-}
-
-/** Client of one protocol. Each call throws when no answer came, or an error that may pass. */
-export interface Protocol {
-  name: string;
-  /** @returns the operation's handle, which all protocols of the target share */
-  start(tool: string, args: Record<string, unknown>, idempotencyKey?: string): Promise<string>;
-  /** @returns undefined if the server says that there is no such operation */
-  look(handle: string): Promise<Sight | undefined>;
-  /** Resolves once the server has acknowledged the answer. */
-  answer(handle: string, key: string, content: Record<string, unknown>): Promise<void>;
-  /** Resolves once the server has acknowledged the cancel. */
-  cancel(handle: string): Promise<void>;
 }
 
 /** Kind of process: the harness measures how long after a fault reads are served again, or new work ends. */
@@ -91,14 +73,15 @@ export interface Running {
   url: string;
   /** By the names in {@link Target.processes}. */
   processes: Record<string, RunningProcess>;
-  /** The tasks extension first, then other protocols with the same handles. */
-  protocols: Protocol[];
+  /**
+   * The tasks extension first, then other protocols with the same handles. `tasksClient` is the first one of a server that keeps to
+   * the extension; a server whose readings have progress adds it.
+   */
+  protocols: ProtocolClient[];
   /** Number of operations of the workload, without probes, that the server knows of. */
   count?(): Promise<number>;
-  /** Stops everything gracefully. */
+  /** Stops everything gracefully; whatever is left then is a violation, and killed. */
   stop(): Promise<void>;
-  /** Kills everything that still runs; synchronous, for an interrupted run. */
-  kill(): void;
   /** Files that a stopped target doesn't leave behind. */
   leftovers?: { folder: string; names: RegExp }[];
 }
