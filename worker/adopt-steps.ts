@@ -10,7 +10,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import { stepInDoubt } from '../activities/pipeline/failures.js';
+import { stepInDoubt, stepNotRun } from '../activities/pipeline/failures.js';
 import { hostId } from '../activities/pipeline/host.js';
 import type { FollowedStep, HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepOutcome } from '../activities/pipeline/outcome.js';
@@ -63,9 +63,11 @@ export async function adoptSteps(
   return { adopted, settled: Promise.all(settling) };
 }
 
-/** Reports a step whose start isn't recorded, so that nobody knows whether it has run. */
+/** Reports a step whose start isn't recorded: it wasn't started, or it has removed its journal, and nobody knows whether it has run. */
 async function reportLost(running: RunningStep, context: AdoptionContext): Promise<void> {
-  const error = stepInDoubt(running.step, 'worker', { outputs: {}, lastLines: [] });
+  const error = running.isStarting
+    ? stepNotRun(running.step, 'its worker was killed first')
+    : stepInDoubt(running.step, 'worker', { outputs: {}, lastLines: [] });
   await report(running, { status: 'failed', error }, undefined, context);
 }
 

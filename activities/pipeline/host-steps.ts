@@ -16,6 +16,7 @@ import { endOfRun, type StepEnd } from './outcome.js';
 import {
   claimRunning,
   isOwnRunning,
+  recordNotStarted,
   recordRunning,
   releaseRunning,
   removeRunning,
@@ -90,7 +91,7 @@ export class HostSteps {
     const { stepId } = running;
     this.#starting.add(stepId);
     try {
-      await recordRunning(home, running);
+      await recordRunning(home, { ...running, isStarting: true });
       return this.#follow(running, await launch());
     } catch (error) {
       await removeRunning(home, stepId);
@@ -98,6 +99,11 @@ export class HostSteps {
     } finally {
       this.#starting.delete(stepId);
     }
+  }
+
+  /** Records that a step may be started from now on, once its journal says so too. */
+  async recordStarting(running: RunningStep): Promise<void> {
+    await recordRunning(this.options.settings.home, running);
   }
 
   /** Whether this process is starting a step, or somebody in it reports the step's end. */
@@ -198,7 +204,10 @@ export class HostSteps {
       isOwn: () => isOwnRunning(settings.home, stepId),
       ...(launcher ? { launcher } : {}),
     });
-    const end = (ended: RunEnd) => endOfRun(ended, { folder, log: { storage, key }, masking });
+    const end = async (ended: RunEnd) => {
+      if (ended.hasNotStarted) await recordNotStarted(settings.home, stepId);
+      return endOfRun(ended, { folder, log: { storage, key }, masking });
+    };
     const followed = { stepId, follower, end };
     this.#followed.set(stepId, followed);
     void follower.ended

@@ -172,9 +172,10 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   });
   await assertOnlyRun(step, context);
   const stepId = randomUUID();
+  const running = runningStepOf(step, stepId, context);
   let recorded: string | undefined;
   try {
-    return await steps.start(runningStepOf(step, stepId, context), async () => {
+    return await steps.start(running, async () => {
       // Again: a step of another run that starts at this moment sees this one's record, or this one sees that one's.
       await assertOnlyRun(step, context);
       const attempts = await findAttempts(paths, step.step);
@@ -195,6 +196,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt, isInNewRun));
       const cursor = { file: 0, offset: 0, covered: 0, logBytes: await log.size() };
       await writeCursor(folder, cursor);
+      await steps.recordStarting(running);
       return { folder, masking: hidden, cursor, launcher: await startLauncher(launch) };
     });
   } catch (error) {

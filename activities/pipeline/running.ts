@@ -29,6 +29,8 @@ export interface RunningStep {
   taskToken: string;
   /** The step, without script and environment. */
   step: RunStep;
+  /** Whether nothing of the step was started yet when this was written. Missing in records of earlier releases. */
+  isStarting?: boolean;
 }
 
 /** A record, with the process that follows the step. */
@@ -49,6 +51,13 @@ export async function recordRunning(home: string, running: RunningStep): Promise
     ...running,
     step: { ...running.step, run: '', env: {}, approval: undefined },
   });
+}
+
+/** Records that nothing of a step was started, before its journal no longer says so. */
+export async function recordNotStarted(home: string, stepId: string): Promise<void> {
+  const path = join(runningStepsFolder(home), ownFile(stepId));
+  const running = await readJson<RunningStep>(path);
+  if (running) await writeJson(path, { ...running, isStarting: true });
 }
 
 /** Removes the record of a step that this process follows, or that no process does. */

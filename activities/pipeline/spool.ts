@@ -52,8 +52,14 @@ export async function firstFile(folder: string): Promise<number> {
 /** Replaces the cursor atomically. It doesn't have to survive the host: no step does. */
 export async function writeCursor(folder: string, cursor: Cursor): Promise<void> {
   const unfinished = join(folder, 'cursor.tmp');
-  await writeFile(unfinished, JSON.stringify(cursor), { mode: 0o600 });
-  await rename(unfinished, join(folder, 'cursor.json'));
+  try {
+    await writeFile(unfinished, JSON.stringify(cursor), { mode: 0o600 });
+    await rename(unfinished, join(folder, 'cursor.json'));
+  } catch (error) {
+    // A full disk, perhaps for the rest of the step's run.
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** Reads a spool while it is written. */

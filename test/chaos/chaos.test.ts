@@ -1,12 +1,28 @@
 import { expect, jest, test } from '@jest/globals';
 import { INSTALL_MS } from '../support/limits.js';
 import { chaos } from './chaos.js';
+import { FAULT_KINDS, faultCounts } from './schedule.js';
+import { longhaul } from './targets/longhaul.js';
 
 jest.setTimeout(INSTALL_MS);
 
-test('operations through kills of every process: none is lost or doubled, nothing goes back', async () => {
-  const { violations, operations, polls } = await chaos({ operations: 18, kills: 8, seed: 1 });
+test('operations through faults of every kind: none is lost, doubled or changed, and nothing goes back', async () => {
+  const kills = 6;
+  const { violations, operations, polls, faults } = await chaos({
+    target: longhaul(),
+    operations: 24,
+    kills,
+    seed: 1,
+    faults: FAULT_KINDS,
+  });
   expect(violations).toEqual([]);
-  expect(operations).toBe(18);
-  expect(polls).toBeGreaterThan(18 * 4);
+  expect(operations).toBe(24);
+  expect(polls).toBeGreaterThan(24 * 10);
+  const happened = FAULT_KINDS.map((kind) => [
+    kind,
+    Object.values(faults)
+      .filter((fault) => fault.kind === kind)
+      .reduce((sum, { times }) => sum + times, 0),
+  ]);
+  expect(Object.fromEntries(happened)).toEqual(faultCounts(kills, FAULT_KINDS));
 });

@@ -1,179 +1,167 @@
 /**
- * Operations of mixed kinds while the processes of their stack are killed one after the other, with signal 9. None may be
- * lost or doubled, no poll may show less than an earlier one, and no finished step may wait for a time-out.
+ * Operations of mixed kinds on a server of the tasks extension while its processes are killed and stopped, its links fail, its
+ * clocks jump and its disk fills. None may be lost or doubled, no poll may show less than an earlier one, and every outcome has to
+ * be that of a calm run.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { JobsClient } from '../support/jobs.js';
-import { eventually, kill, TestHome } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
-import { namedTemporal, namedTemporalPid } from '../support/run-temporal.js';
+import { Fleet } from './fleet.js';
+import { ChaosHost } from './host.js';
+import { Injector, type FaultFigures } from './injector.js';
 import { Ledger } from './ledger.js';
-import { runOperation, type Outcome } from './operations.js';
-import type { Clients } from './polls.js';
+import { leftFiles, leftProcesses } from './leftovers.js';
+import type { Context } from './operations.js';
+import { scheduleOf, type ScheduleOptions } from './schedule.js';
+import { Services } from './services.js';
+import type { Running, Target } from './target.js';
+import { Violations, type Violation } from './violations.js';
 
-const PROJECT = resolve('test/chaos/project');
-/** Shortest and longest time between a part's return and the next kill, in milliseconds. */
-const PAUSE_MS = { shortest: 500, longest: 2_500 };
-/** Longest time between a step's end and the next one's beginning, in milliseconds: a quarter of the heartbeat time-out. */
-const LONGEST_GAP_MS = 30_000;
+/** Limit of the calm run, in milliseconds. */
+const CALM_MS = 120_000;
+const STOP_LIMIT_MS = 60_000;
 
-/** Victims of one round; the order is another one in each. Workers hold the most state: half of all kills are theirs. */
-const VICTIMS = [
-  ...(['worker', 'worker', 'worker', 'worker'] as const),
-  ...(['server', 'server', 'temporal', 'supervisor'] as const),
-];
-type Victim = (typeof VICTIMS)[number];
-
-export interface ChaosOptions {
-  operations: number;
-  kills: number;
-  /** Determines the order of the kills and the pauses between them. */
-  seed: number;
-  /** Receives a line for each event. Default: none. */
+export interface ChaosOptions extends ScheduleOptions {
+  target: Target;
+  /** How long operations may take after the last fault, in milliseconds. Default: 3 minutes */
+  settleMs?: number;
+  /** Limit of the whole run, in milliseconds. Default: 3 hours */
+  limitMs?: number;
+  /** Receives a line for each event. Default: none */
   say?: (line: string) => void;
+  /** Aborted to end the run early. */
+  signal?: AbortSignal;
 }
 
 export interface ChaosReport {
-  /** Violations, a line each; empty without any. */
-  violations: string[];
+  target: string;
+  seed: number;
+  seconds: number;
   operations: number;
   polls: number;
-  /** How long after each kill the killed part had its work done again, in milliseconds. */
-  backMs: Record<Victim, number[]>;
-  /** Between a part's end and the next one's beginning, in milliseconds. */
-  gapsMs: { steps: number[]; activities: number[] };
+  /** Starts that were sent again because no response had come. */
+  repeatedStarts: number;
+  faults: Record<string, FaultFigures>;
+  /** Pauses between parts of the tools whose parts run once, without the time of faults, in milliseconds. */
+  gapsMs: number[];
+  violations: Violation[];
 }
 
-/** Runs on a stack of its own, with temporary folders. */
-export async function chaos({
-  operations,
-  kills,
-  seed,
-  say = () => undefined,
-}: ChaosOptions): Promise<ChaosReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-chaos-'));
-  const home = await TestHome.create();
-  const environment = {
-    LONGHAUL_PROJECT: PROJECT,
-    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
-    LONGHAUL_LOG_LEVEL: 'warn',
-    LONGHAUL_MAX_STEPS: '16',
-    ...namedTemporal(),
-  };
-  try {
-    let supervisor = (await home.up(environment)).pid;
-    const clients = { wire: new WireClient(`${home.url}/mcp`), jobs: new JobsClient(home.url) };
-    const ledger = new Ledger(join(folder, 'ledger'));
-    const backMs: ChaosReport['backMs'] = { server: [], worker: [], temporal: [], supervisor: [] };
-    const running: Promise<Outcome>[] = [];
-    let lastKill: () => void = () => undefined;
-    const killing = new Promise<void>((settle) => (lastKill = settle));
-    const startUpTo = (count: number) => {
-      while (running.length < count)
-        running.push(runOperation(clients, running.length, ledger.path, killing));
-    };
-    const random = randomOf(seed);
-    let left: Victim[] = [];
-    for (let number = 0; number < kills; number += 1) {
-      startUpTo(Math.ceil((operations * (number + 1)) / kills));
-      await delay(PAUSE_MS.shortest + random() * (PAUSE_MS.longest - PAUSE_MS.shortest));
-      if (left.length === 0) left = [...VICTIMS];
-      const victim = left.splice(Math.floor(random() * left.length), 1)[0]!;
-      const from = performance.now();
-      if (victim === 'supervisor') {
-        kill(supervisor);
-        supervisor = (await home.up(environment)).pid;
-      } else kill(victim === 'temporal' && namedTemporal() ? namedTemporalPid() : home.parts()[victim]);
-      await isBack(victim, home, clients, `${victim}-${number}`);
-      const tookMs = performance.now() - from;
-      backMs[victim].push(tookMs);
-      say(`kill ${number + 1} of ${kills}: ${victim} was back after ${(tookMs / 1000).toFixed(2)} s`);
-    }
-    lastKill();
-    startUpTo(operations);
-    const outcomes = await Promise.all(running);
-    say(`${outcomes.length} operations are over`);
-    return {
-      violations: [
-        ...outcomes.flatMap(({ violations }) => violations),
-        ...outcomes.flatMap((outcome) => ledger.violationsOf(outcome)),
-        ...(await doubled(clients, operations)),
-        ...outcomes.flatMap((outcome) =>
-          ledger
-            .gapsMsOf(outcome)
-            .filter((gapMs) => outcome.tool === 'steps' && gapMs > LONGEST_GAP_MS)
-            .map((gapMs) => `${outcome.name}: a step waited for ${gapMs} ms after the one before had ended`),
-        ),
-      ],
-      operations: outcomes.length,
-      polls: outcomes.reduce((sum, { polls }) => sum + polls, 0),
-      backMs,
-      gapsMs: {
-        steps: gapsOf(outcomes, ledger, true),
-        activities: gapsOf(outcomes, ledger, false),
-      },
-    };
-  } finally {
-    await home.remove();
-    rmSync(folder, { recursive: true, force: true });
+/** Runs on folders and ports of its own. Faults of the disk need root, for a file system in memory. */
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const run = new ChaosRun(options);
+  return run.report();
+}
+
+class ChaosRun {
+  readonly #say: (line: string) => void;
+  readonly #signal: AbortSignal;
+  readonly #violations: Violations;
+  readonly #settleMs: number;
+  #fleet: Fleet | undefined;
+  #injector: Injector | undefined;
+  #gapsMs: number[] = [];
+
+  constructor(private readonly options: ChaosOptions) {
+    const { say = () => undefined, limitMs = 3 * 3600_000, settleMs = 180_000, signal } = options;
+    this.#say = say;
+    this.#settleMs = settleMs;
+    this.#signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...(signal ? [signal] : [])]);
+    // Each pause of an operation listens to it.
+    setMaxListeners(0, this.#signal);
+    this.#violations = new Violations(say);
   }
-}
 
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function gapsOf(outcomes: Outcome[], ledger: Ledger, areSteps: boolean): number[] {
-  return outcomes
-    .filter(({ tool }) => (tool === 'steps') === areSteps)
-    .flatMap((outcome) => ledger.gapsMsOf(outcome));
-}
-
-/** A server is back when it is ready, everything else when an operation that was started after the kill has completed. */
-async function isBack(victim: Victim, home: TestHome, { jobs }: Clients, key: string): Promise<void> {
-  if (victim === 'server') {
-    await eventually('the server is back', () => home.isReady(), PROCESSES_MS);
-    return;
-  }
-  const id = await eventually(
-    'a probe is started',
-    () => jobs.start('probe', {}, { 'idempotency-key': key }).catch(() => undefined),
-    PROCESSES_MS,
-  );
-  await eventually(
-    'the probe is completed',
-    async () => (await jobs.job(id).catch(() => undefined))?.status === 'succeeded',
-    PROCESSES_MS,
-  );
-}
-
-/** Violations when more or fewer operations are listed than were started. Lists lag by up to seconds. */
-async function doubled({ jobs }: Clients, operations: number): Promise<string[]> {
-  let found = new Set<string>();
-  const isComplete = async () => {
-    found = new Set();
-    for (const tool of ['batches', 'steps']) {
-      for (let cursor = ''; ;) {
-        const { status, body } = await jobs.get(`/v1/jobs?tool=${tool}&limit=100${cursor}`);
-        if (status !== 200) return false;
-        for (const { job_id: id } of body.jobs) found.add(id);
-        if (!body.next_cursor) break;
-        cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+  async report(): Promise<ChaosReport> {
+    const { target, seed, faults } = this.options;
+    const startedMs = performance.now();
+    const host = await ChaosHost.create(faults);
+    try {
+      const running = await target.start(host);
+      try {
+        await this.#run(running, host);
+      } catch (error) {
+        this.#violations.add('interrupted', String(error));
       }
+      await this.#stop(running, host);
+    } finally {
+      await host.remove();
     }
-    return found.size >= operations;
-  };
-  await eventually('all are listed', isComplete).catch(() => undefined);
-  return found.size === operations ? [] : [`${found.size} operations are listed; ${operations} were started`];
+    return {
+      target: target.name,
+      seed,
+      seconds: Math.round((performance.now() - startedMs) / 1000),
+      operations: this.#fleet?.operations.length ?? 0,
+      polls: this.#fleet?.polls ?? 0,
+      repeatedStarts: this.#fleet?.repeatedStarts ?? 0,
+      faults: this.#injector?.figures ?? {},
+      gapsMs: this.#gapsMs,
+      violations: this.#violations.all,
+    };
+  }
+
+  async #run(running: Running, host: ChaosHost): Promise<void> {
+    const { target } = this.options;
+    const violations = this.#violations;
+    const signal = this.#signal;
+    const { protocols } = running;
+    const schedule = scheduleOf(target, this.options);
+    let deadline = performance.now() + CALM_MS;
+    const context: Context = {
+      ...{ target, violations, signal, protocols, ledger: host.ledger },
+      deadline: () => deadline,
+    };
+    const calm = Fleet.calm(
+      context,
+      schedule.operations.map(({ kind }) => kind),
+    );
+    calm.startUpTo(1);
+    await calm.end();
+    if (violations.all.length > 0) throw new Error('there are violations without any fault');
+    this.#say(`${calm.operations.length} kinds of operations have run without faults`);
+
+    deadline = Infinity;
+    const fleet = (this.#fleet = new Fleet(context, schedule.operations));
+    const { handle } = calm.operations[0]!;
+    const services = new Services(protocols[0]!, target.tools.probe!, host.ledger, handle!, signal);
+    const injector = new Injector(target, running, host, services, violations, signal);
+    this.#injector = injector;
+    for (const [index, fault] of schedule.faults.entries()) {
+      fleet.startUpTo((index + 1) / schedule.faults.length);
+      await delay(fault.pauseMs, undefined, { signal });
+      this.#say(`${index + 1} of ${schedule.faults.length}: ${await injector.inject(fault)}`);
+    }
+    deadline = performance.now() + this.#settleMs;
+    await fleet.settle();
+    this.#say(`${fleet.operations.length} operations are over, or wait for a person`);
+    deadline = performance.now() + this.#settleMs;
+    await fleet.end();
+    deadline = performance.now() + this.#settleMs;
+    await fleet.readAll();
+    fleet.compareWith(calm);
+    if (running.count) await fleet.compareCount(running.count, calm, this.#settleMs);
+    this.#checkLedger(new Ledger(host.ledger), fleet, injector);
+  }
+
+  #checkLedger(ledger: Ledger, fleet: Fleet, injector: Injector): void {
+    for (const operation of fleet.operations) {
+      ledger.check(operation, this.#violations);
+      if (!operation.tool.isOnce) continue;
+      const gapsMs = ledger.gapsMs(operation, (from, to) => injector.faultMs(from, to));
+      ledger.checkGaps(operation, gapsMs, this.#violations);
+      this.#gapsMs.push(...gapsMs);
+    }
+  }
+
+  /** Stops the target; nothing of it may be left then. */
+  async #stop(running: Running, host: ChaosHost): Promise<void> {
+    const limit = delay(STOP_LIMIT_MS, 'late', { ref: false });
+    const how = await Promise.race([running.stop().catch(String), limit]);
+    // An interrupted run leaves what it was at.
+    if (this.#signal.aborted) return;
+    if (how === 'late')
+      this.#violations.add('left process', `it did not stop within ${STOP_LIMIT_MS / 1000} s`);
+    for (const left of await leftProcesses(host.root)) this.#violations.add('left process', left);
+    for (const place of running.leftovers ?? [])
+      for (const path of leftFiles(place)) this.#violations.add('left file', path);
+  }
 }

@@ -1,54 +1,86 @@
-/** Ledger written by the work itself: which steps ran, how often, and how long they paused in between. */
+/** Ledger written by the work itself: which parts ran, how often, and how long they paused in between. */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Outcome } from './operations.js';
+import type { Operation } from './operations.js';
+import type { Violations } from './violations.js';
 
 interface Line {
+  /** Name that the work was started with; a repeated start without an idempotency key has another one. */
+  name: string;
   part: number;
   what: 'start' | 'done';
   atMs: number;
 }
 
-/** Parts of a pipeline are steps, those of a tool activities. */
-export class Ledger {
-  constructor(readonly path: string) {}
+/** Longest time between a step's end and the next one's beginning, in milliseconds, without faults in between. */
+const LONGEST_GAP_MS = 30_000;
 
-  #linesOf(name: string): Line[] {
-    const text = existsSync(this.path) ? readFileSync(this.path, 'utf8') : '';
-    return text
-      .split('\n')
-      .map((line) => line.split(' '))
-      .filter(([of]) => of === name)
-      .map(([, part, what, at]) => ({ part: Number(part), what: what as Line['what'], atMs: Number(at) }));
+/** The ledger as it is at the end of a run. */
+export class Ledger {
+  readonly #byOperation = new Map<string, Line[]>();
+
+  constructor(path: string) {
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    for (const line of text.split('\n').filter(Boolean)) {
+      const [name = '', part, what, at] = line.split(' ');
+      const operation = name.split('~')[0]!;
+      const lines = this.#byOperation.get(operation) ?? [];
+      lines.push({ name, part: Number(part), what: what as Line['what'], atMs: Number(at) });
+      this.#byOperation.set(operation, lines);
+    }
+  }
+
+  /** Checks the parts of an operation against its tool. */
+  check({ name, kind, tool, observer }: Operation, violations: Violations): void {
+    const lines = this.#byOperation.get(name) ?? [];
+    const starts = [...new Set(lines.map((line) => line.name))];
+    if (starts.length > 1) violations.add('started twice', `${name} was started ${starts.length} times`);
+    for (const start of starts)
+      this.#checkOrder(
+        start,
+        lines.filter((line) => line.name === start),
+        tool.isOnce === true,
+        violations,
+      );
+    if (!observer.isClosed || kind === 'long') return;
+    for (let part = 1; part <= tool.parts; part += 1)
+      if (!lines.some((line) => line.part === part && line.what === 'done'))
+        violations.add('step lost', `${name}: part ${part} is not done`);
   }
 
   /**
-   * A step runs once: it outlives its worker. An activity whose worker was killed may run again, but not once it is known to be done:
-   * when a later one has begun.
+   * An activity whose worker was killed may run again, but not once it is known to be done: when a later one has begun. A step that
+   * isn't idempotent runs once.
    */
-  violationsOf({ name, tool }: Outcome): string[] {
-    const lines = this.#linesOf(name);
-    const violations = lines
-      .filter(({ part }, index) => lines.slice(0, index).some((before) => before.part > part))
-      .map(({ part, what }) => `${name}: part ${part} says ${what} after a later part has begun`);
-    if (tool !== 'steps') return violations;
-    const times = (part: number, what: Line['what']) =>
-      lines.filter((line) => line.part === part && line.what === what).length;
-    const notOnce = [1, 2, 3]
-      .filter((part) => times(part, 'start') !== 1 || times(part, 'done') !== 1)
-      .map(
-        (part) =>
-          `${name}: step ${part} started ${times(part, 'start')} times, and ended ${times(part, 'done')} times`,
-      );
-    return [...violations, ...notOnce];
+  #checkOrder(start: string, lines: Line[], isOnce: boolean, violations: Violations): void {
+    for (const [index, { part, what }] of lines.entries())
+      if (lines.slice(0, index).some((before) => before.part > part))
+        violations.add('step repeated', `${start}: part ${part} says ${what} after a later part has begun`);
+    if (!isOnce) return;
+    for (const part of new Set(lines.map((line) => line.part))) {
+      const times = lines.filter((line) => line.part === part && line.what === 'start').length;
+      if (times > 1) violations.add('step repeated', `${start}: part ${part} started ${times} times`);
+    }
   }
 
-  /** How long after the end of a part the next one began, in milliseconds. */
-  gapsMsOf({ name }: Outcome): number[] {
-    const lines = this.#linesOf(name);
-    return lines.flatMap(({ part, what, atMs }) => {
-      const next = lines.find((line) => line.part === part + 1 && line.what === 'start');
-      const isLast = !lines.some((line) => line.part === part && line.what === 'done' && line.atMs > atMs);
-      return what === 'done' && isLast && next ? [next.atMs - atMs] : [];
+  /**
+   * Pauses between the end of a part and the beginning of the next one, in milliseconds, without the time of faults.
+   *
+   * @param faultMs time of faults between two times of the day
+   */
+  gapsMs({ name }: Operation, faultMs: (fromMs: number, toMs: number) => number): number[] {
+    const lines = this.#byOperation.get(name) ?? [];
+    return lines.flatMap((line) => {
+      const next = lines.find(
+        (other) => other.name === line.name && other.part === line.part + 1 && other.what === 'start',
+      );
+      if (line.what !== 'done' || !next) return [];
+      return [Math.max(0, next.atMs - line.atMs - faultMs(line.atMs, next.atMs))];
     });
+  }
+
+  checkGaps(operation: Operation, gapsMs: number[], violations: Violations): void {
+    for (const gapMs of gapsMs)
+      if (gapMs > LONGEST_GAP_MS)
+        violations.add('late step', `${operation.name}: a step waited for ${Math.round(gapMs)} ms`);
   }
 }

@@ -1,123 +1,233 @@
-/** The operations of a chaos run: of several kinds, each started once for sure and driven to its end. */
+/** One operation of a run: started once for sure, polled over all protocols in turn, answered or cancelled, driven to its end. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Polls, type Clients } from './polls.js';
+import { Refused, type ProtocolClient, type Reading } from '../support/protocols/index.js';
+import { ANSWER_MS, attempted, CALL_MS } from './limited.js';
+import { Observer } from './observer.js';
+import type { OperationKind, OperationPlan } from './schedule.js';
+import type { Role, Target, WorkloadTool } from './target.js';
+import type { Violations } from './violations.js';
 
 /** Between two polls of an operation, in milliseconds. */
 const POLL_MS = 700;
-/** How long an operation may take after the last kill, in milliseconds. */
-const END_LIMIT_MS = 180_000;
-const BATCHES = { batches: 3, secondsEach: 2 };
+/** Between two polls of an operation that waits for a person. */
+const SLOW_POLL_MS = 5_000;
+/** Polls that show an operation at work before it is cancelled. */
+const POLLS_BEFORE_CANCEL = 5;
 
-interface Kind {
-  tool: string;
-  args: object;
-  /** Status of its job in the end. */
-  ends: 'succeeded' | 'failed' | 'canceled';
-  /** The user's action once the operation has reached this point. */
-  act?: (clients: Clients, token: string, progress: number) => Promise<unknown>;
+export interface Context {
+  target: Target;
+  protocols: ProtocolClient[];
+  ledger: string;
+  violations: Violations;
+  /** Time by which operations have to be over, in milliseconds of `performance.now()`; Infinity while faults happen. */
+  deadline: () => number;
+  /** Aborted when the run is interrupted. */
+  signal: AbortSignal;
 }
 
-const answer = ({ wire }: Clients, token: string) =>
-  wire.request('tools/call', {
-    name: 'operation_answer',
-    arguments: { token, key: 'input-1', content: { ok: true } },
-  });
-const cancel = ({ jobs }: Clients, token: string) => jobs.post(`/v1/jobs/${token}:cancel`);
-
-const KINDS: Kind[] = [
-  { tool: 'batches', args: BATCHES, ends: 'succeeded' },
-  { tool: 'steps', args: {}, ends: 'succeeded' },
-  {
-    tool: 'batches',
-    args: { ...BATCHES, ends: 'asks' },
-    ends: 'succeeded',
-    act: async (clients, token, progress) => progress >= 30 && answer(clients, token),
-  },
-  { tool: 'steps', args: {}, ends: 'succeeded' },
-  { tool: 'batches', args: { ...BATCHES, ends: 'failed' }, ends: 'failed' },
-  {
-    tool: 'batches',
-    args: { ...BATCHES, batches: 30 },
-    ends: 'canceled',
-    act: async (clients, token, progress) => progress >= 12 && cancel(clients, token),
-  },
-];
-
-export interface Outcome {
-  name: string;
-  tool: string;
-  polls: number;
-  violations: string[];
+export function roleOf(kind: OperationKind): Exclude<Role, 'probe'> {
+  return kind === 'waits' ? 'asks' : kind;
 }
 
-/**
- * Starts the operation and polls it until it is over.
- *
- * @param number of the operation: its kind and the protocol that starts it go by turns
- * @param killing resolves after the last kill
- */
-export async function runOperation(
-  clients: Clients,
-  number: number,
-  ledger: string,
-  killing: Promise<unknown>,
-): Promise<Outcome> {
-  const kind = KINDS[number % KINDS.length]!;
-  const name = `${kind.tool}-${number}`;
-  const args = { ledger, ...(kind.tool === 'steps' ? {} : kind.args), name };
-  const token = await startOnce(clients, number, kind.tool, args);
-  const polls = new Polls(clients, token, name);
-  let deadline = Infinity;
-  void killing.then(() => (deadline = performance.now() + END_LIMIT_MS));
-  for (;;) {
-    const seen = await polls.look();
-    if (seen?.isOver) break;
-    if (performance.now() > deadline) {
-      polls.violations.push(`${name} is not over ${END_LIMIT_MS / 1000} s after the last kill`);
-      break;
-    }
-    if (seen) await kind.act?.(clients, token, seen.progress).catch(() => undefined);
-    await delay(POLL_MS);
+export class Operation {
+  readonly kind: OperationKind;
+  readonly name: string;
+  readonly observer: Observer;
+  readonly tool: WorkloadTool;
+  /** Undefined until a start was answered. */
+  handle: string | undefined;
+  /** Number of starts that were sent. */
+  attempts = 0;
+  readonly #number: number;
+  readonly #isResponseLost: boolean;
+  readonly #answered = new Set<string>();
+  #isCancelled = false;
+  #isAsking = false;
+  #mayAnswer = false;
+  #ttlMs = Infinity;
+  #foundAtMs: number | undefined;
+
+  constructor(
+    private readonly context: Context,
+    { number, kind, isResponseLost }: OperationPlan,
+  ) {
+    this.#number = number;
+    this.#isResponseLost = isResponseLost;
+    this.kind = kind;
+    this.name = `${kind}-${number}`;
+    this.tool = context.target.tools[roleOf(kind)]!;
+    this.observer = new Observer(this.name, context.violations);
   }
-  const ended = await untilAnswered(async () => {
-    const { status, body } = await clients.jobs.get(`/v1/jobs/${token}`);
-    return status === 200 ? String(body.status) : undefined;
-  });
-  if (ended !== kind.ends) polls.violations.push(`${name} ended ${ended}; expected ${kind.ends}`);
-  // Terminal states are final, on every protocol.
-  for (let look = 0; look < 3; look += 1) await untilAnswered(() => polls.look());
-  return { name, tool: kind.tool, polls: polls.count, violations: polls.violations };
+
+  /** Number that its question is answered with: another one for each operation. */
+  get answer(): number {
+    return 1_000_003 + this.#number;
+  }
+
+  /** Starts it and polls it until it is closed, or waits for a person who answers at the end of the run. */
+  async run(): Promise<void> {
+    await this.#start();
+    await this.#drive(() => this.kind === 'waits' && this.#isAsking);
+    await this.#readClosed();
+  }
+
+  /** Polls an operation that waits for a person until the person may answer, then does so and polls it until it is closed. */
+  async finish(mayAnswer: () => boolean): Promise<void> {
+    if (this.kind !== 'waits' || this.handle === undefined) return;
+    while (!mayAnswer()) {
+      await this.#look();
+      if (this.observer.isClosed) return this.#unfinished('ended although nobody answered');
+      await this.#pause(SLOW_POLL_MS);
+    }
+    this.#mayAnswer = true;
+    await this.#drive(() => false);
+    await this.#readClosed();
+  }
+
+  /** Closed records are final, on every protocol. */
+  async #readClosed(): Promise<void> {
+    if (!this.observer.isClosed) return;
+    for (const protocol of this.context.protocols) await this.#read(protocol);
+  }
+
+  /** Reads it once over each protocol, again until each has answered. */
+  async readEverywhere(): Promise<void> {
+    if (this.handle === undefined) return;
+    for (const protocol of this.context.protocols) {
+      const { count } = this.observer;
+      for (;;) {
+        await this.#read(protocol);
+        if (this.observer.count > count || this.#isExpired) break;
+        if (performance.now() > this.context.deadline()) {
+          this.context.violations.add('lost handle', `${this.name} can't be read over ${protocol.name}`);
+          break;
+        }
+        await this.#pause(POLL_MS);
+      }
+    }
+  }
+
+  async #drive(isDone: () => boolean): Promise<void> {
+    while (this.handle !== undefined && !this.observer.isClosed) {
+      const reading = await this.#look();
+      if (reading) await this.#act(reading);
+      if (isDone() || this.observer.isClosed) return;
+      if (performance.now() > this.context.deadline()) return this.#unfinished('is not over');
+      await this.#pause(POLL_MS);
+    }
+  }
+
+  #unfinished(what: string): void {
+    const { violations } = this.context;
+    if (this.#answered.size > 0 && this.#isAsking)
+      violations.add('lost answer', `${this.name} still asks ${[...this.#answered].join()}`);
+    else violations.add('unfinished', `${this.name} ${what}`);
+  }
+
+  /** Calls by turns over all protocols, from that of the operation's number on. */
+  #protocol(turn: number): ProtocolClient {
+    const { protocols } = this.context;
+    return protocols[(this.#number + turn) % protocols.length]!;
+  }
+
+  async #start(): Promise<void> {
+    const { target, deadline } = this.context;
+    let lost: string | undefined;
+    while (this.handle === undefined) {
+      const handle = await this.#sendStart();
+      if (handle !== undefined && this.#isResponseLost && lost === undefined) lost = handle;
+      else this.handle = handle;
+      if (this.handle !== undefined) break;
+      if (performance.now() > deadline()) return this.#unfinished('could not be started');
+      await this.#pause(POLL_MS);
+    }
+    this.#foundAtMs = performance.now();
+    if (target.hasIdempotencyKeys && lost !== undefined && lost !== this.handle)
+      this.context.violations.add('started twice', `${this.name}, with the same idempotency key`);
+  }
+
+  async #sendStart(): Promise<string | undefined> {
+    const { target, ledger } = this.context;
+    this.attempts += 1;
+    const attempt = target.hasIdempotencyKeys ? 1 : this.attempts;
+    const name = attempt === 1 ? this.name : `${this.name}~${attempt}`;
+    const args = this.tool.args({ name, ledger, attempt });
+    return attempted(
+      (signal) => this.#protocol(0).start(this.tool.tool, args, `chaos-${this.name}`, signal),
+      CALL_MS,
+    );
+  }
+
+  async #look(): Promise<Reading | undefined> {
+    return this.#read(this.#protocol(this.observer.count));
+  }
+
+  /** @returns undefined if it could not be read just now */
+  async #read(protocol: ProtocolClient): Promise<Reading | undefined> {
+    const found = await attempted(
+      async (signal) => ({ reading: await readOf(protocol, this.handle!, signal) }),
+      CALL_MS,
+    );
+    if (!found) return undefined;
+    const { reading } = found;
+    if (!reading && this.observer.isClosed && this.#isExpired) return undefined;
+    this.observer.see(protocol.name, reading);
+    if (!reading) return undefined;
+    this.#isAsking = reading.questions.length > 0;
+    const { ttlMs } = reading.raw as { ttlMs?: number };
+    if (typeof ttlMs === 'number') this.#ttlMs = ttlMs;
+    return reading;
+  }
+
+  /** The server may discard a closed task once its `ttlMs` has passed (specs: ext-tasks, "Task"). */
+  get #isExpired(): boolean {
+    return performance.now() - this.#foundAtMs! > this.#ttlMs;
+  }
+
+  async #act({ questions, progress }: Reading): Promise<void> {
+    const { kind, observer, handle } = this;
+    if (kind === 'asks' || this.#mayAnswer) {
+      for (const { key } of questions) {
+        // A client answers a question once: an acknowledged answer counts.
+        if (this.#answered.has(key)) continue;
+        const protocol = this.#protocol(observer.count);
+        const given = { answer: this.answer };
+        const isKnown = await attempted(async (signal) => {
+          await protocol.answer(handle!, key, given, signal);
+          return true;
+        }, ANSWER_MS);
+        if (isKnown) this.#answered.add(key);
+      }
+    } else if (kind !== 'waits' && questions.length > 0) {
+      const [{ key, message }] = questions as [Reading['questions'][number]];
+      this.context.violations.add('unexpected question', `${this.name} asks ${key}: ${message}`);
+    }
+    const isAtWork = (progress?.progress ?? 1) > 0 && observer.count >= POLLS_BEFORE_CANCEL;
+    if (kind === 'long' && isAtWork && !this.#isCancelled) {
+      const protocol = this.#protocol(observer.count);
+      const isKnown = await attempted(async (signal) => {
+        await protocol.cancel(handle!, signal);
+        return true;
+      }, CALL_MS);
+      if (isKnown) this.#isCancelled = true;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.context.signal });
+  }
 }
 
-/** Makes the same call with the same key until an answer comes: answers are lost, calls aren't doubled. */
-async function startOnce(
-  { wire, jobs }: Clients,
-  number: number,
-  tool: string,
-  args: Record<string, unknown>,
-): Promise<string> {
-  const key = `chaos-${number}`;
-  const starts = [
-    async () =>
-      (await wire.request('tools/call', { name: tool, arguments: { ...args, idempotency_key: key } })).result
-        ?.taskId,
-    async () =>
-      (
-        await wire.with({}).request('tools/call', {
-          name: tool,
-          arguments: { ...args, wait: false },
-          _meta: { 'longhaul/idempotencyKey': key },
-        })
-      ).result?.structuredContent?.token,
-    () => jobs.start(tool, args, { 'idempotency-key': key }),
-  ];
-  return untilAnswered(starts[number % starts.length]!);
-}
-
-async function untilAnswered<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const answered = await ask().catch(() => undefined);
-    if (answered !== undefined) return answered;
-    await delay(POLL_MS);
+/** Servers have to answer -32602 for a task that doesn't exist (specs: ext-tasks, "Protocol Errors"). */
+async function readOf(
+  protocol: ProtocolClient,
+  handle: string,
+  signal: AbortSignal,
+): Promise<Reading | undefined> {
+  try {
+    return await protocol.read(handle, signal);
+  } catch (error) {
+    if (error instanceof Refused && error.code === -32602) return undefined;
+    throw error;
   }
 }

@@ -34,7 +34,7 @@ afterEach(async () => {
 test.each(['22', '24'] as const)(
   'the stack starts on Node %s, serves a call through kills of server and worker, and resumes a failed pipeline',
   async (version) => {
-    home = await TestHome.create(nodes[version]);
+    home = await TestHome.create({ node: nodes[version] });
     const folder = join(home.path, 'pipelines');
     mkdirSync(folder);
     writeFileSync(join(folder, 'three-steps.yml'), PIPELINE);

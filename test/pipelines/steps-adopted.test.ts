@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killLeftovers } from '../../activities/pipeline/leftovers.js';
-import { runningSteps } from '../../activities/pipeline/running.js';
+import { runningSteps, type FoundStep } from '../../activities/pipeline/running.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -87,6 +87,41 @@ describe('a step without a worker', () => {
     expect(home.outcomes).toMatchObject([{ type: 'StepNotRun' }]);
     await home.run(COUNT);
     expect(home.runs()).toBe(1);
+  });
+
+  test('whose worker was killed before the journal had its start starts again, and nobody is asked', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const [{ stepId, file }] = (await runningSteps(home.home)) as [FoundStep];
+    await killLeftovers({ folder: home.journal('.'), stepId, pids: undefined });
+    rmSync(home.journal('start.json'));
+    const record = join(home.home, 'running-steps', file);
+    const running = JSON.parse(readText(record)) as object;
+    // A record that a start has gone beyond: the step may have removed its journal.
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+    writeFileSync(record, JSON.stringify({ ...running, isStarting: true }));
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }, { type: 'StepNotRun' }]);
+    await home.run(COUNT);
+    expect(home.runs()).toBe(1);
+  });
+
+  test('is recorded as one whose start is not in the journal until it is', async () => {
+    const { steps } = home;
+    const records: (boolean | undefined)[] = [];
+    const look = async () => records.push((await runningSteps(home.home))[0]?.isStarting);
+    const recordStarting = steps.recordStarting.bind(steps);
+    steps.recordStarting = async (running) => {
+      await look();
+      await recordStarting(running);
+      await look();
+    };
+    await home.run(COUNT);
+    expect(records).toEqual([true, undefined]);
   });
 
   test('that keeps printing waits once 64 MiB are unread, and loses nothing', async () => {

@@ -1,9 +1,10 @@
 /** Steps on a full disk, whose workspaces are on a disk of a few MiB. Needs root, for a tmpfs. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCursor, writeCursor } from '../../activities/pipeline/spool.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -45,6 +46,16 @@ function fillDisk(): void {
 }
 
 const emptyDisk = () => rmSync(join(disk, 'filler'));
+
+test('a cursor that finds no room leaves no unfinished file', async () => {
+  const cursor = { file: 0, offset: 0, covered: 0, logBytes: 0 };
+  await writeCursor(disk, cursor);
+  fillDisk();
+  await expect(writeCursor(disk, { ...cursor, offset: 1 })).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(readdirSync(disk).filter((name) => name.startsWith('cursor'))).toEqual(['cursor.json']);
+  emptyDisk();
+  expect(await readCursor(disk)).toEqual(cursor);
+});
 
 test('a step that prints waits for room, and its log has everything', async () => {
   const script = `

@@ -100,9 +100,9 @@ export class LegacyClient {
   }
 
   /** Sends a request and returns its answer, with the messages before it on the stream. */
-  async request(method: string, params: object = {}): Promise<any> {
+  async request(method: string, params: object = {}, signal?: AbortSignal): Promise<any> {
     const message = this.message(method, params);
-    const response = await this.post(message);
+    const response = await this.post(message, {}, signal);
     const text = await response.text();
     const messages = response.headers.get('content-type')?.includes('event-stream')
       ? parseEvents(text).flatMap(({ data }) => (data === undefined ? [] : [data]))

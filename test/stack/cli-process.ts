@@ -12,6 +12,15 @@ import { PROCESSES_MS } from '../support/limits.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
+export interface TestHomeOptions {
+  /** Executable that runs the command line. Default: this process's own */
+  node?: string;
+  /** Script of the command line. Default: that of this clone's `dist/` */
+  program?: string;
+  /** Folder in which the home is made. Default: the system's folder of temporary files */
+  parent?: string;
+}
+
 /** Ports of this process of Jest: below those that the system gives to outgoing connections, and shared with nobody. */
 const PORTS_EACH = 2_000;
 const firstPort = 12_000 + (Number(process.env['JEST_WORKER_ID'] ?? 0) % 8) * PORTS_EACH;
@@ -52,18 +61,19 @@ export interface CommandRun {
 
 /** A home of its own, with everything that was started on it. */
 export class TestHome {
-  readonly path = mkdtempSync(join(tmpdir(), 'longhaul-stack-'));
+  readonly path: string;
   private readonly runs: CommandRun[] = [];
 
   private constructor(
     readonly port: number,
     readonly temporalPort: number,
-    private readonly node: string,
-  ) {}
+    private readonly options: TestHomeOptions,
+  ) {
+    this.path = mkdtempSync(join(options.parent ?? tmpdir(), 'longhaul-stack-'));
+  }
 
-  /** @param node executable that runs the command line. Default: this process's own */
-  static async create(node = process.execPath): Promise<TestHome> {
-    return new TestHome(await freePort(), await freePort(), node);
+  static async create(options: TestHomeOptions = {}): Promise<TestHome> {
+    return new TestHome(await freePort(), await freePort(), options);
   }
 
   get url(): string {
@@ -80,7 +90,8 @@ export class TestHome {
       ([name]) =>
         !name.startsWith('TEMPORAL_') && !(name.startsWith('LONGHAUL_') && name !== 'LONGHAUL_BIN_FOLDER'),
     );
-    const child = spawn(this.node, [MAIN, ...args], {
+    const { node = process.execPath, program = MAIN } = this.options;
+    const child = spawn(node, [program, ...args], {
       cwd: this.path,
       detached: options.detached ?? false,
       env: {

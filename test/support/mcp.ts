@@ -72,11 +72,13 @@ export class WireClient {
     method: string,
     params: Record<string, any> = {},
     headers: Record<string, string> = {},
+    signal?: AbortSignal,
   ): Promise<RpcAnswer> {
-    const response = await this.post(JSON.stringify(this.envelope(method, params)), {
-      ...this.headers(method, params),
-      ...headers,
-    });
+    const response = await this.post(
+      JSON.stringify(this.envelope(method, params)),
+      { ...this.headers(method, params), ...headers },
+      signal,
+    );
     const text = await response.text();
     if (!response.headers.get('content-type')?.includes('event-stream')) {
       return { httpStatus: response.status, notifications: [], ...(text ? JSON.parse(text) : {}) };

@@ -1,6 +1,6 @@
 /** Temporal's production server on PostgreSQL, with standard visibility, on free ports of loopback. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -10,8 +10,8 @@ import { SEARCH_ATTRIBUTE_NAMES, unusableSearchAttributes } from '../../platform
 import { launch, type Launched } from '../../stack/launcher.js';
 import { logPath, logTail } from '../../stack/log-files.js';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';
-import { buildWithGo } from '../../stack/temporal-install.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { installGoProgram } from '../support/go-programs.js';
 import { STACK_MS } from '../support/limits.js';
 import type { Postgres } from './postgres.js';
 
@@ -35,19 +35,11 @@ export interface TemporalServer {
   stop(): Promise<void>;
 }
 
-/** Looks for a program in the binary folder, and builds it there. */
+/** The program in the binary folder. */
 async function findProgram(program: typeof SERVER): Promise<string> {
   const { binFolder } = await loadSettings();
   const target = join(binFolder, `temporal-${program.path.split('/').pop()}-${VERSION}`);
-  if (existsSync(target)) return target;
-  try {
-    await buildWithGo({ ...program, version: VERSION }, target, console.log, process.env);
-    return target;
-  } catch (error) {
-    throw new Error(`${program.name} ${VERSION} can't be built: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+  return installGoProgram({ ...program, version: VERSION }, target);
 }
 
 /** Builds the programs, unless they are in the binary folder. Fails where Go or its module proxy is missing. */

@@ -12,7 +12,7 @@ export default defineTool({
     secondsEach: z.number(),
     ends: z.enum(['completed', 'failed', 'asks']).default('completed'),
   }),
-  output: z.object({ done: z.number() }),
+  output: z.object({ done: z.number(), answer: z.number().optional() }),
   deadlineSeconds: 3600,
   estimate: { seconds: 1, per: { argument: 'batches', seconds: 2 } },
 });

@@ -23,7 +23,11 @@ export async function batches({ ledger, name, batches: count, secondsEach, ends 
     await runBatch(ledger, name, batch, secondsEach);
   }
   if (ends === 'failed') throw ApplicationFailure.nonRetryable('it was to fail', 'ToFail');
-  if (ends === 'asks')
-    await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Is it done?');
-  return { done: count };
+  if (ends !== 'asks') return { done: count };
+  const given = await requestInput(
+    { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] },
+    'How many?',
+  );
+  if (given.action === 'decline') throw ApplicationFailure.nonRetryable('nobody knows', 'Declined');
+  return { done: count, answer: given.content['answer'] };
 }
