@@ -78,6 +78,8 @@ async function start(host: Host): Promise<Running> {
     ...process.env,
     ...SETTINGS,
     ...host.clock,
+    // Names the run, for the harness to find what is left of it.
+    PWD: host.folder,
     FASTMCP_DOCKET_URL: `redis://127.0.0.1:${redisLink}/0`,
   };
   const supervise = (name: string, command: string, args: string[], env: NodeJS.ProcessEnv) =>
