@@ -111,7 +111,9 @@ export class Records {
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const isOpen = description.status.name === 'RUNNING';
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];
-    const reading = await this.#progress.read(description, state, state.updatedAt ?? createdAt, parts);
+    // The first is a server's time, the second Temporal's: the server's clock may be ahead.
+    const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
+    const reading = await this.#progress.read(description, state, updatedAt, parts);
     const record: OperationRecord = {
       ...startedRecord(token, memo),
       runId: description.runId,

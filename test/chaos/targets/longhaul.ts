@@ -83,7 +83,10 @@ async function start(host: Host, program: string | undefined): Promise<Running> 
       worker: { pid: () => home.state().workerPid },
       supervisor: {
         pid: () => supervisor.pid,
-        restart: async () => void (supervisor = await home.up(environment)),
+        // It says that it is ready by a clock that may differ from Temporal's: time to service shows when it is.
+        async restart() {
+          supervisor = home.run(['up'], environment);
+        },
       },
       temporal: {
         pid: () => temporalHome.state().temporalPid,
