@@ -55,6 +55,8 @@ export async function adoptSteps(
     const run = await steps.runOf(found);
     const followed = run && (await steps.adopt(found, run));
     if (run ? !followed : !(await steps.claim(found))) continue;
+    // An attempt of its activity may have taken it over meanwhile, and has the token that Temporal accepts.
+    if (steps.isAttended(found.stepId)) continue;
     const { token, step } = found;
     context.logger.info({ token, job: childName(step.child), step: step.name }, 'adopted a step');
     adopted.push(found);

@@ -66,7 +66,8 @@ describe('a step without a worker', () => {
   test('is followed by the attempt that Temporal starts meanwhile, and not run again', async () => {
     await home.killedWorker(COUNTING);
     const second = home.run(COUNT, {}, { attempt: 2 });
-    await eventually('it follows', async () => (await runningSteps(home.home))[0]?.follower === 'own');
+    const [{ stepId }] = (await runningSteps(home.home)) as [FoundStep];
+    await eventually('it follows', () => home.steps.isAttended(stepId));
     expect((await adoptSteps(home.adoption())).adopted).toEqual([]);
     home.letGo();
     expect(await second).toEqual({ exitCode: 0, outputs: {} });

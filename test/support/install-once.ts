@@ -37,7 +37,7 @@ export async function installOnce(
     `${name} isn't being installed by another process`,
     () => {
       const held = takeStackLock(`${folder}.lock`, 'up');
-      return typeof held === 'function' && held;
+      return typeof held === 'function' ? held : undefined;
     },
     2 * INSTALL_LIMIT_MS,
   );
