@@ -36,6 +36,9 @@ test('no sequence of calls, over whichever protocols, contradicts the model of t
   });
   const seconds = Math.round((Date.now() - fromMs) / 1000);
   console.log(`seed ${seed}: ${details.numRuns} sequences in ${seconds} s, ${JSON.stringify(counts)}`);
-  expect(details.failed ? fc.defaultReportMessage(details) : undefined).toBeUndefined();
+  const failure = details.failed
+    ? [fc.defaultReportMessage(details), details.errorInstance, (details.errorInstance as Error).cause]
+    : [];
+  expect(failure.map(String)).toEqual([]);
   expect(details.numRuns).toBe(runs);
 });

@@ -5,7 +5,7 @@ import { INSTALL_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
 import { fitsModel, PROJECT } from './property.js';
-import { PLANTED, withDefect } from './planted.js';
+import { PLANTED, SHOWN_AS, withDefect } from './planted.js';
 
 jest.setTimeout(INSTALL_MS);
 
@@ -20,12 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-test.each(Object.entries(PLANTED))('%s is found', async (_name, plant) => {
+test.each(Object.entries(PLANTED))('%s is found', async (name, plant) => {
   const clients = withDefect(protocolClients(stack.base), plant);
   const { failed, errorInstance } = await fc.check(fitsModel(clients), {
     seed: SEED,
     numRuns: MOST_RUNS,
     endOnFailure: true,
   });
-  expect([failed, (errorInstance as Error | undefined)?.name]).toEqual([true, 'Violation']);
+  expect([failed, errorInstance]).toEqual([true, expect.objectContaining({ name: 'Violation' })]);
+  expect((errorInstance as Error).message).toMatch(SHOWN_AS[name]!);
 });

@@ -97,3 +97,17 @@ export function withDefect(clients: ProtocolClient[], plant: Plant): ProtocolCli
   const memory = new Map<string, any>();
   return clients.map((client) => ({ ...client, ...plant(client, memory) }));
 }
+
+/** Violations that show the defects, by their names. */
+export const SHOWN_AS: Record<string, RegExp> = {
+  'a status that falls back': /^status is /,
+  'progress that falls': /^progress fell /,
+  'an answer that is confirmed and lost': /accepted, though|asked again|answer is missing|two answers/,
+  'another answer than the one that was given': /the work got/,
+  'a question that is asked again': /asked again|at most one open question/,
+  'a cancel that is confirmed and lost': /can follow/,
+  'a key that starts twice': /the same start gave/,
+  'a key that is not compared with its arguments': /other arguments with the key/,
+  'a resume that gives another operation each time': /resumed as .*; before as/,
+  'a closed record that changes': /^a closed record changed/,
+};
