@@ -46,7 +46,7 @@ function operationOf({ operations }: Model, { operation, verb }: Drawn): Operati
 /** Client of a drawn call: the next one that has the verb. */
 function clientOf({ clients }: Real, { client, verb }: Drawn): ProtocolClient {
   const able = clients.filter(
-    (one) => (verb.name !== 'resume' || one.resume) && (verb.name !== 'wait' || one.wait),
+    (one) => (verb.name !== 'resume' || 'resume' in one) && (verb.name !== 'wait' || 'wait' in one),
   );
   return at(able, client);
 }
@@ -217,7 +217,7 @@ async function resumeTwice(
   clients: ProtocolClient[],
   number: number,
 ): Promise<void> {
-  const able = clients.filter(({ resume }) => resume);
+  const able = clients.filter((client) => 'resume' in client);
   const calls = [number, number + 1].map((turn) =>
     actions.resume({ client: at(able, turn), isRacing: true }, operation, model),
   );
