@@ -1,17 +1,15 @@
 /** One key, one operation: on every protocol, as an argument and in `_meta`, after an answer that never arrived. */
 import { randomUUID } from 'node:crypto';
-import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
+import { OPTED_IN as TOKENS } from '../sep-1391/client.js';
+import { KEY_META as META, writeAndLeave } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
-
-const META = 'longhaul/idempotencyKey';
-const TOKENS = { experimental: { asyncTools: {} } };
-const JOBS = { experimental: { twoStage: {} } };
+import { OPT_IN as JOBS } from '../two-stage/client.js';
 
 let parts: TestStack;
 beforeAll(async () => {
@@ -28,19 +26,6 @@ interface Protocol {
   /** Makes the call and closes the connection without reading an answer. */
   lose(tool: string, args: object, more?: object): Promise<void>;
   handleOf(answer: any): string;
-}
-
-/** Sends a request and closes the connection once it is written. */
-function writeAndLeave(url: string, headers: Record<string, string>, body: object): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = http.request(url, { method: 'POST', headers });
-    request.once('error', reject);
-    request.once('close', () => resolve());
-    request.end(JSON.stringify(body), () => {
-      request.removeListener('error', reject).on('error', () => undefined);
-      request.destroy();
-    });
-  });
 }
 
 function current(

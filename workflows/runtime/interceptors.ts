@@ -34,6 +34,7 @@ import {
   withoutReport,
   type ReportedResult,
 } from '../../operations/report.js';
+import { isCancelRequested, noteCancelRequest } from './cancel-request.js';
 import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
 import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
 import { registerHandlers } from './handlers.js';
@@ -76,7 +77,7 @@ export function interceptors(): WorkflowInterceptors {
         continueAsNew: forOperations(continueAsNew, ofOrigin.continueAsNew),
       },
     ],
-    internals: [{ concludeActivation: forOperations(concludeActivation) }],
+    internals: [{ activate: noteCancelRequest, concludeActivation: forOperations(concludeActivation) }],
   };
 }
 
@@ -147,18 +148,23 @@ const execute: Inbound = async (input, next) => {
     if (!isFinalFailure(error) && endedBefore() === undefined) throw error;
     failure = error;
   }
-  const cause = endedBefore();
+  let cause: 'canceled' | 'timed_out' | undefined = endedBefore();
   if (cause === undefined && failure === undefined) {
     if (turn) {
       holdProgress();
       await returnTurn();
     }
-    endRun('completed');
-    return partMemo() ? withProgress(result) : withFinalProgress(result);
+    if (!isCancelRequested()) {
+      endRun('completed');
+      return partMemo() ? withProgress(result) : withFinalProgress(result);
+    }
+    cause = 'canceled';
   }
-  const how = cause ?? 'failed';
-  await CancellationScope.nonCancellable(() => runCleanups(how));
+  const reason = cause ?? 'failed';
+  await CancellationScope.nonCancellable(() => runCleanups(reason));
   if (turn) await returnTurn();
+  // A cancel request that Temporal has accepted during the cleanups is final too.
+  const how = isCancelRequested() && !partMemo() ? 'canceled' : reason;
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
   endRun(how);
   // The parent's code gets a part's failure unchanged.

@@ -8,7 +8,7 @@ import {
   type Reading,
   type State,
 } from './client.js';
-import { call, KEY_META, type Rpc } from './rpc.js';
+import { call, KEY_META, request, succeeded, type Rpc } from './rpc.js';
 
 const STATES: Record<string, State> = {
   queued: 'submitted',
@@ -29,9 +29,14 @@ export function plainClient(rpc: Rpc): ProtocolClient {
   return {
     name: `${rpc.revision} plain`,
     async start(tool, args, key, signal) {
-      const meta = { _meta: { [KEY_META]: key } };
-      const { structuredContent } = await call(rpc, tool, { ...args, wait: false }, meta, signal);
-      return structuredContent.token;
+      const params = {
+        name: tool,
+        arguments: { ...args, wait: false },
+        _meta: { [KEY_META]: key },
+      };
+      const result = await request(rpc, 'tools/call', params, signal);
+      // A repeated call of work that has failed is a failed call, which names its operation.
+      return (result.structuredContent ?? succeeded(result).structuredContent).token;
     },
     read: (token, signal) => read({ token }, signal),
     answer: (...given) => answerByTool(rpc, ...given),

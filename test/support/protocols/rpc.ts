@@ -78,7 +78,11 @@ export async function call(
   more: object = {},
   signal?: AbortSignal,
 ): Promise<any> {
-  const result = await request(rpc, 'tools/call', { name, arguments: args, ...more }, signal);
+  return succeeded(await request(rpc, 'tools/call', { name, arguments: args, ...more }, signal));
+}
+
+/** @throws Refused for a result with `isError` */
+export function succeeded(result: any): any {
   if (!result.isError) return result;
   const { kind, retryable } = result._meta?.[ERROR_META] ?? {};
   const [first] = result.content ?? [];
