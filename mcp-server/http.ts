@@ -128,6 +128,9 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     else await next();
     // Prevents clients from reusing the connection.
     if (shutdown.hasBegun) c.header('Connection', 'close');
+    // Streams of Hono and of the SDK set it, and Node then keeps connections open whose client has asked to close them: proxies
+    // that speak HTTP/1.0 would wait for the end of an answer that has no length.
+    else if (c.res.headers.get('connection') === 'keep-alive') c.res.headers.delete('connection');
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {

@@ -66,7 +66,9 @@ export function problemDocument({ type, message, options }: Problem, instance: s
 
 /** The error response for a problem. */
 export function renderProblem(c: Context, problem: Problem): Response {
-  const document = problemDocument(problem, new URL(c.req.url).pathname);
+  // A Host header that is no host makes an address that isn't one.
+  const path = URL.canParse(c.req.url) ? new URL(c.req.url).pathname : c.req.path;
+  const document = problemDocument(problem, path);
   return c.body(JSON.stringify(document), PROBLEMS[problem.type].status, {
     'Content-Type': PROBLEM_CONTENT_TYPE,
     'Cache-Control': 'no-store',

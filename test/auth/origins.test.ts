@@ -91,6 +91,12 @@ test.each([
     expect([path, (await ask(plain, path, { origin: origin() })).status]).toEqual([path, 403]);
 });
 
+test('a Host that is no address is refused on every path', async () => {
+  const host = `127.0.0.1127.0.0.1:${plain.port}`;
+  for (const path of [...PATHS, '/v1/jobs/0/artifacts/a.txt'])
+    expect([path, (await ask(plain, path, { host })).status]).toEqual([path, 403]);
+});
+
 test('an allowed origin may call jobs, and may read the challenge', async () => {
   const { status, headers } = await ask(plain, '/v1/tools', { origin: APP });
   expect([status, headers['access-control-allow-origin']]).toEqual([200, APP]);
