@@ -89,9 +89,19 @@ export function releaseRunning(
 
 /** The steps that run on this host, or whose end hasn't been reported. */
 export async function runningSteps(home: string): Promise<FoundStep[]> {
+  for (let look = 1; ; look += 1) {
+    const records = await readRecords(home);
+    const found = records.filter((running) => running !== undefined);
+    // A record that is gone has another name by now, or its step has ended.
+    if (found.length === records.length || look === MOST_LOOKS) return found;
+  }
+}
+
+/** The records of a home's steps; undefined for one that another process has renamed or removed meanwhile. */
+async function readRecords(home: string): Promise<(FoundStep | undefined)[]> {
   const folder = runningStepsFolder(home);
   const files = await readdir(folder).catch(() => []);
-  const all = await Promise.all(
+  return Promise.all(
     files
       .filter((file) => file.endsWith('.json'))
       .map(async (file): Promise<FoundStep | undefined> => {
@@ -99,7 +109,6 @@ export async function runningSteps(home: string): Promise<FoundStep[]> {
         return running && { ...running, file, ...followerOf(file) };
       }),
   );
-  return all.filter((running) => running !== undefined);
 }
 
 /** The run of a step that is recorded as running; undefined if its start is not recorded. */
@@ -110,6 +119,9 @@ export async function runOf(
   const attempts = await findAttempts(childPaths(home, operationId, step.child), step.step);
   return attempts.find(({ start }) => start.stepId === stepId);
 }
+
+/** Maximum number of looks at the records, while others rename some of them. */
+const MOST_LOOKS = 20;
 
 /** Step ID, then PID and start time of the worker. */
 const FILE = /^([^.]+)\.(\d+)\.(.*)\.json$/;

@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KeptOutcome } from '../../activities/runtime/context.js';
+import {
+  claimRunning,
+  recordRunning,
+  releaseRunning,
+  removeRunning,
+  runningSteps,
+  type FoundStep,
+  type RunningStep,
+} from '../../activities/pipeline/running.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -161,4 +171,26 @@ describe('a step of a workflow run that was reset', () => {
     await running;
     expect(existsSync(file('late'))).toBe(false);
   });
+});
+
+test('a running step is listed at every moment, also while workers claim and release it', async () => {
+  const stepId = 'renamed-all-the-time';
+  await recordRunning(home.home, { stepId } as RunningStep);
+  let isOver = false;
+  const renaming = (async () => {
+    while (!isOver) {
+      await releaseRunning(home.home, { stepId });
+      await delay(1);
+      await claimRunning(home.home, { stepId, file: `${stepId}.json` } as FoundStep);
+      await delay(1);
+    }
+  })();
+  try {
+    for (let look = 0; look < 500; look += 1)
+      expect((await runningSteps(home.home)).map((running) => running.stepId)).toEqual([stepId]);
+  } finally {
+    isOver = true;
+    await renaming;
+  }
+  await removeRunning(home.home, stepId);
 });

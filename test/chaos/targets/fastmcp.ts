@@ -44,10 +44,11 @@ class Supervised {
     this.#run();
   }
 
-  pid(): number | undefined {
+  /** As a property: the harness calls it without its object. */
+  readonly pid = (): number | undefined => {
     const { pid, exitCode, signalCode } = this.#child ?? {};
     return exitCode === null && signalCode === null ? pid : undefined;
-  }
+  };
 
   #run(): void {
     if (this.#isStopping) return;
