@@ -88,7 +88,9 @@ async function start(host: Host): Promise<Running> {
       const log = openLog(host.folder, name);
       return spawn(command, args, { cwd: host.folder, env, stdio: ['ignore', log, log] });
     });
-  const store = supervise('redis', redis.path, redisArguments(redisPort, data, 'always'), {
+  // Its title would replace the command line and the environment that name the run.
+  const redisOptions = [...redisArguments(redisPort, data, 'always'), '--set-proc-title', 'no'];
+  const store = supervise('redis', redis.path, redisOptions, {
     ...process.env,
     ...redis.environment,
   });
