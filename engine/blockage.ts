@@ -7,6 +7,7 @@ import { humanDuration } from '../operations/budgets.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, lastTaskFailure } from './history.js';
 import { describeMissingBuild } from './missing-builds.js';
+import { timestampMs } from '../platform/temporal-clock.js';
 import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
@@ -30,8 +31,11 @@ export async function describeBlockage(
   workflowId: string,
 ): Promise<string | undefined> {
   const { pendingWorkflowTask: task } = raw;
-  const waitedMs = (since: { seconds?: unknown } | null | undefined) =>
-    since ? Date.now() - Number(since.seconds) * 1000 : 0;
+  const activities = raw.pendingActivities ?? [];
+  if (!task && activities.length === 0) return undefined;
+  const nowMs = await temporal.nowMs();
+  const waitedMs = (since: Parameters<typeof timestampMs>[0] | null | undefined) =>
+    since ? nowMs - timestampMs(since) : 0;
   if (task && Number(task.attempt ?? 1) > 1) {
     const why = await lastTaskFailure(temporal, workflowId);
     if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
@@ -45,7 +49,6 @@ export async function describeBlockage(
     }
     if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
   }
-  const activities = raw.pendingActivities ?? [];
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } = PendingActivityState;
   // While an activity runs, others may wait for a free slot.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);

@@ -5,7 +5,13 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { humanDuration } from '../operations/budgets.js';
-import { hasJustPolled, isPolling, type Poller, type QueueWork } from '../platform/host-presence.js';
+import {
+  hasJustPolled,
+  isPolling,
+  sincePollMs,
+  type Poller,
+  type QueueWork,
+} from '../platform/host-presence.js';
 import type { TemporalClient } from './temporal.js';
 
 const { VersioningBehavior } = proto.temporal.api.enums.v1;
@@ -70,6 +76,6 @@ export async function describeMissingBuild(
 }
 
 function lastPoll([latest]: Poller[]): string {
-  const since = latest ? humanDuration((Date.now() - latest.polledAt.getTime()) / 1_000) : '5 minutes';
+  const since = latest ? humanDuration(sincePollMs(latest) / 1_000) : '5 minutes';
   return `none has polled for ${since}`;
 }

@@ -22,6 +22,7 @@ import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';
+import { temporalNowMs } from '../platform/temporal-clock.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
 import { QueueStates } from './queue-states.js';
@@ -214,6 +215,11 @@ export class TemporalClient {
    */
   queueState(queue: string): Promise<QueueState> {
     return this.#queues.read(queue);
+  }
+
+  /** Time of Temporal's clock, in milliseconds since 1970; by the local clock while Temporal doesn't answer. */
+  async nowMs(): Promise<number> {
+    return this.call((client) => temporalNowMs(client, this.taskQueue)).catch(() => Date.now());
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {

@@ -12,6 +12,7 @@ import {
 } from './deployments.js';
 import { findWorkflow } from './find-workflow.js';
 import { describeQueue, hasJustPolled, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
+import { temporalNowMs, timestampMs } from './temporal-clock.js';
 import { quote } from './visibility-query.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
@@ -74,7 +75,7 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
     const isStranded =
       openOperations > 0 &&
       (!isPolled ||
-        (!own.some(hasJustPolled) && (await hasWaitingTask(client, { deploymentName, buildId }))));
+        (!own.some(hasJustPolled) && (await hasWaitingTask(client, taskQueue, { deploymentName, buildId }))));
     return { buildId, openOperations, pollers: own, isPolled: isPolled && !isStranded, isStranded };
   };
   const retired = [...others.keys()].filter((buildId) => known.every((one) => one.buildId !== buildId));
@@ -96,12 +97,17 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
  * Whether one of the latest open operations of a version waits for a worker, though the last poll is less than a minute ago: an idle
  * worker would have taken its task, and a busy one polls again within moments.
  */
-async function hasWaitingTask(client: Client, version: DeploymentVersion): Promise<boolean> {
+async function hasWaitingTask(
+  client: Client,
+  taskQueue: string,
+  version: DeploymentVersion,
+): Promise<boolean> {
   const workflowIds = await openOperationsOn(client, version, LOOKED_AT);
   const found = await Promise.all(workflowIds.map((workflowId) => findWorkflow(client, workflowId)));
+  const nowMs = await temporalNowMs(client, taskQueue);
   return found.some((description) => {
     const { state, originalScheduledTime } = description?.raw.pendingWorkflowTask ?? {};
-    const waitedMs = Date.now() - Number(originalScheduledTime?.seconds ?? 0) * 1_000;
+    const waitedMs = nowMs - timestampMs(originalScheduledTime ?? {});
     return state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED && waitedMs > JUST_POLLED_MS;
   });
 }

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { hostTaskQueue } from '../pipelines/run.js';
+import { temporalNowMs, timestampMs } from './temporal-clock.js';
 
 const { TaskQueueType, WorkerVersioningMode } = proto.temporal.api.enums.v1;
 const QUEUE_TYPES = {
@@ -23,8 +24,10 @@ export const JUST_POLLED_MS = 5_000;
 export interface Poller {
   /** Identity of the worker process. */
   identity: string;
-  /** Time of the last poll. */
+  /** Time of the last poll, by Temporal's clock. Its age is {@link sincePollMs}. */
   polledAt: Date;
+  /** The same by `performance.now()` of this process. */
+  polledMs: number;
   /** Build of a versioned worker. */
   buildId?: string;
 }
@@ -49,16 +52,23 @@ export async function describeQueue(client: Client, queue: string, work: QueueWo
       taskQueueType: QUEUE_TYPES[work],
     }),
   );
+  // After the call, so that nothing is read from a Temporal that doesn't answer.
+  const nowMs = pollers?.length ? await temporalNowMs(client, queue) : 0;
+  const offsetMs = nowMs - performance.now();
   const isVersioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
   return {
     pollers: (pollers ?? [])
-      .map(({ identity, lastAccessTime, deploymentOptions: options }) => ({
-        identity: identity ?? '',
-        polledAt: new Date(Number(lastAccessTime?.seconds ?? 0) * 1000),
-        ...(options?.workerVersioningMode === isVersioned
-          ? defined({ buildId: options.buildId ?? undefined })
-          : {}),
-      }))
+      .map(({ identity, lastAccessTime, deploymentOptions: options }) => {
+        const polledAtMs = timestampMs(lastAccessTime ?? {});
+        return {
+          identity: identity ?? '',
+          polledAt: new Date(polledAtMs),
+          polledMs: polledAtMs - offsetMs,
+          ...(options?.workerVersioningMode === isVersioned
+            ? defined({ buildId: options.buildId ?? undefined })
+            : {}),
+        };
+      })
       .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime()),
     ...defined({ currentBuildId: versioningInfo?.currentDeploymentVersion?.buildId ?? undefined }),
   };
@@ -73,14 +83,19 @@ export async function pollersOf(
   return (await describeQueue(client, queue, work)).pollers;
 }
 
+/** Time since a worker's last poll, in milliseconds. The clocks of this host and of Temporal may differ. */
+export function sincePollMs({ polledMs }: Poller): number {
+  return Math.max(0, performance.now() - polledMs);
+}
+
 /** Whether a worker is taken to be polling: an idle one polls once in {@link POLL_INTERVAL_MS}. */
-export function isPolling({ polledAt }: Poller): boolean {
-  return Date.now() - polledAt.getTime() < POLL_INTERVAL_MS;
+export function isPolling(poller: Poller): boolean {
+  return sincePollMs(poller) < POLL_INTERVAL_MS;
 }
 
 /** Whether a worker polls as one whose slots are in use: as soon as one is free. */
-export function hasJustPolled({ polledAt }: Poller): boolean {
-  return Date.now() - polledAt.getTime() < JUST_POLLED_MS;
+export function hasJustPolled(poller: Poller): boolean {
+  return sincePollMs(poller) < JUST_POLLED_MS;
 }
 
 /** Identity of a worker process: `123@buildbox-3f9c0a12b4`. */
@@ -93,7 +108,7 @@ export function hostInIdentity(identity: string): string | undefined {
   return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity)?.[1];
 }
 
-/** When a worker of the host last polled; undefined when that was over five minutes ago. */
+/** When a worker of the host last polled, by Temporal's clock; undefined when that was over five minutes ago. */
 export async function lastSeen(client: Client, taskQueue: string, host: string): Promise<Date | undefined> {
   const [latest] = await pollersOf(client, hostTaskQueue(taskQueue, host));
   return latest?.polledAt;

@@ -5,8 +5,8 @@ import { LonghaulError } from '../operations/errors.js';
 import { isOpenPart, type ChildRecord } from '../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { DROP_HOST_SIGNAL } from '../pipelines/run.js';
-import { hostInIdentity, lastSeen, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
+import { DROP_HOST_SIGNAL, hostTaskQueue } from '../pipelines/run.js';
+import { hostInIdentity, isPolling, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
 import { quote } from './visibility-query.js';
 
 /** Deadline of one call to Temporal, in milliseconds; a query may wait for a worker to replay. */
@@ -63,11 +63,11 @@ export async function listHosts(client: Client, taskQueue: string): Promise<Host
   }
   const hosts = await Promise.all(
     [...names].sort().map(async (name): Promise<Host> => {
-      const seen = await lastSeen(client, taskQueue, name);
+      const [seen] = await pollersOf(client, hostTaskQueue(taskQueue, name));
       return {
         name,
-        ...(seen ? { lastSeenAt: seen.toISOString() } : {}),
-        isThere: seen !== undefined && Date.now() - seen.getTime() < POLL_INTERVAL_MS,
+        ...(seen ? { lastSeenAt: seen.polledAt.toISOString() } : {}),
+        isThere: seen !== undefined && isPolling(seen),
         jobs: jobs.filter(({ host }) => host === name).map(({ host: _host, ...job }) => job),
       };
     }),

@@ -2,6 +2,7 @@
 import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
 import { MAX_VERSIONS } from '../../platform/deployments.js';
 import { humanDuration } from '../../operations/budgets.js';
+import { sincePollMs } from '../../platform/host-presence.js';
 import { programCommand } from '../../platform/program.js';
 import { oneLine, textTable } from '../client/table.js';
 import { deploymentProblems, retirableBuilds } from './problems.js';
@@ -71,7 +72,7 @@ function statusOf({ status }: VersionReport, percentage: number | undefined): st
 function workersOf({ isPolled, pollers }: VersionReport): string {
   const [latest] = pollers;
   if (!latest) return 'none within 5 minutes';
-  const age = humanDuration((Date.now() - latest.polledAt.getTime()) / 1_000);
+  const age = humanDuration(sincePollMs(latest) / 1_000);
   return isPolled
     ? `${new Set(pollers.map(({ identity }) => identity)).size}, last poll ${age} ago`
     : `none for ${age}`;

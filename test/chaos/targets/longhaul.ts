@@ -83,10 +83,7 @@ async function start(host: Host, program: string | undefined): Promise<Running> 
       worker: { pid: () => home.state().workerPid },
       supervisor: {
         pid: () => supervisor.pid,
-        // It says that it is ready by a clock that may differ from Temporal's: time to service shows when it is.
-        async restart() {
-          supervisor = home.run(['up'], environment);
-        },
+        restart: async () => void (supervisor = await home.up(environment)),
       },
       temporal: {
         pid: () => temporalHome.state().temporalPid,
