@@ -83,6 +83,11 @@ export class LegacyStdio {
       void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
+    if (isJSONRPCRequest(message) && message.method === 'initialize') {
+      // The SDK would answer one that doesn't match its schema with -32603.
+      const problem = initializeProblem(message);
+      if (problem !== undefined) return this.#sendError(message.id, ProtocolErrorCode.InvalidParams, problem);
+    }
     this.#transport?.onmessage?.(prepareMessage(this.#session, message));
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
@@ -110,11 +115,9 @@ export class LegacyStdio {
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
     if (method !== 'initialize')
       return this.#sendError(id, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize comes first');
-    const initialize = InitializeRequestSchema.safeParse(request);
-    const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
-    if (problem !== undefined || !initialize.success)
-      return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
-    const session = await newSession(this.context.engine, initialize.data);
+    const problem = initializeProblem(request);
+    if (problem !== undefined) return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem);
+    const session = await newSession(this.context.engine, InitializeRequestSchema.parse(request));
     this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
       position: {
@@ -133,10 +136,11 @@ export class LegacyStdio {
   }
 }
 
-function optInProblem({ params }: JSONRPCRequest): string | undefined {
+/** The reason for which an initialize is refused; undefined if it isn't. */
+function initializeProblem(request: JSONRPCRequest): string | undefined {
   try {
-    experimentalCapabilitiesOf(params?.['capabilities']);
-    return undefined;
+    experimentalCapabilitiesOf(request.params?.['capabilities']);
+    return InitializeRequestSchema.safeParse(request).success ? undefined : 'Invalid initialize request';
   } catch (error) {
     if (error instanceof ProtocolError) return error.message;
     throw error;

@@ -47,6 +47,13 @@ describe.each(['2026-07-28', '2025-11-25'])('%s over stdio', (revision) => {
 
   test('null for what is required is -32602 and names it', () => refusesNulls(send));
 
+  if (revision !== '2026-07-28')
+    test('a second initialize whose capabilities are invalid is -32602', async () => {
+      const params = `"protocolVersion":"${revision}","clientInfo":{"name":"hostile","version":"1"}`;
+      const { error } = await send('initialize', `${params},"capabilities":{"elicitation":"x"}`);
+      expect(error).toEqual({ code: -32602, message: 'Invalid initialize request' });
+    });
+
   test('a message that is none of JSON-RPC, and one over 10 MiB, are answered; then all is as before', async () => {
     write('{"jsonrpc":"2.0","id":"no params","method":"tools/list","params":null}');
     const refused = await eventually('it is answered', () => answers().find(({ id }) => id === 'no params'));

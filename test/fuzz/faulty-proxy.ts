@@ -1,5 +1,5 @@
 /** A proxy before a server, which answers some requests itself: to see that the fuzzer reports it. */
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 export interface FaultyProxy {
@@ -17,8 +17,11 @@ export async function faultyProxy(
   fault: string | undefined,
 ): Promise<FaultyProxy> {
   const port = Number(new URL(base).port);
+  const open = new Set<Socket>();
   const server: Server = createServer({ allowHalfOpen: true }, (client) => {
+    open.add(client);
     client.on('error', () => undefined);
+    client.on('close', () => open.delete(client));
     client.once('data', (first: Buffer) => {
       if (isMutated(first) && first.includes(trigger)) {
         if (fault !== undefined) client.end(fault);
@@ -34,7 +37,11 @@ export async function faultyProxy(
   await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
   return {
     base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((settle) => server.close(() => settle())),
+    close: () =>
+      new Promise((settle) => {
+        server.close(() => settle());
+        for (const socket of open) socket.destroy();
+      }),
   };
 }
 

@@ -19,16 +19,16 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 test('mutated requests over every protocol: no crash, no internal error, no growth, nothing started by a refused one', async () => {
-  const { violations, reports, operations } = await fuzzParts(stack, { seed: 1, cases: 200 });
+  const { violations, reports, operations } = await fuzzParts(stack, { seed: 1, cases: 120 });
   expect(violations).toEqual([]);
   expect(reports.map(({ protocol, cases }) => [protocol, cases])).toEqual(
-    [...PROTOCOLS.map(({ name }) => name), STDIO].map((name) => [name, 200]),
+    [...PROTOCOLS.map(({ name }) => name), STDIO].map((name) => [name, 120]),
   );
   // Some are valid still, and most aren't.
   expect(operations.accepted).toBeGreaterThan(10);
   for (const { protocol, statuses } of reports.filter((report) => report.protocol !== STDIO)) {
-    expect([protocol, statuses.get('200')! > 10]).toEqual([protocol, true]);
-    expect([protocol, statuses.get('400')! > 10]).toEqual([protocol, true]);
+    expect([protocol, statuses.get('200')! > 5]).toEqual([protocol, true]);
+    expect([protocol, statuses.get('400')! > 5]).toEqual([protocol, true]);
   }
 });
 

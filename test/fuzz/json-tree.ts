@@ -16,7 +16,12 @@ export function treeOf(value: unknown): Tree {
   if (typeof value === 'string') return { kind: 'string', value };
   if (Array.isArray(value)) return { kind: 'array', items: value.map(treeOf) };
   if (typeof value === 'object' && value !== null)
-    return { kind: 'object', members: Object.entries(value).map(([key, inner]) => [key, treeOf(inner)]) };
+    return {
+      kind: 'object',
+      members: Object.entries(value)
+        .filter(([, inner]) => inner !== undefined)
+        .map(([key, inner]) => [key, treeOf(inner)]),
+    };
   return { kind: 'verbatim', text: JSON.stringify(value) };
 }
 

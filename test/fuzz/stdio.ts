@@ -13,6 +13,8 @@ import { verdictOnLine } from './verdict.js';
 export const STDIO = 'stdio';
 /** Lines between two probes. */
 const LINES_A_PROBE = 25;
+/** Calls are answered within the time in which this many lines are sent. */
+const RECENT_LINES = 500;
 /** How long a probe may take, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
@@ -100,7 +102,7 @@ async function judge(
   try {
     const answers = await server.exchange(lines, probe);
     return answers.flatMap((answer) => {
-      const { problems, errorCodes, isResult } = verdictOnLine(answer, lines);
+      const { problems, errorCodes, isResult } = verdictOnLine(answer, server.recent);
       // Which line it answers isn't known for sure.
       if (isResult) report.unknown += 1;
       for (const code of errorCodes)
@@ -114,6 +116,8 @@ async function judge(
 
 class LineServer {
   #read = 0;
+  /** Lines that answers may still come for. */
+  recent: string[] = [];
 
   constructor(private readonly run: CommandRun) {}
 
@@ -122,6 +126,7 @@ class LineServer {
     const id = randomUUID();
     const { stdin, exitCode } = this.run.process;
     if (exitCode !== null) throw new Error(`the server ended with ${exitCode}: ${this.run.stderr()}`);
+    this.recent = [...this.recent, ...lines].slice(-RECENT_LINES);
     for (const line of lines) stdin!.write(Buffer.from(`${line}\n`, 'latin1'));
     stdin!.write(`${JSON.stringify({ ...JSON.parse(probe), id })}\n`);
     await eventually(
