@@ -4,8 +4,9 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
-import type { TemporalClient } from './temporal.js';
 import { pendingActivityName } from './blockage.js';
+import { cancelCause } from './cancel-cause.js';
+import type { TemporalClient } from './temporal.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
@@ -25,8 +26,9 @@ export async function cancelOperation(
   read: () => Promise<OperationRecord>,
   reason: string | undefined,
 ): Promise<boolean> {
-  const { status, principal } = await read();
+  const { status, principal, progress } = await read();
   if (isTerminal(status)) return false;
+  const cause = cancelCause(reason, progress);
   try {
     await temporal.call((client) =>
       client.workflowService.requestCancelWorkflowExecution({
@@ -34,7 +36,7 @@ export async function cancelOperation(
         workflowExecution: { workflowId },
         identity: principal,
         requestId: randomUUID(),
-        ...(reason ? { reason } : {}),
+        ...(cause ? { reason: cause } : {}),
       }),
     );
     return true;

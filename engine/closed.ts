@@ -14,7 +14,7 @@ import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
-import { cancelRequestOf } from './history.js';
+import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -37,8 +37,9 @@ export async function describeClosed(
   description: WorkflowExecutionDescription,
   state: StateMemo,
   record: OperationRecord,
+  cancelRequest: CancelRequest = {},
 ): Promise<void> {
-  const { workflowId, runId, closeTime } = description;
+  const { closeTime } = description;
   record.closedAt = (closeTime ?? new Date()).toISOString();
   if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
@@ -57,10 +58,9 @@ export async function describeClosed(
       record.statusMessage = 'completed';
       return;
     case 'CANCELLED': {
-      const request = await cancelRequestOf(temporal, workflowId, runId);
-      const reason = state.cancelReason ?? request.reason;
+      const reason = state.cancelReason ?? cancelRequest.reason;
       record.status = 'canceled';
-      record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.closedAt;
+      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.closedAt;
       record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
       if (reason) record.cancelReason = reason;
       if (state.isPartialLarge) {

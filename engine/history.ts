@@ -5,6 +5,7 @@ import {
   ExternalStorageRunner,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { readCancelCause, type Reached } from './cancel-cause.js';
 import type { TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -28,22 +29,30 @@ export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
 ]);
 
-/** Time and reason of the cancel request, from its event. */
+export interface CancelRequest {
+  /** ISO 8601. */
+  at?: string;
+  reason?: string;
+  /** Progress of the operation at the request; missing if it had none, or no server of Longhaul requested it. */
+  reached?: Reached;
+}
+
+/** The cancel request of a run, from its event. */
 export async function cancelRequestOf(
   temporal: TemporalClient,
   workflowId: string,
   runId?: string,
-): Promise<{ at?: string; reason?: string }> {
+): Promise<CancelRequest> {
   const event = await findLastEvent(
     temporal,
     workflowId,
     runId,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
   );
-  const reason = event?.workflowExecutionCancelRequestedEventAttributes?.cause;
+  const { cause } = event?.workflowExecutionCancelRequestedEventAttributes ?? {};
   return {
     ...(event?.eventTime ? { at: toDate(event.eventTime).toISOString() } : {}),
-    ...(reason ? { reason } : {}),
+    ...readCancelCause(cause ?? ''),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Progress of an operation. The value and the time of its last change never decrease, for any reader on any server: the
- * event that closes an activity holds its last report, which counts until the workflow has added it to its own progress.
+ * event that closes an activity holds its last report, which counts until the workflow has added it to its own progress; and
+ * a cancel request holds the progress at its time.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
@@ -12,6 +13,7 @@ import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
+import type { Reached } from './cancel-cause.js';
 import { eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
 import { readPart, type Part } from './parts.js';
 import type { TemporalClient } from './temporal.js';
@@ -45,12 +47,14 @@ export class ProgressReader {
    *
    * @param updatedAt ISO 8601; last change of the rest of its state
    * @param parts its open child workflows
+   * @param reached its progress when its cancellation was requested; it is not lower than that
    */
   async read(
     description: WorkflowExecutionDescription,
     state: StateMemo,
     updatedAt: string,
     parts: Part[] = [],
+    reached?: Reached,
   ): Promise<ProgressReading> {
     const { temporal } = this;
     const { raw, runId } = description;
@@ -63,10 +67,12 @@ export class ProgressReader {
     const { closed, closedParts, isIncomplete } = await unprocessedReports(temporal, description);
     const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
     const partial = await Promise.all([...closedParts, ...parts].map((part) => this.readPart(part)));
-    const progress = mergeProgress(
+    const current = mergeProgress(
       state,
       [...reports, ...partial].flatMap((report) => report.progress ?? []),
     );
+    const isBehind = reached && !(current && roundProgress(current).progress >= reached.progress);
+    const progress = isBehind ? { ...current, ...reached } : current;
     const times = [
       ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
       ...partial.map((reading) => reading.updatedAt),

@@ -11,7 +11,7 @@ import type { Signer } from '../platform/signer.js';
 import { verifiedAnswers } from './answer.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
-import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
+import { cancelRequestOf, INITIAL_EVENTS, type CancelRequest } from './history.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
 import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
@@ -113,7 +113,13 @@ export class Records {
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];
     // The first is a server's time, the second Temporal's: the server's clock may be ahead.
     const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
-    const reading = await this.#progress.read(description, state, updatedAt, parts);
+    const isCancelRequested =
+      description.raw.workflowExtendedInfo?.cancelRequested ||
+      state.cancelRequestedAt !== undefined ||
+      description.status.name === 'CANCELLED';
+    const { workflowId, runId } = description;
+    const cancelRequest = isCancelRequested ? await cancelRequestOf(temporal, workflowId, runId) : undefined;
+    const reading = await this.#progress.read(description, state, updatedAt, parts, cancelRequest?.reached);
     const record: OperationRecord = {
       ...startedRecord(token, memo),
       runId: description.runId,
@@ -122,8 +128,9 @@ export class Records {
       ...reading,
       ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
     };
-    if (isOpen) await this.#describeOpen(description, memo, state, flattenParts(parts), record);
-    else await describeClosed(temporal, description, state, record);
+    if (isOpen)
+      await this.#describeOpen(description, memo, state, flattenParts(parts), record, cancelRequest);
+    else await describeClosed(temporal, description, state, record, cancelRequest);
     return record;
   }
 
@@ -133,6 +140,7 @@ export class Records {
     state: StateMemo,
     parts: { name: string; part: Part }[],
     record: OperationRecord,
+    cancelRequest: CancelRequest | undefined,
   ): Promise<void> {
     const { temporal } = this;
     const { pendingWorkflowTask: task } = raw;
@@ -151,10 +159,9 @@ export class Records {
           : 'working';
     record.inputRequests = open;
 
-    if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
-      const request = await cancelRequestOf(temporal, workflowId);
-      record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.updatedAt;
-      const reason = state.cancelReason ?? request.reason;
+    if (cancelRequest) {
+      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.updatedAt;
+      const reason = state.cancelReason ?? cancelRequest.reason;
       if (reason) record.cancelReason = reason;
       if (!isSubmitted) record.status = 'working';
       record.inputRequests = {};

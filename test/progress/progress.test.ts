@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import proto from '@temporalio/proto';
 import { Engine, TemporalClient } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { createLogger } from '../../platform/log.js';
@@ -15,6 +16,7 @@ import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
+const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 const ANONYMOUS = 'anonymous';
 const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
@@ -78,6 +80,20 @@ async function activityOf(token: string) {
   const { raw } = await workflow.getHandle(token).describe();
   return { workflowId: token, activityId: raw.pendingActivities![0]!.activityId! };
 }
+
+const canceled = ({ record }: Run) =>
+  eventually('it is canceled', async () => {
+    const now = await record();
+    return now.status === 'canceled' ? now : undefined;
+  });
+
+/** Waits until the activity's worker is given up, and the next attempt has no worker. */
+const nextAttempt = (token: string) =>
+  eventually('the activity waits for its next attempt', async () => {
+    const { raw } = await (await parts.temporal()).workflow.getHandle(token).describe();
+    const [activity] = raw.pendingActivities ?? [];
+    return activity?.state === PENDING_ACTIVITY_STATE_SCHEDULED && activity.heartbeatDetails;
+  });
 
 /** Result that the worker returns for an activity that has reported. */
 const RESULT = {
@@ -148,6 +164,31 @@ describe('progress that an activity has reported stays', () => {
       return now.status === 'canceled' ? now : undefined;
     });
     expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
+  });
+
+  test('when it is cancelled while it waits for its next attempt', async () => {
+    const run = await start(await newEngine(), { heartbeatSeconds: 5, retrySeconds: 3600 });
+    await reported(run);
+    await worker().end('SIGKILL');
+    await nextAttempt(run.token);
+    await (await newEngine()).cancel(ANONYMOUS, run.token, 'enough');
+    expect((await (await newEngine()).read(ANONYMOUS, run.token)).progress?.progress).toBe(40);
+    parts.worker();
+    const after = await canceled(run);
+    const elsewhere = await (await newEngine()).read(ANONYMOUS, run.token);
+    expect(elsewhere).toMatchObject({ progress: { progress: 40, total: 100 }, cancelReason: 'enough' });
+    expect(after).toEqual(elsewhere);
+  });
+
+  test('when it is cancelled, and the workflow does not wait for its end', async () => {
+    const run = await start(await newEngine(), { cleanupSeconds: 3 });
+    await reported(run);
+    await fresh[0]!.cancel(ANONYMOUS, run.token);
+    const after = await canceled(run);
+    const elsewhere = await (await newEngine()).read(ANONYMOUS, run.token);
+    expect(elsewhere).toMatchObject({ progress: { progress: 40, total: 100 } });
+    expect(elsewhere).not.toHaveProperty('cancelReason');
+    expect(after).toEqual(elsewhere);
   });
 
   test('when its worker is killed and it is not tried again', async () => {

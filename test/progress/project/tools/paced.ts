@@ -10,6 +10,8 @@ export default defineTool({
     progress: z.number(),
     heartbeatSeconds: z.number().default(60),
     attempts: z.number().int().default(100),
+    retrySeconds: z.number().default(0.2).describe('Time until the second attempt.'),
+    cleanupSeconds: z.number().default(0).describe('How long its cleanup takes.'),
     continuesOn: z.string().default('').describe('Task queue on which it continues as new at once.'),
     thenWaitSeconds: z.number().default(0).describe('How long the workflow waits after that.'),
   }),

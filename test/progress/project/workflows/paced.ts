@@ -5,7 +5,7 @@ import {
   proxyActivities,
   sleep,
 } from '@temporalio/workflow';
-import { stage } from 'longhaul/workflow';
+import { cleanup, stage } from 'longhaul/workflow';
 import type * as activities from '../activities/paced.js';
 
 interface Input {
@@ -13,6 +13,8 @@ interface Input {
   progress: number;
   heartbeatSeconds: number;
   attempts: number;
+  retrySeconds: number;
+  cleanupSeconds: number;
   continuesOn: string;
   thenWaitSeconds: number;
 }
@@ -21,11 +23,12 @@ export async function paced(input: Input) {
   const { waitAtGate } = proxyActivities<typeof activities>({
     startToCloseTimeout: '1h',
     heartbeatTimeout: input.heartbeatSeconds * 1000,
-    retry: { initialInterval: '200ms', maximumAttempts: input.attempts },
+    retry: { initialInterval: input.retrySeconds * 1000, maximumAttempts: input.attempts },
   });
   const { continuesOn: taskQueue } = input;
   if (taskQueue) await makeContinueAsNewFunc<typeof paced>({ taskQueue })({ ...input, continuesOn: '' });
   stage('at the gate');
+  if (input.cleanupSeconds > 0) cleanup(() => sleep(input.cleanupSeconds * 1000));
   let ended: string;
   try {
     ended = await waitAtGate(input.gate, input.progress);
