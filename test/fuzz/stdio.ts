@@ -36,8 +36,8 @@ export async function fuzzStdio({ base, spawn, seed, cases, from }: StdioOptions
     report.accepted += protocol.operations;
     const entries = corpus.entries.filter(({ request }) => request.body !== undefined);
     const server = new LineServer(spawn());
-    // The first message selects the revision.
-    const first = entries.find(({ name }) => /server\/discover|initialize/.test(name))!;
+    // The first message selects the revision; server/discover doesn't.
+    const first = entries.find(({ name }) => /^(tools\/list|initialize)$/.test(name))!;
     await server.exchange([lineOf(first)], lineOf(first));
     const probe = lineOf(entries.find(({ name }) => /tools\/list/.test(name))!);
     // The server of 2026-07-28 takes even numbers, that of sessions odd ones.
