@@ -26,7 +26,7 @@ const REASON_PREFIX = 'longhaul.timed_out: ';
 
 /**
  * How long the same workflow task must have been pending, in milliseconds by the monotonic clock, before an overdue run is ended:
- * a worker would have taken it. The system's clock alone may be wrong.
+ * a worker would have taken it.
  */
 const STUCK_MS = 10_000;
 /** Maximum number of overdue runs that are remembered; the oldest are forgotten first. */
@@ -61,8 +61,9 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
  * reset.
  *
  * @param startTime of the run, on Temporal's clock
+ * @param nowMs on the same clock. Default: the local one, which may differ
  */
-function isOverdue(startTime: Date, memo: Memo): boolean {
+function isOverdue(startTime: Date, memo: Memo, nowMs = Date.now()): boolean {
   const { deadlineSeconds, cleanupSeconds, queue } = memoOf(memo);
   const state = stateOf(memo);
   const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
@@ -72,7 +73,7 @@ function isOverdue(startTime: Date, memo: Memo): boolean {
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
   // A run that continues another one begins with its turn.
   const turnMs = deadlineRemainingMs === undefined ? turnWaitMs(queue, state) : 0;
-  return Date.now() - startTime.getTime() > workMs + turnMs + cleanupSeconds * 1000;
+  return nowMs - startTime.getTime() > workMs + turnMs + cleanupSeconds * 1000;
 }
 
 /** How long an operation has waited for its turn, or may wait, in milliseconds. */
@@ -105,6 +106,7 @@ export class OverdueRuns {
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
     if (status.name !== 'RUNNING' || !isOverdue(startTime, memo) || !this.#isStuck(description)) return false;
+    if (!isOverdue(startTime, memo, await this.temporal.nowMs())) return false;
     try {
       await this.temporal.call((client) =>
         client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
