@@ -34,7 +34,9 @@ export class Services {
 
   async #untilRead(from: number): Promise<boolean> {
     while (performance.now() - from < BACK_LIMIT_MS) {
-      if (await attempted((signal) => this.protocol.read(this.handle, signal), READ_LIMIT_MS)) return true;
+      // The answer that there is no such operation any more is one too.
+      if (await attempted(async (signal) => [await this.protocol.read(this.handle, signal)], READ_LIMIT_MS))
+        return true;
       await this.#pause(READ_MS);
     }
     return false;
