@@ -1,6 +1,6 @@
 /** Schedule of a run: which operations are started, and which faults follow which. A seed and the target determine it. */
 import type { LinkFault } from './faults/links.js';
-import { Random } from './random.js';
+import { Random } from '../support/random.js';
 import type { Role, Target } from './target.js';
 
 export const FAULT_KINDS = ['kill', 'stop', 'network', 'clock', 'disk'] as const;

@@ -2,7 +2,7 @@
 import { CorpusBuilder, type Entry, type Protocol } from './corpus/entry.js';
 import { exchange } from './exchange.js';
 import { mutate } from './mutations.js';
-import { Random } from './random.js';
+import { Random } from '../support/random.js';
 import { asCommand, copyRequest, encode, type FuzzRequest } from './request.js';
 import { shrink } from './shrink.js';
 import { canWait, verdictOn, type Verdict } from './verdict.js';

@@ -1,7 +1,7 @@
 /** Mutations of a request. Each takes its choices from a seed of its own, so that a failing case can be shrunk by leaving some out. */
 import { badText, badTree, NAMES, tamperedText } from './values.js';
 import { placesIn, treeOf, type Place, type Tree } from './json-tree.js';
-import { Random } from './random.js';
+import { Random } from '../support/random.js';
 import { bodyOf, encode, type FuzzRequest } from './request.js';
 
 export interface MutationContext {

@@ -7,7 +7,7 @@ import { sessions } from './corpus/sessions.js';
 import { caseSeeds, emptyReport, type FuzzReport } from './fuzz.js';
 import { mutateLine } from './mutations.js';
 import { bodyOf, copyRequest } from './request.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 import { verdictOnLine } from './verdict.js';
 
 export const STDIO = 'stdio';

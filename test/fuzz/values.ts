@@ -1,6 +1,6 @@
 /** Values that break assumptions, in place of those of a valid request. */
 import { INVALID, treeOf, type Tree } from './json-tree.js';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 
 /** Numbers as written. None makes a fixture's tool compute for more than a second, or a wait last. */
 const NUMBERS = [

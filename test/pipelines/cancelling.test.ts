@@ -176,7 +176,7 @@ test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result wa
   expect(result).toMatchObject({ isError: true, structuredContent: { status: 'cancelled' } });
   expect((await client.request('tasks/get', { taskId })).result).toMatchObject({
     status: 'cancelled',
-    statusMessage: 'canceled: tasks/cancel',
+    statusMessage: 'canceled',
   });
 });
 

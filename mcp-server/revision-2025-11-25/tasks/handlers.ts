@@ -130,7 +130,7 @@ export async function cancelTask(
 ): Promise<Task> {
   const before = await getTask(engine, taskId, session);
   if (isTerminalTask(before)) throw alreadyOver(before);
-  await engine.cancel(taskId, 'tasks/cancel');
+  await engine.cancel(taskId);
   const deadlineMs = Date.now() + CANCEL_LIMIT_MS;
   for (;;) {
     const task = await getTask(engine, taskId, session);

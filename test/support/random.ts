@@ -36,4 +36,22 @@ export class Random {
     }
     return choices.at(-1)![1];
   }
+
+  between(least: number, most: number): number {
+    return least + this.next() * (most - least);
+  }
+
+  shuffled<T>(values: readonly T[]): T[] {
+    const left = [...values];
+    return values.map(() => left.splice(Math.floor(this.next() * left.length), 1)[0]!);
+  }
+
+  /** Deals the values in random order, all of them before any comes again. */
+  deck<T>(values: readonly T[]): () => T {
+    let left: T[] = [];
+    return () => {
+      if (left.length === 0) left = this.shuffled(values);
+      return left.pop()!;
+    };
+  }
 }
