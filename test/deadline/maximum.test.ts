@@ -43,6 +43,12 @@ const durationMs = async (token: string) => {
   return closeTime!.getTime() - startTime.getTime();
 };
 
+/** Event of an operation's first completed workflow task. */
+async function firstTaskOf(token: string) {
+  const { events } = await (await parts.temporal()).workflow.getHandle(token).fetchHistory();
+  return events!.find((event) => event.workflowTaskCompletedEventAttributes);
+}
+
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/deadline/project') });
   const tools = new Map([asksNothing, timed].map((tool) => [tool.name, tool]));
@@ -127,6 +133,7 @@ describe('with every worker down', () => {
       'a worker has taken it',
       async () => (await describeRun(tokens['in a child']!)).raw.pendingChildren!.length === 1,
     );
+    await eventually('a worker has taken the last one', () => firstTaskOf(tokens['unread']!));
     await parts.parts[1]!.end('SIGKILL');
     answered = Promise.all(['answered', 'continued'].map((name) => ended(tokens[name]!)));
     answered.catch(() => undefined);
@@ -197,8 +204,7 @@ describe('with every worker down', () => {
   test('a reset of one that was ended is not overdue until its maximum has passed again', async () => {
     const token = tokens['unread']!;
     const temporal = await parts.temporal();
-    const { events } = await temporal.workflow.getHandle(token).fetchHistory();
-    const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+    const task = (await firstTaskOf(token))!;
     const resetAt = Date.now();
     await temporal.workflowService.resetWorkflowExecution({
       namespace: 'default',
