@@ -17,6 +17,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
+  workerRole: [
+    '<all|workflows|host>',
+    'work that the worker takes: workflows with activities of tools, jobs of pipelines, or both (default: all)',
+  ],
   maxCachedWorkflows: [
     '<number|memory>',
     'open workflows that the worker keeps in memory, or memory for them such as 200MB (default: 300)',

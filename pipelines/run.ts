@@ -214,6 +214,11 @@ export const GRANT_SLOTS_SIGNAL = defineSignal<[count: number]>('longhaul_grant_
 export const RETURN_SLOTS_SIGNAL =
   defineSignal<[{ workflowId: string; count: number }]>('longhaul_return_slots');
 
+/** Task queue of the workers that have a host: the one that takes the task opens the workspace of a job on its host. */
+export function placementTaskQueue(taskQueue: string): string {
+  return `${taskQueue}-hosts`;
+}
+
 /** Task queue for access to one host's files: workspaces and artifacts. */
 export function hostTaskQueue(taskQueue: string, host: string): string {
   return `${taskQueue}:${host}`;

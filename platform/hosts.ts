@@ -5,7 +5,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { isOpenPart, type ChildRecord } from '../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { DROP_HOST_SIGNAL, hostTaskQueue } from '../pipelines/run.js';
+import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../pipelines/run.js';
 import { hostInIdentity, isPolling, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
 import { quote } from './visibility-query.js';
 
@@ -57,7 +57,7 @@ export interface HostList {
 export async function listHosts(client: Client, taskQueue: string): Promise<HostList> {
   const { jobs, unread } = await hostedJobs(client, taskQueue);
   const names = new Set(jobs.map(({ host }) => host));
-  for (const { identity } of await pollersOf(client, taskQueue)) {
+  for (const { identity } of await pollersOf(client, placementTaskQueue(taskQueue))) {
     const name = hostInIdentity(identity);
     if (name !== undefined) names.add(name);
   }

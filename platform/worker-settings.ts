@@ -40,7 +40,15 @@ const pollerBehavior = (least: number) =>
     }, `expected a number of polls from ${least} to 1000, or "autoscaling", with bounds such as "autoscaling:minimum=1,maximum=100,initial=5"`),
   );
 
+/** Work that a worker takes. */
+export const WORKER_ROLES = ['all', 'workflows', 'host'] as const;
+
 export const workerSettingsShape = {
+  /**
+   * Work that a worker takes. `workflows`: workflows and activities of tools. `host`: jobs of pipelines, on this host. Default:
+   * `all`.
+   */
+  workerRole: z.enum(WORKER_ROLES),
   /**
    * Maximum number of open workflows that a worker keeps in memory, or the memory for them, such as `200MB`, at 0.3 MB each.
    * Others are replayed from their history for their next workflow task. Default: 300.
@@ -112,6 +120,7 @@ type Given = { [Name in keyof typeof workerSettingsShape]?: z.infer<(typeof work
 export type WorkerSettings = {
   [Name in Exclude<keyof Given, 'drainTimeout'>]-?: Given[Name] | undefined;
 } & {
+  workerRole: (typeof WORKER_ROLES)[number];
   maxCachedWorkflows: number;
   stickyQueueScheduleToStartTimeoutSeconds: number;
   workerVersioning: boolean;
@@ -133,6 +142,8 @@ export function resolveWorkerSettings(
   const names = Object.keys(shape) as (keyof typeof shape)[];
   return {
     ...(Object.fromEntries(names.map((name) => [name, given[name]])) as WorkerSettings),
+    // The worker of `longhaul up` is alone.
+    workerRole: isSupervised ? 'all' : (given.workerRole ?? 'all'),
     maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
     // A killed worker's open workflows continue within 5 s on the embedded server.
     stickyQueueScheduleToStartTimeoutSeconds:

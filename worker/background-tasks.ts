@@ -18,18 +18,22 @@ const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
 /**
  * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
  * connection or the process: the next worker repeats it.
+ *
+ * @param adoption undefined for a worker that runs no steps
  */
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,
-  { temporal, adoption }: { temporal: TemporalConnection; adoption: AdoptionContext },
+  { temporal, adoption }: { temporal: TemporalConnection; adoption: AdoptionContext | undefined },
   logger: Logger,
 ): () => void {
   const { namespace } = temporal;
   const dataConverter = dataConverterOf(storage);
   const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
   const end = [
-    every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption))),
+    ...(adoption
+      ? [every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption)))]
+      : []),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);

@@ -1,4 +1,4 @@
-/** The Temporal worker: runs the tools' workflows and activities. Any number of workers can run. */
+/** The Temporal worker: runs the tools' workflows and activities, and jobs of pipelines. Any number of workers can run. */
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
@@ -59,8 +59,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
   const signer = new Signer(loadSecret(settings.home));
+  const isHost = settings.workerRole !== 'workflows';
+  const runsWorkflows = settings.workerRole !== 'host';
   const [bundle, activities, temporal] = await Promise.all([
-    bundleInChildProcess(settings, { leavesOut: true }),
+    runsWorkflows ? bundleInChildProcess(settings, { leavesOut: true }) : undefined,
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
@@ -104,42 +106,45 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   };
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
-  const deploymentName = await deploymentOf(settings, client(), logger, stopping.signal);
-  const workers = await factory.host();
+  const workers = isHost ? await factory.host() : [];
+  const deploymentName = bundle && (await deploymentOf(settings, client(), logger, stopping.signal));
   // Those of a version run with its workflows.
-  if (deploymentName === undefined) workers.push(await factory.activities());
+  if (bundle && deploymentName === undefined) workers.push(await factory.activities());
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
   });
-  const host = createWorkflowHost({
-    settings,
-    deploymentName,
-    identity,
-    logger,
-    client,
-    replays: new ReplayCheck(client, settings.taskQueue, settings.home),
-    factory,
-    connect: () => connectTemporal(settings.home, logger, stopping.signal),
-  });
-  const workflows = new WorkflowCode({ settings, logger, host }, bundle);
-  await workflows.start();
-  const adoption = { settings, steps, client, reportOutcome, logger };
+  const createHost = () =>
+    createWorkflowHost({
+      settings,
+      deploymentName,
+      identity,
+      logger,
+      client,
+      replays: new ReplayCheck(client, settings.taskQueue, settings.home),
+      factory,
+      connect: () => connectTemporal(settings.home, logger, stopping.signal),
+    });
+  const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
+  await workflows?.start();
+  const adoption = isHost ? { settings, steps, client, reportOutcome, logger } : undefined;
   // Before this worker takes new steps: adopted ones have their slots.
-  await adoptSteps(adoption);
-  const running = [...workers.map((worker) => worker.run()), host.done];
+  if (adoption) await adoptSteps(adoption);
+  const running = workers.map((worker) => worker.run());
+  if (workflows) running.push(workflows.host.done);
   const endChores = startBackgroundTasks(settings, storage, { temporal, adoption }, logger);
-  const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
+  const endFollowing =
+    workflows && (await followEdits(settings, logger, { activities, workflows }, loadedSinceMs));
   // The drain doesn't wait for steps that don't need their worker.
   const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
   const draining = workers.filter(
     ({ options }) => settings.stepsEndWithWorker || options.taskQueue !== stepQueue,
   );
   const shutdown = () => {
-    drain.begin(() => countDraining(draining) + host.drainingCount);
+    drain.begin(() => countDraining(draining) + (workflows?.host.drainingCount ?? 0));
     stopping.abort();
-    endFollowing();
+    endFollowing?.();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    host.stop();
+    workflows?.host.stop();
   };
   const done = allEnded(running, shutdown, async () => {
     // Until here, steps that have no other worker on this host are adopted and heartbeat.
@@ -149,7 +154,8 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     await temporal.close();
   });
   done.catch(() => undefined);
-  logger.info({ taskQueue: settings.taskQueue, namespace }, 'worker runs');
+  const { taskQueue, workerRole: role } = settings;
+  logger.info({ taskQueue, namespace, role }, 'worker runs');
   return {
     done,
     stopLimitMs: drain.limitMs,

@@ -1,13 +1,14 @@
 /**
  * The Workers of one process. Two poll the shared task queue: one runs workflows, which can be replaced while activities run,
- * the other activities. Two poll task queues of this host: steps of pipelines have their own, so that waiting steps don't
- * block access to the host's files. Those of the host have no version: any build's operations have their files there.
+ * the other activities. Three belong to the host: one takes new jobs of pipelines, two poll task queues of this host: steps have
+ * their own, so that waiting steps don't block access to the host's files. Those of the host have no version: any build's
+ * operations have their files there.
  */
 import { readFile } from 'node:fs/promises';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
 import type { HostSteps } from '../activities/pipeline/host-steps.js';
-import { hostTaskQueue, stepTaskQueue } from '../pipelines/run.js';
+import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
 import type { DeploymentVersion } from '../platform/deployments.js';
 import { unversionedCode } from './bundle-entry.js';
@@ -20,8 +21,9 @@ const NO_SLOTS = { type: 'fixed-size', numSlots: 1 } as const;
 /** How long local activities, and steps that end with their worker, get to end when it stops, in milliseconds; then they are cancelled. */
 export const SHUTDOWN_GRACE_MS = 5_000;
 
-/** Maximum number of open polls for steps. */
+/** Maximum number of open polls for steps, and for jobs to be placed on this host. */
 const STEP_POLLS = 2;
+const PLACEMENT_POLLS = 2;
 
 /** Options that all Workers share. */
 export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workerDeploymentOptions'>;
@@ -35,11 +37,16 @@ export class WorkerFactory {
     private readonly steps: HostSteps,
   ) {}
 
-  /** The Workers of this host's task queues. */
+  /** The Workers of this host: they place jobs on it, and poll its task queues. */
   host(): Promise<Worker[]> {
     const { home, taskQueue, maxSteps, stepsEndWithWorker, drainTimeoutMs } = this.settings;
     const host = hostId(home);
     return Promise.all([
+      Worker.create({
+        ...this.#activityOptions,
+        taskQueue: placementTaskQueue(taskQueue),
+        maxConcurrentActivityTaskPolls: PLACEMENT_POLLS,
+      }),
       Worker.create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
       Worker.create({
         ...this.#activityOptions,

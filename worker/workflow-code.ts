@@ -32,6 +32,10 @@ export class WorkflowCode {
     private current: WorkflowBundle,
   ) {}
 
+  get host(): WorkflowHost {
+    return this.parts.host;
+  }
+
   /** Has the host run the first bundle. */
   start(): Promise<void> {
     return this.#next(async () => {

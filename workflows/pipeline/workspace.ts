@@ -3,6 +3,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline/index.js';
 import {
   hostTaskQueue,
+  placementTaskQueue,
   type ArtifactReference,
   type OpenedWorkspace,
   type OpenWorkspace,
@@ -33,7 +34,7 @@ export function openWorkspace(
     startToCloseTimeout: '1h',
     retry: { maximumAttempts: 5 },
     ...(earlier === undefined
-      ? {}
+      ? { taskQueue: placementTaskQueue(workflowInfo().taskQueue) }
       : {
           taskQueue: hostTaskQueue(workflowInfo().taskQueue, earlier.host),
           scheduleToStartTimeout: TAKE_OVER_WAIT_MS,
