@@ -31,9 +31,7 @@ export function startBackgroundTasks(
   const dataConverter = dataConverterOf(storage);
   const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
   const end = [
-    ...(adoption
-      ? [every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption)))]
-      : []),
+    ...(adoption ? [every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption)))] : []),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);
