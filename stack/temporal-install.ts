@@ -83,7 +83,9 @@ export async function buildWithGo(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
-  await installAtomically(target, basename(path), async (folder) => {
+  // A module's major version is no part of its program's name.
+  const program = basename(path.replace(/\/v\d+$/, ''));
+  await installAtomically(target, program, async (folder) => {
     const go = spawn('go', ['install', `${path}@v${version}`], {
       env: { ...environment, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -3,29 +3,26 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { launch, type Exit } from '../../stack/launcher.js';
-import { logTail } from '../../stack/log-files.js';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { freePort } from '../stack/cli-process.js';
+import { Service } from '../support/service.js';
 
 const PROGRAMS = ['initdb', 'postgres', 'pg_isready'];
 /** Debian keeps each version's programs in a folder that isn't on PATH. */
 const DEBIAN = '/usr/lib/postgresql';
-const LOG = 'postgres';
 const USER = 'temporal';
-const STOP_LIMIT_MS = 10_000;
 
 export interface Postgres {
   address: string;
   port: number;
   user: string;
   password: string;
-  stop(): Promise<void>;
+  service: Service;
 }
 
 /**
  * Starts PostgreSQL. As root, it runs as the user `postgres`, since it refuses to run as root.
  *
- * @param folder holds data and logs; may be removed after {@link Postgres.stop}
+ * @param folder holds data and logs; may be removed after its service was stopped
  * @throws Error when it isn't installed
  */
 export async function startPostgres(folder: string): Promise<Postgres> {
@@ -57,38 +54,18 @@ export async function startPostgres(folder: string): Promise<Postgres> {
   ];
   execFileSync(command!, args, { cwd: data, stdio: 'pipe' });
   const port = await freePort();
-  const launched = await launch(
-    [
+  const check = ['-q', '-h', '127.0.0.1', '-p', String(port), '-U', USER];
+  const service = await Service.start({
+    name: 'postgres',
+    folder,
+    command: [
       ...[...asUser, join(programs, 'postgres'), '-D', join(data, 'cluster'), '-h', '127.0.0.1'],
       // No Unix socket; a crash of the machine may lose data.
       ...['-p', String(port), '-k', '', '-c', 'fsync=off', '-c', 'max_connections=300'],
     ],
-    { home: folder, log: LOG, environment: process.env },
-  );
-  const stop = () => launched.stop(STOP_LIMIT_MS);
-  let ended: Exit | undefined;
-  void launched.exited.then((exit) => (ended = exit));
-  const isReady = () => {
-    if (ended)
-      throw new Error(
-        [`PostgreSQL ended with ${ended.how}; its log ends with`, ...logTail(folder, LOG, 0)].join('\n  '),
-      );
-    const check = ['-q', '-h', '127.0.0.1', '-p', String(port), '-U', USER];
-    return spawnSync(join(programs, 'pg_isready'), check).status === 0;
-  };
-  try {
-    await eventually('PostgreSQL is ready', isReady);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return {
-    address: `127.0.0.1:${port}`,
-    port,
-    user: USER,
-    password,
-    stop,
-  };
+    isReady: () => spawnSync(join(programs, 'pg_isready'), check).status === 0,
+  });
+  return { address: `127.0.0.1:${port}`, port, user: USER, password, service };
 }
 
 /** Folder of the programs, of the newest version that is there. */

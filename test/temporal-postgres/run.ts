@@ -30,7 +30,7 @@ async function main(args: string[]): Promise<number> {
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   await preparePrograms();
   const postgres = await startPostgres(folder);
-  ends.push(() => postgres.stop());
+  ends.push(() => postgres.service.stop());
   const pidFile = join(folder, 'temporal.pid');
   const temporal = await startTemporalServer(folder, postgres, pidFile);
   ends.push(() => temporal.stop());
