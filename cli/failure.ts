@@ -16,7 +16,14 @@ export class CommandFailure extends Error {
 }
 
 /** Errors that are reported without a stack trace. */
-const USER_ERRORS = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
+const USER_ERRORS = [
+  'CommandFailure',
+  'HomeError',
+  'SettingsError',
+  'StackError',
+  'LonghaulError',
+  'StorageError',
+];
 
 /**
  * Reports a failure on standard error; only unexpected errors include a stack trace.

@@ -34,6 +34,7 @@ import { registerSend } from '../mailbox/cli/send.js';
 import { registerSign, registerSignAnswer } from './commands/sign.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
+import { registerStorage } from './commands/storage.js';
 import { registerStdio } from './commands/stdio.js';
 import { registerTemporal } from './commands/temporal.js';
 import { registerTools } from './commands/tools.js';
@@ -58,6 +59,7 @@ const COMMANDS = [
     registerPolicy,
     registerAudit,
     registerReplay,
+    registerStorage,
     registerSign,
     registerSignAnswer,
     registerCompletion,

@@ -4,6 +4,17 @@ import { loadSettings, settingFlag, type SettingName, type Settings } from '../p
 
 const FLAGS: Record<SettingName, [value: string, description: string]> = {
   home: ['<folder>', "data of the embedded stack (default: '~/.longhaul')"],
+  storage: [
+    '<folder|url>',
+    'where files, logs and large values are stored: folder (in the home), or s3://bucket/prefix (default: folder)',
+  ],
+  storageEndpoint: ['<url>', 'S3-compatible store (default: AWS)'],
+  storageRegion: ['<name>', "region of the bucket (default: the AWS SDK's)"],
+  storagePathStyle: ['<true|false>', 'bucket in the path of URLs (default: true with an endpoint)'],
+  storageEncryption: [
+    '<AES256|aws:kms|aws:kms=key>',
+    "server-side encryption to ask for (default: the bucket's own)",
+  ],
   host: ['<address>', 'address that the server listens on (default: 127.0.0.1)'],
   port: ['<number>', 'port of the server (default: 7411)'],
   temporalPort: ['<number>', 'port of the embedded Temporal (default: 7233 or the next free one)'],

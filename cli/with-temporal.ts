@@ -30,14 +30,14 @@ export async function withTemporal(
         { Client, Connection },
         { temporalConnectConfig },
         { dataConverterOf },
-        { storageOf },
+        { openStorage },
         { isUnreachable, temporalMessage },
       ] = await Promise.all([
         settingsOf(command),
         import('@temporalio/client'),
         import('../platform/temporal-address.js'),
         import('../platform/data-converter.js'),
-        import('../platform/storage.js'),
+        import('../platform/storage/index.js'),
         import('../platform/grpc-errors.js'),
       ]);
       const unreachable = async (message: string) =>
@@ -55,7 +55,7 @@ export async function withTemporal(
       });
       try {
         // The record of a large pipeline is offloaded to storage.
-        const dataConverter = dataConverterOf(storageOf(settings));
+        const dataConverter = dataConverterOf(openStorage(settings));
         const identity = `${userName()}@${hostname()}`;
         await run(new Client({ connection, namespace, dataConverter, identity }), settings);
       } catch (error) {

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
-import type { Storage } from '../platform/storage.js';
+import type { Storage } from '../platform/storage/index.js';
 
 /** A file in storage. */
 export interface StoredFile {
@@ -35,10 +35,9 @@ export async function listArtifacts(
   workflowId: string,
 ): Promise<{ name: string; bytes: number }[]> {
   const found: { name: string; bytes: number }[] = [];
-  for await (const { key } of storage.list(artifactPrefix(workflowId))) {
+  for await (const { key, sizeBytes: bytes } of storage.list(artifactPrefix(workflowId))) {
     const name = artifactNameIn(key);
-    const bytes = await storage.size(key);
-    if (name !== undefined && bytes !== undefined) found.push({ name, bytes });
+    if (name !== undefined) found.push({ name, bytes });
   }
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }

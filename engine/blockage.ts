@@ -1,9 +1,13 @@
 /** Blockages of open operations: no worker, failing workflow code, retried activities. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
+import { waitIn } from '../operations/report.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, lastTaskFailure } from './history.js';
 import { describeMissingBuild } from './missing-builds.js';
@@ -38,6 +42,8 @@ export async function describeBlockage(
     since ? nowMs - timestampMs(since) : 0;
   if (task && Number(task.attempt ?? 1) > 1) {
     const why = await lastTaskFailure(temporal, workflowId);
+    const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];
+    if (waitsFor !== undefined) return `waiting for ${waitsFor} (attempt ${task.attempt?.toString()})`;
     if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
   }
   if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
@@ -53,6 +59,9 @@ export async function describeBlockage(
   // While an activity runs, others may wait for a free slot.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
   for (const activity of activities) {
+    const waitsFor = await outcomeWait(temporal, activity);
+    if (waitsFor !== undefined)
+      return `${await pendingActivityName(temporal, workflowId, activity)} is done and waits for ${waitsFor}`;
     const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
     if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < RETRY_SHOWN_MS)) {
       const failure = await decodeOptionalFailureToOptionalError(
@@ -93,6 +102,15 @@ export async function describeRetries(
     async (one) => `${await pendingActivityName(temporal, workflowId, one)}: attempt ${one.attempt}`,
   );
   return (await Promise.all(each)).join(', ');
+}
+
+/** Why the outcome of an activity whose work is done can't be stored; undefined if it can, or the work isn't done. */
+async function outcomeWait(
+  { dataConverter }: TemporalClient,
+  { heartbeatDetails }: PendingActivity,
+): Promise<string | undefined> {
+  if (!heartbeatDetails?.payloads?.length) return undefined;
+  return waitIn((await decodeArrayFromPayloads(dataConverter, heartbeatDetails.payloads))[0]);
 }
 
 function isRetried({ attempt }: PendingActivity): boolean {

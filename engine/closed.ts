@@ -14,6 +14,7 @@ import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
+import { storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
@@ -22,6 +23,8 @@ interface Outcome {
   result?: unknown;
   error?: OperationError;
   partial?: unknown;
+  /** Why result or failure can't be read from storage at present. */
+  problem?: string;
   /** Final progress of a completed operation. */
   progress?: Progress;
 }
@@ -54,8 +57,12 @@ export async function describeClosed(
   switch (description.status.name) {
     case 'COMPLETED':
       record.status = 'completed';
-      record.result = outcome.result;
-      record.statusMessage = 'completed';
+      if (outcome.problem === undefined) record.result = outcome.result;
+      else record.resultProblem = outcome.problem;
+      record.statusMessage =
+        outcome.problem === undefined
+          ? 'completed'
+          : `completed; the result can't be read at present: ${outcome.problem}`;
       return;
     case 'CANCELLED': {
       const reason = state.cancelReason ?? cancelRequest.reason;
@@ -65,14 +72,23 @@ export async function describeClosed(
       if (reason) record.cancelReason = reason;
       if (state.isPartialLarge) {
         // A record without the partial result is better than none.
-        const whole = await readClosedState(description, temporal.storage).catch(undefinedIf('internal'));
+        const whole = await readClosedState(description, temporal.storage).catch((error: unknown) => {
+          if (!storageErrorIn(error)) return undefinedIf('internal')(error);
+          record.resultProblem = (error as Error).message;
+          return undefined;
+        });
         if (whole?.partial !== undefined) record.partial = whole.partial;
       }
       record.error = finalError('canceled', record.statusMessage);
       return;
     }
     default:
-      record.error = outcome.error ?? finalError('internal', `the workflow is ${description.status.name}`);
+      if (outcome.problem !== undefined) record.resultProblem = outcome.problem;
+      record.error =
+        outcome.error ??
+        (outcome.problem === undefined
+          ? finalError('internal', `the workflow is ${description.status.name}`)
+          : finalError('failed', `the failure can't be read at present: ${outcome.problem}`));
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
       record.statusMessage = record.error.message.split('\n', 1)[0]!;
   }
@@ -96,6 +112,8 @@ async function readOutcome(
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
     };
   } catch (error) {
+    const trouble = storageErrorIn(error);
+    if (trouble) return { problem: trouble.message };
     if (!(error instanceof WorkflowFailedError)) throw error;
     const failure = error.cause;
     const details = failure instanceof ApplicationFailure ? failure.details?.[0] : undefined;

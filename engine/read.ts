@@ -88,7 +88,7 @@ export class Records {
         startMemoOf(await this.temporal.describe(workflowId), principal);
       throw error;
     });
-    if (record.closedAt) this.#keep(record);
+    if (record.closedAt && record.resultProblem === undefined) this.#keep(record);
     return record;
   }
 

@@ -18,7 +18,7 @@ import type { Logger } from '../platform/log.js';
 import type { OperatorService } from '../platform/search-attributes.js';
 import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
-import type { Storage } from '../platform/storage.js';
+import type { Storage } from '../platform/storage/index.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';

@@ -134,10 +134,11 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
-    const missing = await engine.temporal.missing();
+    const { missing, degraded } = await engine.readiness();
+    const more = degraded.length ? { degraded } : {};
     return missing.length
-      ? c.json({ status: 'unavailable', missing }, 503)
-      : c.json({ status: 'ready', ...(authentication.isOn ? {} : { tools: engine.tools.keys() }) });
+      ? c.json({ status: 'unavailable', missing, ...more }, 503)
+      : c.json({ status: 'ready', ...more, ...(authentication.isOn ? {} : { tools: engine.tools.keys() }) });
   });
   app.use(
     '/mcp',

@@ -5,7 +5,7 @@ import { every } from '../platform/every.js';
 import { assertServable, SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { storageOf } from '../platform/storage.js';
+import { openStorage } from '../platform/storage/index.js';
 import { createTools } from '../platform/tools.js';
 import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
@@ -133,7 +133,7 @@ export async function createEngine(
   firstConnectionLimitMs = 0,
 ): Promise<Engine> {
   const tools = await createTools(settings, logger);
-  const storage = storageOf(settings);
+  const storage = openStorage(settings);
   const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs);
   return new Engine(
     temporal,

@@ -157,6 +157,8 @@ export interface OperationRecord {
   /** Set if there are too many children for a record that isn't read live; once it is closed, they are in storage. */
   areChildrenLarge?: true;
   result?: unknown;
+  /** Why its result, failure or partial result can't be read from storage at present. */
+  resultProblem?: string;
   error?: OperationError;
   estimateSeconds?: number;
   /** How long after closing the result can be read, in seconds. */

@@ -8,6 +8,8 @@ import type { Progress } from './record.js';
 export interface ActivityReport {
   longhaul: 'report';
   progress?: Progress;
+  /** Set once the activity's work is done, while its outcome can't be stored: why. */
+  waitsFor?: string;
 }
 
 /** Result of an activity that reported progress or waited for a worker. */
@@ -22,6 +24,11 @@ export interface ReportedResult {
 /** Progress in heartbeat details, or in one detail of a failure. */
 export function reportIn(detail: unknown): Progress | undefined {
   return isReport(detail) ? detail.progress : undefined;
+}
+
+/** Why the outcome of an activity, whose heartbeat details these are, can't be stored at present. */
+export function waitIn(detail: unknown): string | undefined {
+  return isReport(detail) ? detail.waitsFor : undefined;
 }
 
 /** Progress in an activity's result. */

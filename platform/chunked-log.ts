@@ -2,11 +2,11 @@
  * A log that several processes append to. It is stored in chunks, each written whole and once: the key of a chunk ends
  * with the offset of its first byte, and only one process can create that key. So appended bytes never move, and a killed
  * process leaves no part of a chunk behind. Many small chunks are merged into one whose key ends with the offsets of its
- * beginning and its end.
+ * beginning and its end. A log with one writer needs no lists between appends.
  */
 import { setTimeout } from 'node:timers/promises';
 import { undefinedIf } from '../operations/errors.js';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage/types.js';
 
 /** Number of small chunks that are merged. */
 const MERGED_CHUNKS = 48;
@@ -30,10 +30,20 @@ export class ChunkedLog {
   /** Keys of chunks that were replaced by a merged one. */
   #replaced: string[] = [];
 
-  /** @param prefix of the chunks' keys; ends with `/` */
+  /** Size of a log with one writer, in bytes, once it has appended. */
+  #writtenBytes: number | undefined;
+
+  /**
+   * @param prefix of the chunks' keys; ends with `/`
+   * @param options `isOnlyWriter`: no other process appends at present; one that did before may still have a request under way
+   */
   constructor(
-    private readonly storage: Storage,
+    private readonly storage: Pick<
+      Storage,
+      'size' | 'read' | 'create' | 'put' | 'keys' | 'remove' | 'removeAll'
+    >,
     private readonly prefix: string,
+    private readonly options: { isOnlyWriter?: boolean } = {},
   ) {}
 
   /** Size in bytes; undefined when nothing was appended so far. */
@@ -79,6 +89,7 @@ export class ChunkedLog {
    *   appended for no bytes
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
+    if (this.options.isOnlyWriter) return this.#appendAlone(bytesAt);
     for (let attempt = 1; ; attempt += 1) {
       const offset = (await this.size()) ?? 0;
       const bytes = Buffer.from(bytesAt(offset));
@@ -97,6 +108,23 @@ export class ChunkedLog {
       await this.#merge().catch(() => undefined);
       return;
     }
+  }
+
+  /** Appends where this process has stopped. */
+  async #appendAlone(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
+    const offset = (this.#writtenBytes ??= (await this.size()) ?? 0);
+    const bytes = Buffer.from(bytesAt(offset));
+    if (bytes.length === 0) return;
+    const key = `${this.prefix}${offset}`;
+    // A request of an earlier writer that arrives late can't replace what this one has stored; if it came first, nobody has
+    // acknowledged its bytes.
+    if (!(await this.storage.create(key, bytes))) await this.storage.put(key, bytes);
+    const last = this.#chunks.at(-1);
+    if (last?.offset === offset) this.#chunks.pop();
+    else if (last) last.end ??= offset;
+    this.#chunks.push({ key, offset, end: undefined });
+    this.#writtenBytes = offset + bytes.length;
+    await this.#merge().catch(() => undefined);
   }
 
   /** Undefined once the chunk was merged. */
@@ -122,9 +150,8 @@ export class ChunkedLog {
   async #list(): Promise<void> {
     const found: Chunk[] = [];
     for await (const key of this.storage.keys(this.prefix)) {
-      const [, offset, end] = /^(\d+)(?:-(\d+))?$/.exec(key.slice(this.prefix.length)) ?? [];
-      if (offset !== undefined)
-        found.push({ key, offset: Number(offset), end: end === undefined ? undefined : Number(end) });
+      const range = chunkRange(key.slice(this.prefix.length));
+      if (range) found.push({ key, ...range });
     }
     // A merged chunk precedes those that it replaces.
     found.sort((one, other) => one.offset - other.offset || (other.end ?? 0) - (one.end ?? 0));
@@ -144,7 +171,8 @@ export class ChunkedLog {
   async #merge(): Promise<void> {
     const older = this.#chunks.slice(0, -RECENT_CHUNKS);
     if (older.filter((chunk) => lengthOf(chunk) < LARGE_CHUNK_BYTES).length < MERGED_CHUNKS) return;
-    for (const key of this.#replaced) await this.storage.remove(key);
+    await this.storage.removeAll(this.#replaced);
+    this.#replaced = [];
     let group: Chunk[] = [];
     for (const chunk of older) {
       if (lengthOf(chunk) >= LARGE_CHUNK_BYTES) {
@@ -170,9 +198,22 @@ export class ChunkedLog {
       if (piece?.length !== lengthOf(chunk)) return;
       pieces.push(piece);
     }
-    await this.storage.put(`${this.prefix}${first.offset}-${last!.end!}`, Buffer.concat(pieces));
-    for (const { key } of group) await this.storage.remove(key);
+    const merged = {
+      key: `${this.prefix}${first.offset}-${last!.end!}`,
+      offset: first.offset,
+      end: last!.end!,
+    };
+    await this.storage.put(merged.key, Buffer.concat(pieces));
+    this.#chunks.splice(this.#chunks.indexOf(first), group.length, merged);
+    await this.storage.removeAll(group.map(({ key }) => key));
   }
+}
+
+/** Offsets in the last part of a chunk's key; undefined for another name. */
+export function chunkRange(name: string): { offset: number; end: number | undefined } | undefined {
+  const [, offset, end] = /^(\d+)(?:-(\d+))?$/.exec(name) ?? [];
+  if (offset === undefined) return undefined;
+  return { offset: Number(offset), end: end === undefined ? undefined : Number(end) };
 }
 
 function lengthOf({ offset, end }: Chunk): number {

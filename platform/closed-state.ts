@@ -8,7 +8,7 @@ import {
   type StoredClaim,
 } from '../operations/wire.js';
 import { readStored } from './data-converter.js';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage/index.js';
 
 /**
  * Reads the complete state of a closed workflow. If Temporal ended the workflow (it was terminated, or its execution timed out), this

@@ -15,6 +15,7 @@ import {
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { signingSettingsShape } from './signing-settings.js';
+import { resolveStorageSettings, storageSettingsShape, type StorageSettings } from './storage-settings.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
@@ -37,6 +38,7 @@ const COMMA_SEPARATED: readonly SettingName[] = ['corsOrigins', 'authentication'
 const fileSchema = z.strictObject({
   /** Folder of the embedded stack's data. Default: `~/.longhaul`. */
   home: z.string().min(1),
+  ...storageSettingsShape,
   /** Address that the server listens on. Default: `127.0.0.1`. */
   host: z.string().min(1),
   /** Port of the server. Default: 7411. */
@@ -126,7 +128,12 @@ export function settingFlag(name: SettingName): string {
 /** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
-type ResolvedSettings = WorkerSettings & AuthSettings & TransportSettings & LimitSettings & AuditSettings;
+type ResolvedSettings = WorkerSettings &
+  AuthSettings &
+  TransportSettings &
+  LimitSettings &
+  AuditSettings &
+  StorageSettings;
 
 /** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
 export interface Settings
@@ -196,6 +203,7 @@ export async function loadSettings(
   const home = resolve(baseOf('home'), given.home ?? join(homedir(), '.longhaul'));
   return {
     home,
+    ...resolveStorageSettings(given, environment),
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,

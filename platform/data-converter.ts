@@ -17,7 +17,7 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { STORED_METADATA, type StoredClaim } from '../operations/wire.js';
 import { payloadKey } from './storage-keys.js';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage/index.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 

@@ -8,7 +8,7 @@ import { START_MEMO } from '../operations/wire.js';
 import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { prefixesOf } from './storage-keys.js';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage/index.js';
 
 /** Workflow type of the runs that hide operations, and their task queue, which no worker polls. */
 export const DELETION_TYPE = 'longhaul_deletion';
@@ -76,8 +76,7 @@ export async function completeDeletion(
   const { runs, workflowIds } = await executionsOf(client, { workflowId, runId: deletion.runId }, [runId]);
   const isRead = isOperation(await findWorkflow(client, deletion.resumedAs));
   if (!isRead)
-    for (const prefix of workflowIds.flatMap(prefixesOf))
-      for await (const { key } of storage.list(prefix)) await storage.remove(key);
+    for (const prefix of workflowIds.flatMap(prefixesOf)) await storage.removeAll(storage.keys(prefix));
   for (const workflowExecution of runs)
     await ignoreNotFound(client, () =>
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),

@@ -98,14 +98,22 @@ export function hasJustPolled(poller: Poller): boolean {
   return sincePollMs(poller) < JUST_POLLED_MS;
 }
 
-/** Identity of a worker process: `123@buildbox-3f9c0a12b4`. */
-export function workerIdentity(host: string): string {
-  return `${process.pid}@${host}`;
+/** Separates the ID of the worker's storage from its identity. */
+const STORAGE = ';storage=';
+
+/** Identity of a worker process: `123@buildbox-3f9c0a12b4;storage=0c51d7e2aa`. @param storageId undefined if it isn't known */
+export function workerIdentity(host: string, storageId: string | undefined): string {
+  return `${process.pid}@${host}${storageId === undefined ? '' : STORAGE + storageId}`;
+}
+
+/** ID of a worker's storage; undefined for workers of earlier releases and other programs' workers. */
+export function storageInIdentity(identity: string): string | undefined {
+  return identity.split(STORAGE)[1];
 }
 
 /** The host in a worker's identity; undefined for other programs' workers. */
 export function hostInIdentity(identity: string): string | undefined {
-  return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity)?.[1];
+  return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity.split(STORAGE)[0]!)?.[1];
 }
 
 /** When a worker of the host last polled, by Temporal's clock; undefined when that was over five minutes ago. */

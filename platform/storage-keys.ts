@@ -29,6 +29,13 @@ export function logKey(workflowId: string, child: string, step: number): string 
   return `${LOGS}${encodeFileName(workflowId)}/${encodeFileName(child)}/${step}`;
 }
 
+const STEP_LOG = new RegExp(`^${LOGS}[^/]+/(?!@operation/)[^/]+/\\d+$`);
+
+/** Whether a key is that of a step's log: the only values that grow. */
+export function isStepLogKey(key: string): boolean {
+  return STEP_LOG.test(key);
+}
+
 /** Key prefix of an operation's own log. Can't collide with a child's name: {@link encodeFileName} encodes `@`. */
 export function operationLogPrefix(workflowId: string): string {
   return `${LOGS}${encodeFileName(workflowId)}/@operation/`;

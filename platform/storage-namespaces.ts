@@ -1,7 +1,7 @@
 /** Namespaces that use a storage: what one of them doesn't know may be another's. */
 import type { Client } from '@temporalio/client';
 import { CALL_LIMIT_MS } from './find-workflow.js';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage/index.js';
 
 /** Keys of the namespaces that use the storage, by namespace ID. */
 const NAMESPACES_PREFIX = 'namespaces/';

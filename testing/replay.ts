@@ -1,4 +1,5 @@
 /** Replaying histories with a project's current workflows. */
+import { storageChoice } from '../platform/storage/index.js';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { Settings } from '../platform/config.js';
 import { bundleInChildProcess } from '../worker/bundle-process.js';
@@ -17,7 +18,7 @@ const REPLAY_LIMIT_MS = 60_000;
 export async function replayHistory(settings: Settings, history: History | string): Promise<void> {
   const replayed = typeof history === 'string' ? await readHistory(history) : history;
   const { codePath } = await bundleInChildProcess(settings).catch(refuse);
-  const replayer = new Replayer({ codePath, home: settings.home });
+  const replayer = new Replayer({ codePath, storage: storageChoice(settings) });
   try {
     const outcome = await replayer.replay(replayed, 'replayed', REPLAY_LIMIT_MS);
     if (outcome.verdict === 'timed_out')

@@ -2,7 +2,7 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
-import { storageOf } from '../platform/storage.js';
+import { openStorage } from '../platform/storage/index.js';
 import { usesExternalTemporal, readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { quote } from '../platform/visibility-query.js';
 import { anyFreePort } from '../stack/ports.js';
@@ -96,7 +96,7 @@ async function connect(
 ): Promise<TestTemporal> {
   const { connectionOptions, namespace = 'default' } = temporalConnectConfig(settings.home, environment)!;
   const connection = await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_LIMIT_MS });
-  const dataConverter = dataConverterOf(storageOf(settings));
+  const dataConverter = dataConverterOf(openStorage(settings));
   const client = new Client({ connection, namespace, dataConverter });
   return {
     client,

@@ -15,6 +15,7 @@ import {
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
 import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
+import { defined } from '../operations/defined.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import {
@@ -83,11 +84,12 @@ async function execute(
     operationId,
     progress: reportIn(last),
   };
+  let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
     ...(around.progress ? { progress: around.progress } : {}),
   });
-  const beat = () => context.heartbeat(lastReport());
+  const beat = () => context.heartbeat({ ...lastReport(), ...defined({ waitsFor }) });
   const queuedMs = queuedMsOf(context.info);
   if (last) beat();
   // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
@@ -110,7 +112,15 @@ async function execute(
       (error: unknown) => outcomeOf(error, context, around.progress),
     );
     await loggers.flush(operationId);
-    const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
+    const ended = {
+      taskToken,
+      ...workflowExecution!,
+      lastReport: lastReport(),
+      onWait(message: string | undefined) {
+        waitsFor = message;
+        beat();
+      },
+    };
     const { kept } = around;
     if (outcome && (await reportOutcome(ended, outcome, kept && stopping))) {
       await kept?.forget();

@@ -16,12 +16,13 @@ import { requireNamespace } from '../platform/namespace.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { loadSecret } from '../platform/secret.js';
 import { Signer } from '../platform/signer.js';
-import { storageOf } from '../platform/storage.js';
+import { openStorage, storageChoice } from '../platform/storage/index.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';
 import { adoptSteps } from './adopt-steps.js';
+import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
 import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
@@ -52,7 +53,7 @@ export interface RunningWorker {
  * Starts a worker; waits for Temporal if it isn't up yet.
  *
  * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled; LonghaulError
- *   `unavailable` when Temporal doesn't have the namespace, or its credentials don't allow describing it
+ *   `unavailable` when Temporal doesn't have the namespace, or its credentials don't allow describing it, or when storage refuses
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
@@ -73,10 +74,11 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   ]);
   await requireNamespace(temporal);
   const { namespace } = temporal;
-  const storage = storageOf(settings);
+  const storage = openStorage(settings);
+  const storageId = await awaitUsableStorage(storage, settings, logger, stopping.signal);
   const steps = new HostSteps({ settings, storage });
   const dataConverter = dataConverterOf(storage);
-  const identity = workerIdentity(hostId(settings.home));
+  const identity = workerIdentity(hostId(settings.home), storageId);
   const reportOutcome = outcomeReporter({
     temporal,
     identity,
@@ -120,7 +122,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       identity,
       logger,
       client,
-      replays: new ReplayCheck(client, settings.taskQueue, settings.home),
+      replays: new ReplayCheck(client, settings.taskQueue, storageChoice(settings)),
       factory,
       connect: () => connectTemporal(settings.home, logger, stopping.signal),
     });

@@ -7,10 +7,10 @@ import { ChunkedLog } from '../platform/chunked-log.js';
 import type { Logger } from '../platform/log.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { operationLogPrefix } from '../platform/storage-keys.js';
-import type { Storage } from '../platform/storage.js';
+import type { Storage } from '../platform/storage/index.js';
 import { MAX_LINE_BYTES } from './log-line.js';
 
-/** How long lines are buffered before they are written, in milliseconds. */
+/** How long lines are buffered before they are written, in milliseconds; longer where storage asks for fewer appends. */
 const COLLECT_MS = 300;
 /** Longest pause between two attempts to write, in milliseconds. The first is {@link COLLECT_MS}. */
 const LONGEST_RETRY_MS = 30_000;
@@ -64,7 +64,7 @@ class BufferedLog {
   #bytes = 0;
   #droppedLines = 0;
   #timer: NodeJS.Timeout | undefined;
-  #retryMs = COLLECT_MS;
+  #retryMs: number;
   #hasWarned = false;
   #writing: Promise<void> | undefined;
 
@@ -73,7 +73,9 @@ class BufferedLog {
     private readonly workflowId: string,
     /** Called when there is nothing more to write. */
     private readonly onEmpty: () => void,
-  ) {}
+  ) {
+    this.#retryMs = Math.max(COLLECT_MS, options.storage.appendPauseMs);
+  }
 
   add(line: string): void {
     const bytes = Buffer.from(`${line}\n`);

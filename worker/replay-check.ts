@@ -1,4 +1,5 @@
 /** Checks whether open operations replay with a new bundle, before a worker runs it. */
+import type { StorageChoice } from '../platform/storage/index.js';
 import type { Client } from '@temporalio/client';
 import { findWorkflow } from '../platform/find-workflow.js';
 import type { Logger } from '../platform/log.js';
@@ -34,8 +35,8 @@ export class ReplayCheck {
     /** The client of the connection as it is now. */
     private readonly client: () => Client,
     private readonly taskQueue: string,
-    /** Home with the storage of large values. */
-    private readonly home: string,
+    /** Where large values are stored. */
+    private readonly storage: StorageChoice,
   ) {}
 
   /**
@@ -102,7 +103,7 @@ export class ReplayCheck {
    * in another way.
    */
   async #replaying<T>(codePath: string, body: (mismatch: Mismatch) => Promise<T>): Promise<T> {
-    const replayer = new Replayer({ codePath, home: this.home });
+    const replayer = new Replayer({ codePath, storage: this.storage });
     try {
       return await body(async ({ workflowId, runId }) => {
         const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();

@@ -16,10 +16,10 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
-import { isDiskFullError } from '../platform/disk.js';
 import { GRPC, isGrpcError, isThrottled } from '../platform/grpc-errors.js';
 import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
+import { isStorageWait, storageErrorIn } from '../platform/storage/index.js';
 
 /** Time-out of one attempt, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 10_000;
@@ -84,6 +84,7 @@ async function untilReported(
       // The attempt has timed out, the workflow has closed, or an earlier report had arrived.
       if (isGrpcError(error, GRPC.notFound)) return true;
       if (!isTransient(error)) return false;
+      ended.onWait?.(storageErrorIn(error)?.message);
       if (pauseMs === FIRST_PAUSE_MS)
         logger.info(
           { err: error, workflowId: ended.workflowId },
@@ -124,7 +125,7 @@ async function prepare(
 
 /** Whether the same report can succeed later. */
 function isTransient(error: unknown): boolean {
-  if (!isGrpcServiceError(error)) return isDiskFullError(error);
+  if (!isGrpcServiceError(error)) return isStorageWait(error);
   const isTooLarge = isGrpcError(error, GRPC.resourceExhausted) && !isThrottled(error);
   return !isTooLarge && !isGrpcError(error, GRPC.invalidArgument, GRPC.unimplemented);
 }

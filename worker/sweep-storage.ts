@@ -8,7 +8,7 @@ import {
   operationNameIn,
   prefixesOfName,
 } from '../platform/storage-keys.js';
-import type { Storage } from '../platform/storage.js';
+import type { Storage } from '../platform/storage/index.js';
 import { findWorkflow } from '../platform/find-workflow.js';
 import { isOnlyNamespace } from '../platform/storage-namespaces.js';
 import { quote } from '../platform/visibility-query.js';
@@ -67,6 +67,9 @@ async function isKnown(client: Client, name: string): Promise<boolean> {
 }
 
 async function removeOlder(storage: Storage, prefix: string, limit: Date): Promise<void> {
-  for await (const { key, changedAt } of storage.list(prefix))
-    if (changedAt < limit) await storage.remove(key);
+  await storage.removeAll(olderKeys(storage, prefix, limit));
+}
+
+async function* olderKeys(storage: Storage, prefix: string, limit: Date): AsyncGenerator<string> {
+  for await (const { key, changedAt } of storage.list(prefix)) if (changedAt < limit) yield key;
 }

@@ -8,7 +8,7 @@ import { glob } from 'tinyglobby';
 import { childName, type ArtifactReference, type SaveArtifacts } from '../../pipelines/run.js';
 import { LINKS_AS_FILES } from '../../platform/glob-links.js';
 import { artifactKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { ARTIFACT_MISSING, ARTIFACT_REFUSED } from './failures.js';
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';

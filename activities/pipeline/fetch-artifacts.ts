@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ArtifactReference } from '../../pipelines/run.js';
 import { artifactKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { temporaryPath } from '../../platform/atomic-files.js';
 
 /**

@@ -4,7 +4,7 @@ import { childName, type RunStep } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/config.js';
 import { loadSecret } from '../../platform/secret.js';
 import { logKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { hostId } from './host.js';
 import type { Attempt } from './journal.js';
 import { STOP_GRACE_MS, type StartedLauncher } from './launcher.js';

@@ -22,7 +22,7 @@ import { saveArtifacts } from './artifacts.js';
 import { ARTIFACT_MISSING } from './failures.js';
 import { hostId } from './host.js';
 import { masking } from './mask.js';
-import { retryWhileDiskIsFull, type DiskWait } from './disk-full.js';
+import { awaitStorage, type StorageWait } from '../runtime/await-storage.js';
 import { runStep, type StopReason } from './run-step.js';
 import { secretsOf } from './secrets.js';
 import { openWorkspace } from './workspace.js';
@@ -44,7 +44,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
       queryInputs: () => client.workflow.getHandle(operationId).query(INPUTS_QUERY),
       signal: cancellationSignal(),
     };
-    const isTakenOver = await retryWhileDiskIsFull(() => openWorkspace(opening, workspace), waiting());
+    const isTakenOver = await awaitStorage(() => openWorkspace(opening, workspace), waiting());
     return { host, isTakenOver };
   } catch (error) {
     if ((error as { kind?: unknown }).kind !== 'not_found') throw error;
@@ -92,7 +92,7 @@ export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<Arti
     masking: masking(Object.values(secretsOf(saving.secrets, hostId(settings.home)))),
     signal: cancellationSignal(),
   };
-  return retryWhileDiskIsFull(() => saveArtifacts(saving, context), waiting());
+  return awaitStorage(() => saveArtifacts(saving, context), waiting());
 }
 
 /** Reads the children of an earlier operation's page: its workflow has left them, unless it is open or Temporal ended it. */
@@ -120,7 +120,7 @@ export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresenc
 }
 
 /** Wait of this activity while the disk is full: until it is cancelled or times out. */
-function waiting(): DiskWait {
+function waiting(): StorageWait {
   return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }
 

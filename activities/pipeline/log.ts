@@ -1,7 +1,7 @@
 /** Log of a step: masked, written in batches, limited in size. */
 import { stripVTControlCharacters } from 'node:util';
-import type { Storage } from '../../platform/storage.js';
-import { retryWhileDiskIsFull } from './disk-full.js';
+import { storageErrorIn, type Storage } from '../../platform/storage/index.js';
+import { awaitStorage } from '../runtime/await-storage.js';
 import type { HeldBytes, Masking, StreamMasker } from './mask.js';
 import type { Cursor } from './spool.js';
 
@@ -19,14 +19,14 @@ export interface StepLogOptions {
   key: string;
   masking: Masking;
   limitBytes?: number | undefined;
-  /** Ends the waits for room on a full disk, which otherwise last until there is room. */
+  /** Ends the waits for room on a full disk, and for storage. Default: only writes of output wait, without end. */
   stop?: AbortSignal;
   /** Where the log of an earlier worker continues. Default: the stored log's end. */
   from?: Pick<Cursor, 'covered' | 'logBytes'>;
 }
 
 export class StepLog {
-  /** Called when the log can't be written for another reason than a full disk. Later output is dropped. */
+  /** Called when the log can't be written for another reason than a full disk, or storage that is away. Later output is dropped. */
   onLost: ((error: unknown) => void) | undefined;
   /** Gets the last whole line, at most once a second, and what the log waits for. */
   onLine: ((line: string) => void) | undefined;
@@ -47,11 +47,19 @@ export class StepLog {
   async size(): Promise<number> {
     const { storage, key, from } = this.options;
     if (this.#size === undefined) {
-      const size = (await storage.size(key)) ?? 0;
+      const { stop: signal } = this.options;
+      const onWait = (line: string) => this.onLine?.(line);
+      const read = () => storage.size(key);
+      const size = (await (signal ? awaitStorage(read, { signal, onWait }) : read())) ?? 0;
       this.#stored = Math.max(0, size - (from?.logBytes ?? size));
       this.#size = size - this.#stored;
     }
     return this.#size;
+  }
+
+  /** Pause to keep between two writes, in milliseconds. */
+  get appendPauseMs(): number {
+    return this.options.storage.appendPauseMs;
   }
 
   /** Bytes of the output that the log doesn't have yet. */
@@ -98,7 +106,7 @@ export class StepLog {
     if (this.#isLost) return;
     try {
       const onWait = (line: string) => this.onLine?.(line);
-      await retryWhileDiskIsFull(() => this.#append(shown), { signal: this.options.stop, onWait });
+      await awaitStorage(() => this.#append(shown), { signal: this.options.stop, onWait });
     } catch (error) {
       this.#isLost = true;
       this.onLost?.(error);
@@ -137,8 +145,21 @@ export class StepLog {
   }
 }
 
-/** The last lines of the latest run, from the log in storage; each run's section starts with a heading. */
+/**
+ * The last lines of the latest run, from the log in storage; each run's section starts with a heading. Empty while storage is
+ * away.
+ */
 export async function storedLastLines(storage: Storage, key: string, masking: Masking): Promise<string[]> {
+  try {
+    return await readLastLines(storage, key, masking);
+  } catch (error) {
+    // The step's end is known all the same.
+    if (storageErrorIn(error)) return [];
+    throw error;
+  }
+}
+
+async function readLastLines(storage: Storage, key: string, masking: Masking): Promise<string[]> {
   const size = (await storage.size(key)) ?? 0;
   if (size === 0) return [];
   const from = Math.max(0, size - TAIL_BYTES);

@@ -1,7 +1,7 @@
 /** Determines how a step ended, from its launcher's record: for the current run and for an earlier one. */
 import { CancelledFailure } from '@temporalio/common';
 import type { RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import {
   logLost,
   outputsUnusable,

@@ -7,11 +7,11 @@ import { TemporalFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import { stepVariables, type Settings } from '../../platform/config.js';
 import { stepUmask } from '../../platform/umask.js';
-import { isDiskFullError } from '../../platform/disk.js';
 import { loadSecret } from '../../platform/secret.js';
+import { isStorageWait } from '../../platform/storage/index.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { KeptOutcome } from '../runtime/context.js';
-import { retryWhileDiskIsFull } from './disk-full.js';
+import { awaitStorage } from '../runtime/await-storage.js';
 import { earlierResult } from './earlier-result.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
 import { notStarted, describeSystemError, stepNotRun, workspaceMissing } from './failures.js';
@@ -30,7 +30,7 @@ import { secretsDigest, secretsOf } from './secrets.js';
 import { writeCursor } from './spool.js';
 
 /**
- * Maximum wait of one attempt on a full disk before it starts the step, in milliseconds: less than the shortest
+ * Maximum wait of one attempt for storage, or for room on a full disk, before it starts the step, in milliseconds: less than the shortest
  * start-to-close time-out of a step. The workflow then tries again.
  */
 const ROOM_LIMIT_MS = 5 * 60_000;
@@ -74,7 +74,7 @@ export interface StepContext {
 /**
  * Runs a step, unless the journal says that it has run; waits for its end if it runs already.
  *
- * Waits while a full disk prevents its start, or the writing of its log.
+ * Waits while a full disk, or storage that is away, prevents its start, or the writing of its log.
  *
  * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or a failure of its environment
  * @throws CancelledFailure when it was cancelled; its processes have ended by then
@@ -97,13 +97,13 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
   if (takenOver !== undefined) await context.steps.forget(takenOver);
   if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopReason);
   try {
-    // An error about the full disk means that nothing was started.
-    return await retryWhileDiskIsFull(
+    // An error about storage means that nothing was started.
+    return await awaitStorage(
       async () => stepOutcome(step, await attend(await start(step, context, paths), context)),
       { signal: context.stop, limitMs: context.roomLimitMs ?? ROOM_LIMIT_MS, onWait: context.onLine },
     );
   } catch (error) {
-    if (!isDiskFullError(error)) throw error;
+    if (!isStorageWait(error)) throw error;
     if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopReason);
     throw stepNotRun(step, describeSystemError(error));
   }
@@ -162,7 +162,7 @@ function runningStepOf(step: RunStep, stepId: string, context: StepContext): Run
  * Starts the step.
  *
  * @throws ApplicationFailure `StepNotStarted`, `StepNotRun`, `SecretUnusable` or `WorkspaceMissing`, CancelledFailure, or an
- *   error about a full disk; nothing has been started then
+ *   error about a full disk or about storage; nothing has been started then
  */
 async function start(step: RunStep, context: StepContext, paths: ChildPaths): Promise<FollowedStep> {
   const { settings, steps, workflowId, runId, attempt } = context;
@@ -201,7 +201,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
     });
   } catch (error) {
     if (recorded) await removeStart(recorded);
-    if (isDiskFullError(error) || error instanceof TemporalFailure) throw error;
+    if (isStorageWait(error) || error instanceof TemporalFailure) throw error;
     throw notStarted(step, describeSystemError(error));
   }
 }

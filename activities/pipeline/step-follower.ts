@@ -1,7 +1,7 @@
 /** Follows one run of a step, started by this process or an earlier one: copies its output to its log until it has ended. */
 import { existsSync } from 'node:fs';
 import { defined } from '../../operations/defined.js';
-import { DISK_FREE, DISK_FULL } from './disk-full.js';
+import { DISK_FREE, DISK_FULL } from '../runtime/await-storage.js';
 import type { UnknownOutcomeReason } from './failures.js';
 import { hasNotStarted } from './journal.js';
 import { LAUNCHER_LIMIT_MS, type StartedLauncher } from './launcher.js';
@@ -16,6 +16,9 @@ import {
 } from './leftovers.js';
 import type { StepLog } from './log.js';
 import { SpoolReader, writeCursor, type Cursor } from './spool.js';
+
+/** Number of bytes that are appended at once to a log whose appends are to be few. More that waits follows without a pause. */
+const BATCH_BYTES = 1024 * 1024;
 
 /** Pause between two reads of the output, in milliseconds, while the step runs and once it has ended. */
 const READ_PAUSE_MS = 100;
@@ -76,6 +79,8 @@ export class StepFollower {
   readonly ended: Promise<RunEnd | undefined>;
   #hasEnded = false;
   #isLeaving = false;
+  /** When the log takes the next append, by `performance.now()`. */
+  #nextAppendMs = 0;
   #lost: unknown;
   /** How it ended, once its launcher has. */
   #over: { exit: ExitRecord | undefined } | undefined;
@@ -160,6 +165,11 @@ export class StepFollower {
       });
       while (!this.#over) {
         if (!launcher) await this.#lookForEnd();
+        if (this.#pauseLeftMs > 0 && !this.#over) {
+          await this.#pause(Math.min(this.#pauseLeftMs, READ_PAUSE_MS));
+          if (this.#isLeaving) return undefined;
+          continue;
+        }
         const isQuiet = !(await this.#copy(spool));
         if (this.#isLeaving) return undefined;
         if (isQuiet) await this.#reportWait(spool);
@@ -173,10 +183,11 @@ export class StepFollower {
       if (this.#isLeaving) return undefined;
       await log.end();
       if (this.#isLeaving) return undefined;
-      const logBytes = await log.size();
-      await writeCursor(folder, { file: 0, offset: 0, covered: 0, logBytes, isDone: true }).catch(
-        () => undefined,
-      );
+      // On a full disk, or while storage is away after a cancel, the cursor stays where it is.
+      await log
+        .size()
+        .then((logBytes) => writeCursor(folder, { file: 0, offset: 0, covered: 0, logBytes, isDone: true }))
+        .catch(() => undefined);
       await spool.remove();
       return {
         exit,
@@ -210,10 +221,26 @@ export class StepFollower {
     this.#over = { exit: await readExit(this.options.folder) };
   }
 
+  get #pauseLeftMs(): number {
+    return this.#nextAppendMs - performance.now();
+  }
+
+  /** The next output: one read, or as much as is appended at once. */
+  async #read(spool: SpoolReader): Promise<Buffer> {
+    const pieces = [await spool.read()];
+    if (this.options.log.appendPauseMs === 0) return pieces[0]!;
+    let bytes = pieces[0]!.length;
+    while (pieces.at(-1)!.length > 0 && bytes < BATCH_BYTES) {
+      pieces.push(await spool.read());
+      bytes += pieces.at(-1)!.length;
+    }
+    return Buffer.concat(pieces);
+  }
+
   /** Copies what there is to the log. @returns whether there was any output */
   async #copy(spool: SpoolReader): Promise<boolean> {
     const { log, isOwn } = this.options;
-    const output = await spool.read();
+    const output = await this.#read(spool);
     if (output.length === 0) {
       await this.#saveCursor(spool);
       return false;
@@ -221,6 +248,7 @@ export class StepFollower {
     if (!(await isOwn())) this.#isLeaving = true;
     if (this.#isLeaving) return true;
     await log.write(output);
+    this.#nextAppendMs = output.length < BATCH_BYTES ? performance.now() + log.appendPauseMs : 0;
     if (this.#isLeaving) return true;
     const { count, covered } = log.held;
     this.#unsaved = { ...spool.positionBefore(count), covered, logBytes: await log.size() };

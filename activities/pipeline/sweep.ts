@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
 import { readJson } from './files.js';
 import { runningSteps } from './running.js';

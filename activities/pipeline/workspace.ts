@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { undefinedIfMissing } from '../../platform/atomic-files.js';
 import type { OpenWorkspace } from '../../pipelines/run.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { readJson, writeJson } from './files.js';
 import { fetchArtifacts } from './fetch-artifacts.js';
 import { endRun } from './end-steps.js';

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { HostSteps } from '../pipeline/host-steps.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 
 /** An outcome that another worker of the host can report too. */
 export interface KeptOutcome {

@@ -1,9 +1,11 @@
 /** API for tool authors in activities (`longhaul/activity`). */
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
 import { artifactKey } from '../../platform/storage-keys.js';
+import { awaitStorage } from './await-storage.js';
 import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
@@ -61,14 +63,19 @@ export interface Artifact {
 }
 
 /**
- * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name.
+ * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name. While the disk is full or
+ * storage is away it waits, until the activity is cancelled; the operation's status message says so.
  *
  * @param path of the file; it is gone afterwards
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
   const { storage, token, operationId } = currentContext();
   const key = artifactKey(operationId, name);
-  await storage.putFile(key, path);
+  const { size: bytes } = await stat(path);
+  await awaitStorage(() => storage.putFile(key, path), {
+    signal: cancellationSignal(),
+    onWait: (message) => report({ ...(currentContext().progress ?? { progress: 0 }), message }),
+  });
   const uri = `longhaul://operations/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
-  return { name, uri, bytes: (await storage.size(key)) ?? 0 };
+  return { name, uri, bytes };
 }

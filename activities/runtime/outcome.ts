@@ -14,6 +14,8 @@ export interface EndedActivity {
   runId: string;
   /** For the next attempt if this one failed, and for the operation's progress if it was cancelled. */
   lastReport?: ActivityReport | undefined;
+  /** Gets what the report waits for, if it is storage, after each failed attempt to report. */
+  onWait?: (message: string | undefined) => void;
 }
 
 /**

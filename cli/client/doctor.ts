@@ -20,15 +20,9 @@ import { programCommand } from '../../platform/program.js';
 import { usesExternalTemporal, temporalConnectConfig } from '../../platform/temporal-address.js';
 import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
+import type { Finding } from './finding.js';
+import { checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
-
-export interface Finding {
-  check: string;
-  status: 'ok' | 'warn' | 'fail';
-  detail: string;
-  /** Recommended action. */
-  advice?: string;
-}
 
 const ANSWER_LIMIT_MS = 5_000;
 /** Free space in bytes below which the disk check fails, or warns. */
@@ -180,6 +174,7 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
           ok(check, detail),
           await checkSearchAttributes(connection, namespace, settings, fix),
           workerFinding(taskQueue, live.length),
+          ...(await checkStorageOfWorkers(client, settings)),
           ...(await checkDeployment(client, taskQueue)),
         ];
       });
@@ -281,7 +276,7 @@ export async function checkServer(url: URL): Promise<Finding[]> {
     const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
     return {
       status: response.status,
-      body: (await response.json()) as { tools?: string[]; missing?: string[] },
+      body: (await response.json()) as { tools?: string[]; missing?: string[]; degraded?: string[] },
     };
   };
   try {
@@ -295,6 +290,8 @@ export async function checkServer(url: URL): Promise<Finding[]> {
   const server = ok('server', url.href);
   try {
     const { status, body } = await read('/readyz');
+    if (status === 200 && body.degraded?.length)
+      return [server, { check: 'ready', status: 'warn', detail: body.degraded.join('; ') }];
     if (status === 200)
       return [server, ok('ready', body.tools ? `${body.tools.length} tools` : 'callers are authenticated')];
     const detail = body.missing?.join('; ') || `/readyz answered ${status}`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
 import { clientCommand, isJson, printJson, withErrorReporting } from '../client/command.js';
-import type { Finding } from '../client/doctor.js';
+import type { Finding } from '../client/finding.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
@@ -21,7 +21,11 @@ export function registerDoctor(program: Command): void {
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, checks] = await Promise.all([settingsOf(command), import('../client/doctor.js')]);
+  const [settings, checks, storage] = await Promise.all([
+    settingsOf(command),
+    import('../client/doctor.js'),
+    import('../client/storage-check.js'),
+  ]);
   // A server given by --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
   const groups = await Promise.all([
@@ -31,6 +35,7 @@ async function examine(command: Command): Promise<Finding[]> {
       : [
           checks.checkHome(settings),
           checks.checkDisk(settings),
+          storage.checkStorageAnswers(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
           checks.checkTemporal(settings, command.opts<{ fix?: boolean }>().fix === true),

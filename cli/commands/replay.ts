@@ -151,13 +151,13 @@ async function workflowIdOfToken(
 }
 
 async function withTemporal<T>(settings: Settings, work: (client: Client) => Promise<T>): Promise<T> {
-  const [{ Client }, { connectTemporal }, { createLogger }, { dataConverterOf }, { storageOf }, errors] =
+  const [{ Client }, { connectTemporal }, { createLogger }, { dataConverterOf }, { openStorage }, errors] =
     await Promise.all([
       import('@temporalio/client'),
       import('../../platform/connect-temporal.js'),
       import('../../platform/log.js'),
       import('../../platform/data-converter.js'),
-      import('../../platform/storage.js'),
+      import('../../platform/storage/index.js'),
       import('../../platform/grpc-errors.js'),
     ]);
   const { home } = settings;
@@ -171,7 +171,7 @@ async function withTemporal<T>(settings: Settings, work: (client: Client) => Pro
   const { current: connection, namespace } = temporal;
   try {
     return await work(
-      new Client({ connection, namespace, dataConverter: dataConverterOf(storageOf({ home })) }),
+      new Client({ connection, namespace, dataConverter: dataConverterOf(openStorage(settings)) }),
     );
   } catch (error) {
     if (errors.isGrpcError(error, errors.GRPC.invalidArgument))

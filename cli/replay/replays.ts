@@ -5,6 +5,7 @@ import { bundleInChildProcess } from '../../worker/bundle-process.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
 import { Replayer } from '../../worker/replay/replayer.js';
 import type { SelectedHistory } from './histories.js';
+import { storageChoice, type StorageChoice } from '../../platform/storage/index.js';
 import { reportOf, unknownType, workflowTypeOf, type Report } from './report.js';
 
 export class Replays {
@@ -12,12 +13,12 @@ export class Replays {
 
   private constructor(
     codePath: string,
-    home: string,
+    storage: StorageChoice,
     /** Types of workflows that the bundle has. */
     private readonly exported: readonly string[],
     private readonly timeoutSeconds: number,
   ) {
-    this.#replayer = new Replayer({ codePath, home });
+    this.#replayer = new Replayer({ codePath, storage });
   }
 
   /**
@@ -26,7 +27,7 @@ export class Replays {
    */
   static async start(settings: Settings, timeoutSeconds: number): Promise<Replays> {
     const { codePath, exports } = await bundleInChildProcess(settings);
-    return new Replays(codePath, settings.home, Object.keys(exports), timeoutSeconds);
+    return new Replays(codePath, storageChoice(settings), Object.keys(exports), timeoutSeconds);
   }
 
   /** Replays a history from Temporal. */

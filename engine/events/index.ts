@@ -9,7 +9,7 @@ import {
   type OperationRecord,
   type Progress,
 } from '../../operations/record.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { streamStepLogs, streamOwnLog, type LogEvent } from './logs.js';

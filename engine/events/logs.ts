@@ -5,7 +5,7 @@ import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
 import { logKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { operationLog, readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import type { LogsPosition } from './position.js';

@@ -19,7 +19,7 @@ import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../o
 import type { OperationRecord } from '../../operations/record.js';
 import { ChunkedLog } from '../../platform/chunked-log.js';
 import { logKey, operationLogPrefix } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';

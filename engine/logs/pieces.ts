@@ -3,7 +3,7 @@
  * where the bytes are not valid UTF-8.
  */
 import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 
 const NEWLINE = 0x0a;
 /** Bytes of a log in memory at once while lines are counted. */

@@ -1,6 +1,6 @@
 /** Search for the lines of a log that match a pattern. */
 import { PAGE_BYTES, PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { LineMatcher } from './pattern.js';
 import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
 

@@ -1,7 +1,7 @@
 /** Selects the log that a query asks for: the operation's own, or that of a step. */
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import type { Tools } from '../../platform/tools.js';
 import type { LiveQueries } from '../live.js';
 import { withPageOf } from '../pages.js';

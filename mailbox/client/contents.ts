@@ -4,7 +4,7 @@ import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
 import type { DeliveredMessage } from '../types.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 
 /** @param key storage key for a text larger than `inlineBytes` */
 export async function storeText(

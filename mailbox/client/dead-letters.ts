@@ -5,7 +5,7 @@ import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
 import type { DeadLetter, DeadLetterRequest } from '../types.js';
 import { assertAgentName } from '../validate.js';
 import { deadLettersQuery, settleDeadLetterUpdate, type SettleDeadLetterRequest } from '../wire.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { readMessage } from './contents.js';
 import { inboxFull, inboxNotFound, agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';

@@ -3,7 +3,7 @@
  * an inbox, a workflow whose ID is derived from its name within the principal; a directory lists them all. An agent's ID and
  * these workflows hold all state, so any process can serve any call.
  */
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import type { TemporalClient } from '../../engine/temporal.js';
 import type { Watches } from '../../engine/watch.js';
 import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';

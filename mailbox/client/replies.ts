@@ -7,7 +7,7 @@ import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { MessageState, RepliesOptions, Reply } from '../types.js';
 import { outcomeQuery } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import type { Watches } from '../../engine/watch.js';
 import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { LonghaulError } from '../../operations/errors.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { SMALL_INLINE_LIMIT_BYTES } from '../limits.js';
 import type { MessageProgress } from '../types.js';
 import { reportUpdate, respondUpdate } from '../wire.js';

@@ -8,7 +8,7 @@ import type { StoredMessage } from '../state.js';
 import { matchesSelector, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
 import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';
 import { forEachConcurrently } from './for-each.js';

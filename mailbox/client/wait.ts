@@ -15,7 +15,7 @@ import {
   type TakeResult,
 } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
-import type { Storage } from '../../platform/storage.js';
+import type { Storage } from '../../platform/storage/index.js';
 import type { Watches } from '../../engine/watch.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';

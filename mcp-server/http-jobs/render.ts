@@ -124,10 +124,11 @@ function partialOf({ partial }: OperationRecord): Pick<Job, 'partial' | 'partial
 }
 
 function resultOf(
-  { status, result }: OperationRecord,
+  { status, result, resultProblem }: OperationRecord,
   url: string,
 ): Pick<Job, 'result' | 'result_bytes' | 'result_url'> {
   if (status !== 'completed') return {};
+  if (resultProblem !== undefined) return { result_url: url };
   const bytes = bytesOf(result);
   return {
     ...(bytes > INLINE_BYTES ? {} : { result: result ?? null }),

@@ -6,6 +6,7 @@ import { STATUS_NAMES } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
+import { assertResultReadable } from '../shared/results.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes, streamOf } from './range.js';
 import { assertNotExpired, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
@@ -63,6 +64,7 @@ export function registerResult(context: JobsContext): void {
           'wrong-state',
           `the job is ${STATUS_NAMES[record.status].job}; only a succeeded one has a result`,
         );
+      assertResultReadable(record);
       return sendJson(c, record, 'result', record.result);
     },
   );

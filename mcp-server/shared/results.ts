@@ -1,7 +1,7 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { defined } from '../../operations/defined.js';
-import type { ErrorKind, LonghaulError } from '../../operations/errors.js';
+import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { isObject } from '../../operations/is-object.js';
 import { ERROR_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -17,8 +17,19 @@ const MAX_LINKS = 50;
 /** Maximum length of a partial result in an error's text, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
 
-/** The result of a completed operation, as structured content and as text. */
+/** @throws LonghaulError `unavailable` while the operation's result can't be read from storage */
+export function assertResultReadable({ resultProblem }: OperationRecord): void {
+  if (resultProblem !== undefined)
+    throw new LonghaulError('unavailable', `the result can't be read at present: ${resultProblem}`);
+}
+
+/**
+ * The result of a completed operation, as structured content and as text.
+ *
+ * @throws LonghaulError `unavailable` while it can't be read from storage
+ */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
+  assertResultReadable(record);
   const { result } = record;
   return {
     content: [{ type: 'text', text: resultText(record, tool) }, ...linksOf(record)],

@@ -12,7 +12,7 @@ import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { Signer } from '../../platform/signer.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -43,7 +43,7 @@ let strict: Engine;
 beforeAll(async () => {
   stack = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/auth/project') });
   temporal = await stack.temporal();
-  const storage = storageOf({ home });
+  const storage = openStorage({ home });
   const newEngine = async (operatorAnswers: boolean) => {
     const client = new TemporalClient({ home, taskQueue: stack.taskQueue }, storage, logger);
     const tools = new Tools(new Map([['release', release]]), [], logger);

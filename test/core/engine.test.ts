@@ -5,7 +5,7 @@ import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../o
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -30,7 +30,7 @@ let engine: Engine;
 let temporal: TemporalClient;
 const home = process.env['LONGHAUL_HOME']!;
 const secret = loadSecret(home);
-const storage = storageOf({ home });
+const storage = openStorage({ home });
 const engineOver = (connection: TemporalClient) =>
   new Engine(connection, new Tools(tools, [], createLogger('test', 'warn')), secret, storage);
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { childPaths, operationFolder, workspacesFolder } from '../../activities/pipeline/layout.js';
 import { encodeFileName, decodeFileName } from '../../platform/file-name.js';
 import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage-keys.js';
-import { folderStorage } from '../../platform/storage.js';
+import { folderStorage } from '../../platform/storage/index.js';
 
 const ARN = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run/1+a=b@c,d';
 const LONG = `${'x'.repeat(150)}:/${'y'.repeat(60)}`;

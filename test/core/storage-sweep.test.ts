@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { artifactKey, logKey, mailboxKey, payloadKey } from '../../platform/storage-keys.js';
-import { folderStorage, storageOf, type Storage } from '../../platform/storage.js';
+import { folderStorage, openStorage, type Storage } from '../../platform/storage/index.js';
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
@@ -126,7 +126,7 @@ test('storage that another namespace has used is left as it is', async () => {
 });
 
 test("large arguments and results are stored with their operation's other values", async () => {
-  const storage = storageOf({ home: process.env['LONGHAUL_HOME']! });
+  const storage = openStorage({ home: process.env['LONGHAUL_HOME']! });
   const [textLength, resultBytes] = [500_000, 400_000];
   const text = randomUUID() + 't'.repeat(textLength);
   const workflowId = await parts.client.start('large_values', { text, resultBytes });

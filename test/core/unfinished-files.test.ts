@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { folderStorage } from '../../platform/storage.js';
+import { folderStorage } from '../../platform/storage/index.js';
 import { ABANDONED_AFTER_MS, removeTemporaryFiles, temporaryPath } from '../../platform/atomic-files.js';
 
 function write(path: string, ageMs: number): string {

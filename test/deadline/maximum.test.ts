@@ -7,7 +7,7 @@ import type { OperationRecord } from '../../operations/record.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -53,7 +53,7 @@ beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/deadline/project') });
   const tools = new Map([asksNothing, timed].map((tool) => [tool.name, tool]));
   const logger = createLogger('test', 'warn');
-  const [secret, storage] = [loadSecret(home), storageOf({ home })];
+  const [secret, storage] = [loadSecret(home), openStorage({ home })];
   engines = Array.from({ length: 3 }, () => {
     const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger);
     return new Engine(temporal, new Tools(tools, [], logger), secret, storage);

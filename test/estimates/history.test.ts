@@ -7,7 +7,7 @@ import { Estimates } from '../../engine/estimates.js';
 import { TemporalClient } from '../../engine/temporal.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -151,7 +151,7 @@ test('pipelines, which share one workflow, are estimated each for itself', async
 test('of a server that has just started it is there without a call before', async () => {
   const home = process.env['LONGHAUL_HOME']!;
   const logger = createLogger('test', 'warn');
-  const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storageOf({ home }), logger);
+  const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, openStorage({ home }), logger);
   try {
     await eventually('it is connected', () => temporal.facts().catch(() => undefined));
     const slow = defineTool({

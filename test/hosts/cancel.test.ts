@@ -5,7 +5,7 @@ import { ANONYMOUS } from '../../operations/wire.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { createLogger } from '../../platform/log.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
@@ -34,7 +34,7 @@ const added: Record<string, TestHost> = {};
 beforeAll(async () => {
   hosts = await Hosts.start({ asked: PIPELINE });
   const home = process.env['LONGHAUL_HOME']!;
-  const [logger, storage] = [createLogger('test', 'warn'), storageOf({ home })];
+  const [logger, storage] = [createLogger('test', 'warn'), openStorage({ home })];
   const temporal = new TemporalClient({ home, taskQueue: hosts.parts.taskQueue }, storage, logger);
   engine = new Engine(temporal, new Tools(new Map(), [], logger), SECRET, storage);
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));

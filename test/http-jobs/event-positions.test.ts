@@ -9,7 +9,7 @@ import { startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
 import { logKey } from '../../platform/storage-keys.js';
-import { folderStorage } from '../../platform/storage.js';
+import { folderStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
 jest.setTimeout(PROCESSES_MS);

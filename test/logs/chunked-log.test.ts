@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/chunked-log.js';
-import { folderStorage, type Storage } from '../../platform/storage.js';
+import { folderStorage, type Storage } from '../../platform/storage/index.js';
 import { operationLogPrefix } from '../../platform/storage-keys.js';
 import { OperationLogs } from '../../worker/operation-logs.js';
 import { eventually } from '../stack/cli-process.js';

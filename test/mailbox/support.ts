@@ -7,7 +7,7 @@ import type { DeliveredMessage, ReceiveOptions, ReceiveResult } from '../../mail
 import { mailboxPrefix } from '../../mailbox/client/ids.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -24,7 +24,7 @@ export async function openMailbox(
   { taskQueue }: Pick<TestStack, 'taskQueue'>,
   options?: MailboxOptions,
 ): Promise<MailboxProcess> {
-  const storage = storageOf({ home });
+  const storage = openStorage({ home });
   const temporal = new TemporalClient({ home, taskQueue }, storage, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };

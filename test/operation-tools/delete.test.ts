@@ -8,7 +8,7 @@ import { ANONYMOUS } from '../../operations/wire.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { prefixesOf } from '../../platform/storage-keys.js';
-import { storageOf, type Storage } from '../../platform/storage.js';
+import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { sweepStorage } from '../../worker/sweep-storage.js';
 import { expectProblem } from '../http-jobs/support.js';
@@ -49,7 +49,7 @@ beforeAll(async () => {
     ),
   );
   caller = new Caller(parts.client);
-  storage = storageOf({ home });
+  storage = openStorage({ home });
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());
 

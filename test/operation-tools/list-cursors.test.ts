@@ -4,7 +4,7 @@ import { Engine, TemporalClient } from '../../engine/index.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
@@ -21,7 +21,7 @@ let engine: Engine;
 beforeAll(async () => {
   parts = await TestStack.start();
   const home = process.env['LONGHAUL_HOME']!;
-  const storage = storageOf({ home });
+  const storage = openStorage({ home });
   const logger = createLogger('test', 'warn');
   engine = new Engine(
     new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),

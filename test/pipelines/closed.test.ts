@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { payloadKey } from '../../platform/storage-keys.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
@@ -68,7 +68,7 @@ let project: PipelineProject;
 let tokens: Record<string, string>;
 /** Operations that resume those of the same names. */
 const resumed: Record<string, string> = {};
-const storage = storageOf({ home: process.env['LONGHAUL_HOME']! });
+const storage = openStorage({ home: process.env['LONGHAUL_HOME']! });
 
 /** So long that a record of 30 of them is too large for the memo. */
 const itemsOf = (count: number) => Array.from({ length: count }, (_, at) => `${at}-`.padEnd(4_000, 'x'));

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLogPage, type PageQuery } from '../../engine/logs/index.js';
 import type { LogLine, LogLines } from '../../operations/log-page.js';
 import { logKey } from '../../platform/storage-keys.js';
-import { folderStorage } from '../../platform/storage.js';
+import { folderStorage } from '../../platform/storage/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
 const storage = folderStorage(folder);

@@ -17,7 +17,7 @@ import { openWorkspace } from '../../activities/pipeline/workspace.js';
 import type { OpenWorkspace, RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
 import { defined } from '../../operations/defined.js';
 import { logKey } from '../../platform/storage-keys.js';
-import { folderStorage, type Storage } from '../../platform/storage.js';
+import { folderStorage, type Storage } from '../../platform/storage/index.js';
 
 export const CHILD = { job: 'build' };
 

@@ -12,7 +12,7 @@ import { stepOf, StepHome } from './steps-support.js';
 const WORKER = `
   import { runStep } from ${JSON.stringify(resolve('dist/activities/pipeline/run-step.js'))};
   import { HostSteps } from ${JSON.stringify(resolve('dist/activities/pipeline/host-steps.js'))};
-  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage.js'))};
+  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage/index.js'))};
   const [home, step, stepsEndWithWorker] = process.argv.slice(1);
   const settings = { home, stepEnvironment: [], stepsEndWithWorker: stepsEndWithWorker === 'true' };
   const stop = new AbortController();
@@ -39,7 +39,7 @@ const WORKER = `
 const ADOPTER = `
   import { adoptSteps } from ${JSON.stringify(resolve('dist/worker/adopt-steps.js'))};
   import { HostSteps } from ${JSON.stringify(resolve('dist/activities/pipeline/host-steps.js'))};
-  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage.js'))};
+  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage/index.js'))};
   const home = process.argv[1];
   const activity = { heartbeat: async () => undefined };
   const withDeadline = (_deadline, call) => call();

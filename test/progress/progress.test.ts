@@ -9,7 +9,7 @@ import { Engine, TemporalClient } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 async function newEngine(): Promise<Engine> {
   const home = process.env['LONGHAUL_HOME']!;
-  const storage = storageOf({ home });
+  const storage = openStorage({ home });
   const engine = new Engine(
     new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),
     new Tools(new Map(), [], logger),

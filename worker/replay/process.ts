@@ -10,7 +10,7 @@ import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import proto from '@temporalio/proto';
 import { dataConverterOf } from '../../platform/data-converter.js';
 import { createLogger } from '../../platform/log.js';
-import { storageOf } from '../../platform/storage.js';
+import { openStorage, type StorageChoice } from '../../platform/storage/index.js';
 import { installRuntime } from '../../platform/temporal-runtime.js';
 import { eventOfTask, explain, type Difference } from './explain.js';
 import { callersIn, type Frame } from './frames.js';
@@ -24,8 +24,8 @@ type History = proto.temporal.api.history.v1.IHistory;
 export interface ReplaySettings {
   /** Path of the bundle. */
   codePath: string;
-  /** Home with the storage of large values. */
-  home: string;
+  /** Where large values are stored. */
+  storage: StorageChoice;
 }
 
 export interface ReplayRequest {
@@ -55,11 +55,11 @@ interface Trace {
   description: string | undefined;
 }
 
-async function serve({ codePath, home }: ReplaySettings): Promise<void> {
+async function serve({ codePath, storage }: ReplaySettings): Promise<void> {
   installRuntime(createLogger('replay', 'silent'));
   exactStacks();
   // In this thread (debugMode): the SDK's own limit on an activation crashes the process, without an answer.
-  const common = { dataConverter: dataConverterOf(storageOf({ home })), debugMode: true };
+  const common = { dataConverter: dataConverterOf(openStorage(storage)), debugMode: true };
   const requests = requestQueue();
   const options: ReplayWorkerOptions = { ...common, workflowBundle: { codePath } };
   let history: History = {};

@@ -104,7 +104,9 @@ function briefAction(
 /** Renders the operation as the result of a plain tool call. */
 export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
   const { output, text, extraContent } = answerOf(record, context);
-  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(output.status);
+  const isFailure =
+    ['failed', 'cancelled', 'errored', 'expired'].includes(output.status) ||
+    record.resultProblem !== undefined;
   return {
     content: [{ type: 'text', text }, ...extraContent],
     structuredContent: { ...output },
@@ -114,6 +116,8 @@ export function renderEnvelope(record: OperationRecord, context: EnvelopeContext
 
 /** Result or failure as text; undefined while the operation is open. */
 function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
+  if (record.resultProblem !== undefined)
+    return `${record.statusMessage ?? record.status}. Try again shortly.`;
   if (record.status === 'completed') return asData(resultText(record, tool));
   return record.error && failureText(record);
 }
@@ -121,7 +125,8 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
 /** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
-  const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
+  const { attempt, resumedFrom, partial, inputRequests, cancelRequestedAt } = record;
+  const error = record.error ?? resultProblemOf(record);
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextActionAfterWait(record, hasChildren, context);
@@ -149,6 +154,12 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     ...errorKindOf(context, next !== undefined),
     ...defined({ next_action: next }),
   };
+}
+
+function resultProblemOf({ resultProblem }: OperationRecord): OperationRecord['error'] {
+  return resultProblem === undefined
+    ? undefined
+    : { kind: 'unavailable', message: resultProblem, retryable: true };
 }
 
 /** Reason why the wait ended before the work. */

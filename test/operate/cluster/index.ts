@@ -73,8 +73,9 @@ export class Cluster {
     this.#ends.unshift(() => temporal.stop());
     // It is started again by itself.
     this.#running['temporal'] = { pid: () => Number(readFileSync(pidFile, 'utf8')) };
-    const store = await S3Server.start(this.folder, BUCKET);
-    this.#register('store', store.service);
+    const store = await S3Server.start(BUCKET);
+    this.#ends.unshift(() => store.stop());
+    this.#running['store'] = { pid: () => store.service.pid, restart: () => store.service.restart() };
     this.#environment = {
       PATH: process.env['PATH']!,
       TEMPORAL_ADDRESS: temporal.address,

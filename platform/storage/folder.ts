@@ -1,7 +1,4 @@
-/**
- * Storage of data that is too large for Temporal's history: offloaded payloads, artifacts, logs. The implementation is a
- * folder; another store (S3) would implement the same interface.
- */
+/** Storage in a folder: of one machine, or on a file system that several share. */
 import { createReadStream } from 'node:fs';
 import {
   chmod,
@@ -19,38 +16,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { Readable } from 'node:stream';
-import { LonghaulError } from '../operations/errors.js';
-import { isTemporaryPath, temporaryPath, undefinedIfMissing } from './atomic-files.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../atomic-files.js';
+import type { Storage } from './types.js';
 
 /** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-
-export interface Storage {
-  /** Stores bytes under a key: all of them or nothing. */
-  put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Stores bytes under a key that has no value: all of them or nothing. @returns whether it had none */
-  create(key: string, bytes: Uint8Array): Promise<boolean>;
-  /** Moves a local file into storage. */
-  putFile(key: string, path: string): Promise<void>;
-  /** Appends bytes to a value, all of them or nothing; creates a missing value. One writer per key. */
-  append(key: string, bytes: Uint8Array): Promise<void>;
-  /** Reads a range. Default: the whole value. @throws LonghaulError `not_found` */
-  read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
-  /** Streams a range. Default: the whole value. @throws LonghaulError `not_found` */
-  stream(key: string, range?: { from: number; lengthBytes: number }): Promise<Readable>;
-  /** Size in bytes; undefined for a missing key. */
-  size(key: string): Promise<number | undefined>;
-  /** Size, and a version that changes with the value: letters, digits and `-`. Undefined for a missing key. */
-  about(key: string): Promise<{ sizeBytes: number; version: string; changedAt: Date } | undefined>;
-  /** The keys with a prefix, unordered. @param prefix ends with `/`. Default: all */
-  list(prefix?: string): AsyncIterable<{ key: string; changedAt: Date }>;
-  /** As {@link list}, without the time of the last change. */
-  keys(prefix?: string): AsyncIterable<string>;
-  /** Removes a value, if it exists. */
-  remove(key: string): Promise<void>;
-}
 
 /** Storage in a folder of this machine; keys are relative paths. */
 export function folderStorage(folder: string): Storage {
@@ -71,6 +43,7 @@ export function folderStorage(folder: string): Storage {
       ? new LonghaulError('not_found', `nothing is stored under ${key}`, { cause })
       : cause;
   return {
+    appendPauseMs: 0,
     async put(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
@@ -178,7 +151,7 @@ export function folderStorage(folder: string): Storage {
     async *list(prefix) {
       for await (const key of this.keys(prefix)) {
         const about = await this.about(key);
-        if (about) yield { key, changedAt: about.changedAt };
+        if (about) yield { key, changedAt: about.changedAt, sizeBytes: about.sizeBytes };
       }
     },
     async *keys(prefix = '') {
@@ -196,6 +169,12 @@ export function folderStorage(folder: string): Storage {
         );
         if (!isGone) break;
       }
+    },
+    async removeAll(keys) {
+      for await (const key of keys) await this.remove(key);
+    },
+    async probe() {
+      await stat(root).catch(undefinedIfMissing);
     },
   };
 }
@@ -217,9 +196,4 @@ async function* filesUnder(folder: string): AsyncGenerator<string> {
     if (entry.isDirectory()) yield* filesUnder(path);
     else yield path;
   }
-}
-
-/** Storage of a Longhaul home. */
-export function storageOf(settings: { home: string }): Storage {
-  return folderStorage(join(settings.home, 'storage'));
 }

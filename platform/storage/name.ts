@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { defined } from '../../operations/defined.js';
+import { bucketIn, type StorageSettings } from '../storage-settings.js';
+
+/** Settings that choose a storage. Without `storage`, it is the home's folder. */
+export type StorageChoice = { home: string } & Partial<StorageSettings>;
+
+/** Name of a storage for people: the folder's path, or the bucket with the store's address. */
+export function storageName({ home, storage = 'folder', storageEndpoint }: StorageChoice): string {
+  if (!bucketIn(storage)) return join(home, 'storage');
+  return storageEndpoint === undefined ? storage : `${storage} at ${storageEndpoint}`;
+}
+
+/** The settings that choose a storage, to hand them on. */
+export function storageChoice(settings: StorageChoice): StorageChoice {
+  const { home, storage, storageEndpoint, storageRegion, storagePathStyle, storageEncryption } = settings;
+  return defined({
+    home,
+    storage,
+    storageEndpoint,
+    storageRegion,
+    storagePathStyle,
+    storageEncryption,
+  }) as StorageChoice;
+}

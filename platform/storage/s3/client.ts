@@ -1,0 +1,43 @@
+/** Clients of S3, with bounded time for every attempt. */
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { StorageSettings } from '../../storage-settings.js';
+
+const CONNECT_LIMIT_MS = 2_000;
+/** Time-out of an attempt with a small body, until the answer begins, in milliseconds. */
+export const ATTEMPT_LIMIT_MS = 5_000;
+/** Time-out of an attempt with a part of a large file, in milliseconds: 8 MiB over 1.5 Mbit/s. */
+const UPLOAD_ATTEMPT_LIMIT_MS = 45_000;
+/** Time without any byte after which a connection is given up, in milliseconds. */
+const IDLE_LIMIT_MS = 8_000;
+/** With pauses of at most some 100 ms, and jitter. Callers wait and repeat beyond that. */
+const MAX_ATTEMPTS = 3;
+
+export interface S3Clients {
+  /** For all but large files. */
+  client: S3Client;
+  /** For parts of large files. */
+  uploads: S3Client;
+}
+
+/** Makes the clients. Credentials are those of the SDK's default chain: environment, profiles, web identity, roles. */
+export function createClients(settings: Partial<StorageSettings>): S3Clients {
+  const { storageEndpoint, storageRegion, storagePathStyle } = settings;
+  const config: S3ClientConfig = {
+    ...(storageEndpoint === undefined ? {} : { endpoint: storageEndpoint }),
+    ...(storageRegion === undefined ? {} : { region: storageRegion }),
+    ...(storagePathStyle === undefined ? {} : { forcePathStyle: storagePathStyle }),
+    maxAttempts: MAX_ATTEMPTS,
+    retryMode: 'standard',
+  };
+  const clientWith = (requestTimeout: number) =>
+    new S3Client({
+      ...config,
+      requestHandler: {
+        connectionTimeout: CONNECT_LIMIT_MS,
+        requestTimeout,
+        throwOnRequestTimeout: true,
+        socketTimeout: IDLE_LIMIT_MS,
+      },
+    });
+  return { client: clientWith(ATTEMPT_LIMIT_MS), uploads: clientWith(UPLOAD_ATTEMPT_LIMIT_MS) };
+}

@@ -1,0 +1,106 @@
+/** Answers of S3 and failures on the way to it, as errors that say what is wrong and whether waiting helps. */
+import { StorageError } from '../error.js';
+
+/** Fields of the AWS SDK's errors; each may be missing. */
+interface S3Failure extends Error {
+  /** Code of S3, or of Node.js for a failed connection. */
+  Code?: string;
+  code?: string;
+  Region?: string;
+  $metadata?: { httpStatusCode?: number; attempts?: number };
+  $response?: { headers?: Record<string, string> };
+}
+
+/** Store, for messages. */
+export interface S3Place {
+  name: string;
+  bucket: string;
+  region: string | undefined;
+}
+
+const FULL = new Set([
+  'QuotaExceeded',
+  'InsufficientStorage',
+  'XMinioStorageFull',
+  'StorageFull',
+  'InsufficientCapacity',
+]);
+/** Codes of a refusal; versitygw answers the last one, with 404, for an unknown access key. */
+const REFUSED = new Set([
+  ...['AccessDenied', 'AllAccessDisabled', 'AccountProblem', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'],
+  ...['ExpiredToken', 'InvalidToken', 'KMS.DisabledException', 'Unauthorized', 'XAdminUserNotFound'],
+]);
+const OTHER_REGION = new Set([
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'IllegalLocationConstraintException',
+]);
+
+/** HTTP status of an answer; undefined where there was none. */
+export function statusOf(error: unknown): number | undefined {
+  return (error as S3Failure).$metadata?.httpStatusCode;
+}
+
+/** Whether S3 has no object under the key. A HEAD has no body that would name the reason. */
+export function isMissingKey(error: unknown): boolean {
+  const { name } = error as S3Failure;
+  return name === 'NoSuchKey' || (name === 'NotFound' && statusOf(error) === 404);
+}
+
+/** Number of attempts that the SDK has made. */
+export function attemptsOf(error: unknown): number {
+  return (error as S3Failure).$metadata?.attempts ?? 1;
+}
+
+/** The error of a request, for people and for those who wait. @param action e.g. `put` */
+export function storageError(error: unknown, action: string, place: S3Place): StorageError {
+  if (error instanceof StorageError) return error;
+  const { retryable, what } = judge(error as S3Failure, place);
+  return new StorageError(`storage ${place.name}: ${what} (${action}: ${answerOf(error)})`, {
+    retryable,
+    cause: error,
+  });
+}
+
+function judge(error: S3Failure, { bucket, region }: S3Place): { retryable: boolean; what: string } {
+  const code = error.Code ?? error.name;
+  const status = statusOf(error);
+  if (/region is missing/i.test(error.message))
+    return { retryable: false, what: 'no region is known; set --storage-region or AWS_REGION' };
+  if (/credentials|token is expired|sso session/i.test(error.name) || code === 'CredentialsProviderError')
+    return {
+      retryable: false,
+      what: "the AWS SDK finds no usable credentials in this process's environment",
+    };
+  if (code === 'NoSuchBucket') return { retryable: false, what: `there is no bucket ${bucket}` };
+  if (status === 301 || OTHER_REGION.has(code)) {
+    const right = error.Region ?? error.$response?.headers?.['x-amz-bucket-region'];
+    const other = right === undefined ? 'another region' : `the region ${right}`;
+    return {
+      retryable: false,
+      what: `the bucket is in ${other}, and ${region ?? "the SDK's"} was asked; set --storage-region`,
+    };
+  }
+  if (code === 'RequestTimeTooSkewed') return { retryable: false, what: "this host's clock is wrong" };
+  if (status === 507 || FULL.has(code))
+    return { retryable: true, what: 'the store is full, or over its quota' };
+  if (status === 401 || status === 403 || REFUSED.has(code))
+    return { retryable: false, what: 'the store refuses these credentials, or what they ask for' };
+  if (status === 501) return { retryable: false, what: 'the store lacks something that is needed' };
+  if (status === 429 || status === 503 || code === 'SlowDown')
+    return { retryable: true, what: 'the store is overloaded' };
+  if (status === undefined)
+    return { retryable: true, what: "the store can't be reached, or does not answer" };
+  if (status >= 500 || status < 400) return { retryable: true, what: 'the store has failed' };
+  return { retryable: false, what: 'the store rejects the request' };
+}
+
+/** The store's answer in its own words: `403 AccessDenied: Access Denied`. */
+export function answerOf(error: unknown): string {
+  const failure = error as S3Failure;
+  const { name, message, code } = failure;
+  const status = statusOf(error);
+  const isNamed = message && message !== 'UnknownError' && message !== name;
+  if (status === undefined) return [code ?? name, ...(isNamed ? [message] : [])].join(': ');
+  return `${[status, failure.Code ?? name].join(' ')}${isNamed ? `: ${message}` : ''}`;
+}

@@ -1,0 +1,241 @@
+/** Values as objects of a bucket, each under its key and written whole. */
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { LonghaulError } from '../../../operations/errors.js';
+import { withJitter } from '../../jitter.js';
+import { StorageError } from '../error.js';
+import type { Storage } from '../types.js';
+import { ATTEMPT_LIMIT_MS, type S3Clients } from './client.js';
+import { attemptsOf, isMissingKey, statusOf, storageError, type S3Place } from './errors.js';
+
+/** Size from which a file is uploaded in parts, and the least size of a part, in bytes. */
+const PART_BYTES = 8 * 1024 * 1024;
+/** S3 takes at most this number of parts. */
+const MAX_PARTS = 10_000;
+const CONCURRENT_PARTS = 3;
+/** Maximum number of keys of one DeleteObjects. */
+const DELETED_AT_ONCE = 1_000;
+/** Limit of a read until its answer begins, with all attempts, in milliseconds: less than callers wait for Temporal and storage. */
+const READ_LIMIT_MS = 8_000;
+/** Least rate at which bodies are sent before an attempt is given up, in bytes per millisecond. */
+const UPLOAD_RATE = 250;
+/** S3 answers 409 to a conditional write while another one of the key is under way. */
+const CONFLICT_ATTEMPTS = 5;
+const CONFLICT_PAUSE_MS = 100;
+/** Metadata that names the process's own write. */
+const WRITER = 'writer';
+
+/** Objects of a bucket; logs that grow are made of several. */
+export type Objects = Omit<Storage, 'appendPauseMs' | 'append'>;
+
+export interface ObjectsOptions extends S3Clients {
+  place: S3Place;
+  /** Before each key; empty, or ends with `/`. */
+  prefix: string;
+  /** As in the setting `storageEncryption`. */
+  encryption: string | undefined;
+}
+
+export function s3Objects({ client, uploads, place, prefix, encryption }: ObjectsOptions): Objects {
+  const { bucket: Bucket } = place;
+  const of = (key: string) => ({ Bucket, Key: prefix + key });
+  const encrypted = encryptionOf(encryption);
+  /** Runs a request. Errors that S3 gives for a missing key pass through. */
+  const run = async <T>(action: string, request: () => Promise<T>): Promise<T> => {
+    try {
+      return await request();
+    } catch (error) {
+      throw isMissingKey(error) ? error : storageError(error, action, place);
+    }
+  };
+  const reading = () => ({ abortSignal: AbortSignal.timeout(READ_LIMIT_MS) });
+  const write = (input: Omit<PutObjectCommandInput, 'Bucket'> & { Body: Uint8Array }) =>
+    client.send(new PutObjectCommand({ Bucket, ...encrypted, ...input }), {
+      requestTimeout: ATTEMPT_LIMIT_MS + input.Body.length / UPLOAD_RATE,
+    });
+  const head = async (key: string) => {
+    try {
+      return await run('head', () => client.send(new HeadObjectCommand(of(key)), reading()));
+    } catch (error) {
+      if (isMissingKey(error)) return undefined;
+      throw error;
+    }
+  };
+  const get = async (key: string, range: { from: number; lengthBytes: number } | undefined) => {
+    const Range = range && `bytes=${range.from}-${range.from + range.lengthBytes - 1}`;
+    try {
+      return await run('get', () =>
+        client.send(new GetObjectCommand({ ...of(key), ...(Range ? { Range } : {}) }), reading()),
+      );
+    } catch (error) {
+      if (isMissingKey(error))
+        throw new LonghaulError('not_found', `nothing is stored under ${key}`, { cause: error });
+      // The range begins at the end, or after it.
+      if (error instanceof StorageError && statusOf(error.cause) === 416) return undefined;
+      throw error;
+    }
+  };
+  return {
+    async put(key, bytes) {
+      await run('put', () => write({ ...of(key), Body: bytes }));
+    },
+    async create(key, bytes) {
+      const writer = randomUUID();
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await write({ ...of(key), Body: bytes, IfNoneMatch: '*', Metadata: { [WRITER]: writer } });
+          return true;
+        } catch (error) {
+          const status = statusOf(error);
+          if (status === 409 && attempt < CONFLICT_ATTEMPTS)
+            await delay(withJitter(CONFLICT_PAUSE_MS * attempt));
+          else if (status !== 412) throw storageError(error, 'create', place);
+          // An attempt whose answer was lost may have created it.
+          else if (attempt === 1 && attemptsOf(error) === 1) return false;
+          else return (await head(key))?.Metadata?.[WRITER] === writer;
+        }
+      }
+    },
+    async putFile(key, path) {
+      const { size } = await stat(path);
+      if (size <= PART_BYTES) await this.put(key, await readFile(path));
+      else {
+        const Body = createReadStream(path);
+        const partSize = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
+        const upload = new Upload({
+          client: uploads,
+          params: { ...of(key), ...encrypted, Body },
+          ...{ partSize, queueSize: CONCURRENT_PARTS },
+        });
+        await run('upload', () => upload.done()).finally(() => Body.destroy());
+        const stored = (await head(key))?.ContentLength;
+        if (stored !== size)
+          throw new StorageError(
+            `storage ${place.name}: an upload of ${size} bytes left ${stored ?? 'no'} bytes`,
+            { retryable: true },
+          );
+      }
+      await rm(path, { force: true });
+    },
+    async read(key, range) {
+      if (range?.lengthBytes === 0) return Buffer.alloc(0);
+      const object = await get(key, range);
+      if (!object) return Buffer.alloc(0);
+      return run('get', async () => Buffer.from(await object.Body!.transformToByteArray()));
+    },
+    async stream(key, range) {
+      const object = range?.lengthBytes === 0 ? undefined : await get(key, range);
+      if (!object) return Readable.from([]);
+      const chunksOf = async function* (body: Readable) {
+        try {
+          yield* body;
+        } catch (error) {
+          throw storageError(error, 'get', place);
+        }
+      };
+      return Readable.from(chunksOf(object.Body as Readable), { objectMode: false });
+    },
+    async size(key) {
+      return (await head(key))?.ContentLength;
+    },
+    async about(key) {
+      const found = await head(key);
+      if (!found) return undefined;
+      return {
+        sizeBytes: found.ContentLength!,
+        version: versionOf(found.ETag),
+        changedAt: found.LastModified!,
+      };
+    },
+    async *list(under = '') {
+      let ContinuationToken: string | undefined;
+      do {
+        const page = await run('list', () =>
+          client.send(
+            new ListObjectsV2Command({
+              ...{ Bucket, Prefix: prefix + under },
+              ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
+            }),
+            reading(),
+          ),
+        );
+        for (const { Key, Size, LastModified } of page.Contents ?? [])
+          // Consoles create empty objects for folders.
+          if (!Key!.endsWith('/'))
+            yield { key: Key!.slice(prefix.length), sizeBytes: Size!, changedAt: LastModified! };
+        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (ContinuationToken !== undefined);
+    },
+    async *keys(under) {
+      for await (const { key } of this.list(under)) yield key;
+    },
+    async remove(key) {
+      await run('delete', () => client.send(new DeleteObjectCommand(of(key))));
+    },
+    async removeAll(keys) {
+      let batch: string[] = [];
+      const flush = async () => {
+        const Objects = batch.map((key) => ({ Key: prefix + key }));
+        batch = [];
+        if (Objects.length === 0) return;
+        const { Errors } = await run('delete', () =>
+          client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } })),
+        );
+        const [first] = Errors ?? [];
+        if (first) throw storageError(namedError(first), 'delete', place);
+      };
+      for await (const key of keys) {
+        batch.push(key);
+        if (batch.length === DELETED_AT_ONCE) await flush();
+      }
+      await flush();
+    },
+    async probe() {
+      await run('list', () =>
+        client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }), reading()),
+      );
+    },
+  };
+}
+
+function encryptionOf(
+  encryption: string | undefined,
+): Pick<PutObjectCommandInput, 'ServerSideEncryption' | 'SSEKMSKeyId'> {
+  if (encryption === undefined) return {};
+  if (encryption === 'AES256') return { ServerSideEncryption: 'AES256' };
+  const key = encryption.slice('aws:kms='.length);
+  return { ServerSideEncryption: 'aws:kms', ...(key ? { SSEKMSKeyId: key } : {}) };
+}
+
+/** An entity tag as a version; those of multi-part uploads end with the number of parts. */
+function versionOf(tag = ''): string {
+  return tag.replaceAll(/[^A-Za-z0-9-]/g, '');
+}
+
+/** An error of one key of a DeleteObjects. */
+function namedError({
+  Code = 'InternalError',
+  Message = '',
+}: {
+  Code?: string | undefined;
+  Message?: string | undefined;
+}): Error {
+  return Object.assign(new Error(Message), {
+    name: Code,
+    Code,
+    $metadata: { httpStatusCode: Code === 'AccessDenied' ? 403 : 500 },
+  });
+}
