@@ -69,6 +69,11 @@ export class Engine {
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
+  /** Numbers of watched operations, and of long polls that are open for them. */
+  get watchCounts(): { operations: number; polls: number } {
+    return this.#watches.counts;
+  }
+
   /**
    * @param known names listed in the error message. Default: those of all tools
    * @throws LonghaulError `unknown_tool`

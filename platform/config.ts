@@ -16,6 +16,12 @@ import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { signingSettingsShape } from './signing-settings.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
+import {
+  metricsConflict,
+  metricsSettingsShape,
+  resolveMetricsSettings,
+  type MetricsSettings,
+} from './metrics-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveTransportSettings,
@@ -103,6 +109,7 @@ const fileSchema = z.strictObject({
   stepsEndWithWorker: yesOrNo,
   ...transportSettingsShape,
   ...limitSettingsShape,
+  ...metricsSettingsShape,
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
@@ -126,7 +133,12 @@ export function settingFlag(name: SettingName): string {
 /** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
-type ResolvedSettings = WorkerSettings & AuthSettings & TransportSettings & LimitSettings & AuditSettings;
+type ResolvedSettings = WorkerSettings &
+  AuthSettings &
+  TransportSettings &
+  LimitSettings &
+  AuditSettings &
+  MetricsSettings;
 
 /** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
 export interface Settings
@@ -224,6 +236,7 @@ export async function loadSettings(
     stepsEndWithWorker: given.stepsEndWithWorker ?? false,
     ...resolveTransportSettings(given, (name, path) => resolve(baseOf(name), path)),
     ...resolveLimitSettings(given, (given.authentication ?? []).length > 0),
+    ...resolveMetricsSettings(given),
     logLevel: given.logLevel ?? 'info',
   };
 }
@@ -233,7 +246,8 @@ export function assertServable(settings: Settings): void {
   const conflict =
     authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
     transportConflict(settings, settingFlag) ??
-    auditConflict(settings, settingFlag);
+    auditConflict(settings, settingFlag) ??
+    metricsConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 
@@ -329,20 +343,4 @@ async function readConfigFile(path: string): Promise<LonghaulConfig> {
     );
   }
   return config;
-}
-
-/** Variables of the worker that every pipeline step gets: paths, locale, proxies and certificates. */
-const STEP_VARIABLES =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO|PIP_CERT|AWS_CA_BUNDLE)$/;
-
-/** Variables of this worker that pipeline steps get: the usual ones, and those that the settings name. */
-export function stepVariables(
-  { stepEnvironment }: Pick<Settings, 'stepEnvironment'>,
-  environment: NodeJS.ProcessEnv = process.env,
-): Record<string, string> {
-  const passed = Object.entries(environment).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (STEP_VARIABLES.test(entry[0]) || stepEnvironment.includes(entry[0])),
-  );
-  return Object.fromEntries(passed);
 }

@@ -3,13 +3,16 @@ import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
 import { HostSteps } from '../activities/pipeline/host-steps.js';
-import { stepTaskQueue } from '../pipelines/run.js';
+import { hostTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
   VERIFY_ANSWER_ACTIVITY,
 } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
+import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
+import { areMetricsOn } from '../platform/metrics/index.js';
+import { withMetrics } from '../platform/metrics/storage.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import { requireNamespace } from '../platform/namespace.js';
@@ -36,6 +39,8 @@ import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
 import { allEnded, countDraining } from './worker-group.js';
 import { type SharedOptions, WorkerFactory } from './workers.js';
+import { WorkerMetrics } from './metrics.js';
+import { WorkerReadiness } from './readiness.js';
 import { WorkflowCode } from './workflow-code.js';
 import { createWorkflowHost } from './create-workflow-host.js';
 
@@ -58,6 +63,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const stopping = new AbortController();
   const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
+  await prepareMetrics(settings, 'worker');
+  const storage = areMetricsOn() ? withMetrics(storageOf(settings)) : storageOf(settings);
+  const readiness = new WorkerReadiness(settings.home, storage);
+  const endHealth = await startProcessHealth(settings, () => readiness.read(), logger);
   const signer = new Signer(loadSecret(settings.home));
   const [bundle, activities, temporal] = await Promise.all([
     bundleInChildProcess(settings, { leavesOut: true }),
@@ -71,7 +80,6 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   ]);
   await requireNamespace(temporal);
   const { namespace } = temporal;
-  const storage = storageOf(settings);
   const steps = new HostSteps({ settings, storage });
   const dataConverter = dataConverterOf(storage);
   const identity = workerIdentity(hostId(settings.home));
@@ -85,7 +93,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const logs = new OperationLogs({ storage, logger });
   const loggers = new OperationLoggers(logs, logger);
   const { unsignedStarts } = settings;
-  const verifyStart = startVerifier({ signer, unsignedStarts, logger });
+  const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
+  const verifyStart = startVerifier({ signer, unsignedStarts, logger, onOtherKey });
+  const metrics = new WorkerMetrics(settings.taskQueue);
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -95,12 +105,12 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     interceptors: {
       activity: [
         activityInterceptors({
-          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart },
+          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics },
           stopping: stopping.signal,
         }),
       ],
     },
-    sinks: loggers.workflowSinks(),
+    sinks: { ...loggers.workflowSinks(), ...metrics.sinks() },
   };
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
@@ -131,10 +141,14 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
   // The drain doesn't wait for steps that don't need their worker.
   const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
+  const hostQueue = hostTaskQueue(settings.taskQueue, hostId(settings.home));
+  const { taskQueue } = settings;
+  readiness.started({ client, workers: () => factory.workers, taskQueue, hostQueue, stepQueue });
   const draining = workers.filter(
     ({ options }) => settings.stepsEndWithWorker || options.taskQueue !== stepQueue,
   );
   const shutdown = () => {
+    readiness.stopping();
     drain.begin(() => countDraining(draining) + host.drainingCount);
     stopping.abort();
     endFollowing();
@@ -146,6 +160,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     endChores();
     await steps.leave();
     await logs.close();
+    await endHealth();
     await temporal.close();
   });
   done.catch(() => undefined);
