@@ -155,6 +155,14 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<number>',
     'connections from one address (default: 2000, or 20000 without authentication)',
   ],
+  metrics: [
+    '<true|false>',
+    'keep metrics, and serve them as /metrics (default: true with --health-address, else false)',
+  ],
+  healthAddress: [
+    '<host:port>',
+    'address of /healthz, /readyz and /metrics; under up the worker has the next port (default: none)',
+  ],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };
 

@@ -8,7 +8,6 @@ import { digestOf, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage/index.js';
-import { readReadiness, type Readiness } from './readiness.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
 import { answerOperation, signedBy } from './answer.js';
@@ -68,6 +67,11 @@ export class Engine {
     this.#live = new LiveQueries(temporal);
     this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
+  }
+
+  /** Numbers of watched operations, and of long polls that are open for them. */
+  get watchCounts(): { operations: number; polls: number } {
+    return this.#watches.counts;
   }
 
   /**
@@ -284,11 +288,6 @@ export class Engine {
   async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
     await this.read(principal, token);
     return openArtifact(this.storage, this.workflowIdOf(principal, token), name);
-  }
-
-  /** Whether everything that is needed answers. */
-  readiness(): Promise<Readiness> {
-    return readReadiness(this.temporal, this.storage);
   }
 
   /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */

@@ -15,6 +15,7 @@ import {
   type StartMemo,
   type StateMemo,
 } from '../operations/wire.js';
+import { count, OTHER } from '../platform/metrics/index.js';
 import type { Tools } from '../platform/tools.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
@@ -111,6 +112,7 @@ export class OverdueRuns {
       await this.temporal.call((client) =>
         client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
       );
+      count('longhaul_operations_closed_total', { tool: memoOf(memo).tool ?? OTHER, status: 'timed_out' });
       return true;
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;

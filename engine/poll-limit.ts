@@ -23,6 +23,11 @@ export class PollLimit {
   /** @param maxPolls maximum number of long polls at a time. Default: 500 */
   constructor(private readonly maxPolls = MAX_POLLS) {}
 
+  /** Number of long polls that are taken. */
+  get openCount(): number {
+    return this.#polls;
+  }
+
   /** Takes one of the long polls, to be released later. @returns whether there was one left */
   take(): boolean {
     if (this.#polls >= this.maxPolls) return false;

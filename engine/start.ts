@@ -17,6 +17,7 @@ import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
+import { count } from '../platform/metrics/index.js';
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
 import type { Signer } from '../platform/signer.js';
@@ -178,6 +179,7 @@ function submittedRecord({ token, memo }: WorkflowStart): OperationRecord {
 async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean> {
   try {
     await callStart(...args);
+    count('longhaul_operations_started_total', { tool: args[2].memo.tool });
     return true;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;

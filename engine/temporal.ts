@@ -23,6 +23,7 @@ import { readStackState, temporalConnectConfig } from '../platform/temporal-addr
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';
 import { temporalNowMs } from '../platform/temporal-clock.js';
+import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
 import { QueueStates } from './queue-states.js';
@@ -135,6 +136,11 @@ export class TemporalClient {
   /** Maximum number of history long polls at a time; undefined where the settings have none. */
   get maxHistoryPolls(): number | undefined {
     return this.settings.maxHistoryPolls;
+  }
+
+  /** Number of calls that wait for the budget of visibility. */
+  get waitingVisibilityCount(): number {
+    return this.#visibility.waitingCount;
   }
 
   get namespace(): string {
@@ -256,14 +262,15 @@ export class TemporalClient {
     this.#facts.withoutSearchAttributes(refusal);
   }
 
-  /** Readiness problems, one line each; empty if calls would work. */
-  async missing(): Promise<string[]> {
+  /** Whether Temporal answers, and whether workers would take new operations. */
+  async checks(): Promise<Checks> {
     try {
       await this.facts();
       const state = await this.call((client) => describeQueue(client, this.taskQueue, 'workflows'));
-      return workersProblem(this.taskQueue, state);
+      const problem = workersProblem(this.taskQueue, state);
+      return { temporal: OK, workers: problem === undefined ? OK : failed(problem) };
     } catch (error) {
-      return [error instanceof Error ? error.message : String(error)];
+      return { temporal: failed(error instanceof Error ? error.message : String(error)) };
     }
   }
 
@@ -278,15 +285,13 @@ function notConnected(): LonghaulError {
   return new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
 }
 
-/** Why new operations would wait for a worker, in one line; empty if they wouldn't. */
-function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueState): string[] {
+/** Why new operations would wait for a worker, in one line; undefined if they wouldn't. */
+function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueState): string | undefined {
   const live = pollers.filter(isPolling);
-  if (live.length === 0) return [`no worker polls the task queue "${taskQueue}"`];
+  if (live.length === 0) return `no worker polls the task queue "${taskQueue}"`;
   // Unversioned workers take what no build is current for.
-  if (live.some(({ buildId }) => buildId === currentBuildId)) return [];
-  return [
-    currentBuildId === undefined
-      ? `no build of the workers of the task queue "${taskQueue}" is current: run \`longhaul deploy current\``
-      : `no worker of the current build ${currentBuildId} polls the task queue "${taskQueue}"`,
-  ];
+  if (live.some(({ buildId }) => buildId === currentBuildId)) return undefined;
+  return currentBuildId === undefined
+    ? `no build of the workers of the task queue "${taskQueue}" is current: run \`longhaul deploy current\``
+    : `no worker of the current build ${currentBuildId} polls the task queue "${taskQueue}"`;
 }

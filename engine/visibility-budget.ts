@@ -1,10 +1,11 @@
 /**
  * Budget of a process for calls to Temporal's visibility store, whose limit is low and shared by everyone in the namespace: lists
  * that callers have asked for come first, then the sessions that listen and the
- * sweep of overdue operations, then estimates.
+ * sweep of overdue operations, then estimates, and metrics last.
  */
 import PQueue from 'p-queue';
 import { LonghaulError } from '../operations/errors.js';
+import { count } from '../platform/metrics/index.js';
 
 /** Uses of visibility; a call for a higher number is made first. */
 const PRIORITIES = {
@@ -15,6 +16,8 @@ const PRIORITIES = {
   /** The sweep of overdue operations. */
   sweep: 1,
   estimates: 0,
+  /** Gauges of a scrape. */
+  metrics: -1,
 } as const;
 export type VisibilityUse = keyof typeof PRIORITIES;
 
@@ -29,6 +32,11 @@ export class VisibilityBudget {
     this.#queue = new PQueue({ intervalCap: callsPerSecond, interval: WINDOW_MS, strict: true });
   }
 
+  /** Number of calls that wait. */
+  get waitingCount(): number {
+    return this.#queue.size;
+  }
+
   /**
    * Resolves once a call may be made.
    *
@@ -39,6 +47,7 @@ export class VisibilityBudget {
     const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     try {
       await this.#queue.add(() => undefined, { priority: PRIORITIES[use], ...(signal ? { signal } : {}) });
+      count('longhaul_visibility_calls_total', { use });
     } catch (error) {
       if (!signal?.aborted) throw error;
       throw new LonghaulError(

@@ -73,6 +73,11 @@ export class Watches {
     this.#limit = new PollLimit(temporal.maxHistoryPolls);
   }
 
+  /** Numbers of watched operations, and of long polls that are open for them. */
+  get counts(): { operations: number; polls: number } {
+    return { operations: this.#watches.size, polls: this.#limit.openCount };
+  }
+
   /**
    * Yields immediately, then after each possible change of the workflow, until the signal fires. Changes while the consumer is
    * busy are merged into one. A consumer that reads after each yield misses nothing. Yields false if only the pause has passed.

@@ -47,6 +47,9 @@ import { Origins } from './lifecycle/origins.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
+import { measureRequests, nameRpcRequest, noteRpcError } from './metrics/requests.js';
+import { registerHealth } from './lifecycle/health.js';
+import type { ServerReadiness } from './lifecycle/readiness.js';
 import { sessionScopes } from './revision-2025-11-25/session.js';
 import { withoutNesting } from './shared/raw-call.js';
 import type { Serving } from './shared/serving.js';
@@ -67,7 +70,13 @@ export interface HttpApp {
 }
 
 /** @param audit records who does what. Default: nothing is recorded */
-export function createHttpApp(engine: Engine, settings: Settings, logger: Logger, audit?: Audit): HttpApp {
+export function createHttpApp(
+  engine: Engine,
+  settings: Settings,
+  logger: Logger,
+  readiness: ServerReadiness,
+  audit?: Audit,
+): HttpApp {
   const app = new Hono();
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
@@ -112,6 +121,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     },
   });
   const origins = new Origins(settings);
+  app.use(measureRequests());
   app.use(securityHeaders(settings.tlsCert !== undefined));
   app.use(behindProxies(settings.trustedProxies));
   app.use((c, next) => {
@@ -123,6 +133,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       : c.json(rpcError(null, -32000, problem), 403);
     return Promise.resolve();
   });
+  registerHealth(app, { engine, settings, isOpen: !authentication.isOn, readiness });
   app.use(async (c, next) => {
     if (shutdown.hasBegun) refuseDuringShutdown(c);
     else await next();
@@ -131,14 +142,6 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     // Streams of Hono and of the SDK set it, and Node then keeps connections open whose client has asked to close them: proxies
     // that speak HTTP/1.0 would wait for the end of an answer that has no length.
     else if (c.res.headers.get('connection') === 'keep-alive') c.res.headers.delete('connection');
-  });
-  app.get('/healthz', (c) => c.json({ status: 'ok' }));
-  app.get('/readyz', async (c) => {
-    const { missing, degraded } = await engine.readiness();
-    const more = degraded.length ? { degraded } : {};
-    return missing.length
-      ? c.json({ status: 'unavailable', missing, ...more }, 503)
-      : c.json({ status: 'ready', ...more, ...(authentication.isOn ? {} : { tools: engine.tools.keys() }) });
   });
   app.use(
     '/mcp',
@@ -163,15 +166,19 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     }
     const poll = pollIn(c.req.raw.headers, body);
     if (poll) {
+      nameRpcRequest('2026-07-28', body);
       const { resourceLinks } = settings;
       const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll);
       return c.json(message, httpStatus);
     }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
-    if (c.req.header('mcp-method') === 'subscriptions/listen')
+    if (c.req.header('mcp-method') === 'subscriptions/listen') {
+      nameRpcRequest('2026-07-28', body);
       return listen(c, subscriptions, callerEngine, body);
+    }
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
+    nameRpcRequest(isOlder ? '2025-11-25' : '2026-07-28', body);
     if (isOlder) return legacy.post(c, callerEngine, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
     if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
@@ -198,6 +205,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   return {
     app,
     async drain() {
+      readiness.stopping();
       await shutdown.close();
       subscriptions.close();
       legacy.endStreams();
@@ -328,5 +336,6 @@ function tooLarge(c: Context): Response {
 }
 
 function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
+  noteRpcError();
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }

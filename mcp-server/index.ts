@@ -5,7 +5,10 @@ import { every } from '../platform/every.js';
 import { assertServable, SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { openStorage } from '../platform/storage/index.js';
+import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
+import { areMetricsOn } from '../platform/metrics/index.js';
+import { openMeasuredStorage } from '../platform/metrics/storage.js';
+import { Signer } from '../platform/signer.js';
 import { createTools } from '../platform/tools.js';
 import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
@@ -15,6 +18,7 @@ import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
 import { createListener } from './lifecycle/listener.js';
+import { ServerReadiness } from './lifecycle/readiness.js';
 import { Limits } from './limits/index.js';
 
 /** Time for requests in flight to end when the server stops, in milliseconds. */
@@ -41,16 +45,23 @@ export interface RunningServer {
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   assertServable(settings);
+  await prepareMetrics(settings, 'server');
   const engine = await createEngine(settings, logger);
+  const { keyId } = new Signer(loadSecret(settings.home));
+  const { storage } = engine.temporal;
+  const readiness = new ServerReadiness(engine, { home: settings.home, storage, keyId });
   const audit = Audit.open(settings, logger);
-  const { app, drain, close } = createHttpApp(engine, settings, logger, audit);
+  const { app, drain, close } = createHttpApp(engine, settings, logger, readiness, audit);
   const { server, protocol, endWatch } = createListener(app, settings, logger);
   answerParseErrors(server);
-  server.listen(settings.port, settings.host);
+  let endHealth: () => Promise<void> = () => Promise.resolve();
   try {
+    endHealth = await startProcessHealth(settings, () => readiness.read(), logger);
+    server.listen(settings.port, settings.host);
     await once(server, 'listening');
   } catch (error) {
     endWatch();
+    await endHealth();
     await audit?.close();
     await engine.temporal.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
@@ -66,10 +77,12 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     const count = await engine.sweepOverdue();
     if (count) logger.info({ count }, 'ended operations whose time was up and that no worker had ended');
   });
+  const endGauges = await startEngineGauges(engine);
   return {
     url,
     async stop() {
       endSweeps();
+      endGauges();
       endWatch();
       // From here on new connections are refused.
       const closed = new Promise((resolve) => server.close(resolve));
@@ -82,9 +95,17 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
       clearInterval(sweep);
       await close();
       await audit?.close();
+      await endHealth();
       await engine.temporal.close();
     },
   };
+}
+
+/** @returns a function that ends them */
+async function startEngineGauges(engine: Engine): Promise<() => void> {
+  if (!areMetricsOn()) return () => undefined;
+  const { registerEngineGauges } = await import('../engine/metrics/index.js');
+  return registerEngineGauges(engine);
 }
 
 /**
@@ -133,7 +154,7 @@ export async function createEngine(
   firstConnectionLimitMs = 0,
 ): Promise<Engine> {
   const tools = await createTools(settings, logger);
-  const storage = openStorage(settings);
+  const storage = openMeasuredStorage(settings);
   const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs);
   return new Engine(
     temporal,

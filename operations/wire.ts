@@ -165,6 +165,8 @@ export interface LogContext {
   tool?: string;
   /** Name of the part that logs; missing in the operation's own workflow. */
   part?: string;
+  /** When the operation was started, in milliseconds since 1970; only until it has reported progress. */
+  startedMs?: number;
 }
 
 /** State of an open part for its parent; each notice replaces the previous one. */
@@ -188,6 +190,8 @@ export interface StateMemo {
    */
   unreached?: number;
   inputRequests?: Record<string, InputRequest>;
+  /** ISO 8601; since when there has been an open input request without a break. Only while there is one. */
+  questionsSince?: string;
   /** The latest answered input requests, oldest first. */
   answers?: AnsweredRequest[];
   /** Number of input requests so far: numbers their keys, so that no key is used twice. */

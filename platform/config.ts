@@ -17,6 +17,12 @@ import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { signingSettingsShape } from './signing-settings.js';
 import { resolveStorageSettings, storageSettingsShape, type StorageSettings } from './storage-settings.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
+import {
+  metricsConflict,
+  metricsSettingsShape,
+  resolveMetricsSettings,
+  type MetricsSettings,
+} from './metrics-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveTransportSettings,
@@ -105,6 +111,7 @@ const fileSchema = z.strictObject({
   stepsEndWithWorker: yesOrNo,
   ...transportSettingsShape,
   ...limitSettingsShape,
+  ...metricsSettingsShape,
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
@@ -133,7 +140,8 @@ type ResolvedSettings = WorkerSettings &
   TransportSettings &
   LimitSettings &
   AuditSettings &
-  StorageSettings;
+  StorageSettings &
+  MetricsSettings;
 
 /** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
 export interface Settings
@@ -232,6 +240,7 @@ export async function loadSettings(
     stepsEndWithWorker: given.stepsEndWithWorker ?? false,
     ...resolveTransportSettings(given, (name, path) => resolve(baseOf(name), path)),
     ...resolveLimitSettings(given, (given.authentication ?? []).length > 0),
+    ...resolveMetricsSettings(given),
     logLevel: given.logLevel ?? 'info',
   };
 }
@@ -241,7 +250,8 @@ export function assertServable(settings: Settings): void {
   const conflict =
     authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
     transportConflict(settings, settingFlag) ??
-    auditConflict(settings, settingFlag);
+    auditConflict(settings, settingFlag) ??
+    metricsConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 
@@ -337,20 +347,4 @@ async function readConfigFile(path: string): Promise<LonghaulConfig> {
     );
   }
   return config;
-}
-
-/** Variables of the worker that every pipeline step gets: paths, locale, proxies and certificates. */
-const STEP_VARIABLES =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO|PIP_CERT|AWS_CA_BUNDLE)$/;
-
-/** Variables of this worker that pipeline steps get: the usual ones, and those that the settings name. */
-export function stepVariables(
-  { stepEnvironment }: Pick<Settings, 'stepEnvironment'>,
-  environment: NodeJS.ProcessEnv = process.env,
-): Record<string, string> {
-  const passed = Object.entries(environment).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && (STEP_VARIABLES.test(entry[0]) || stepEnvironment.includes(entry[0])),
-  );
-  return Object.fromEntries(passed);
 }

@@ -10,6 +10,7 @@ import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { temporalMessage } from './grpc-errors.js';
 import type { Logger } from './log.js';
+import { measureCalls } from './metrics/temporal-calls.js';
 import { temporalConnectConfig } from './temporal-address.js';
 import { installRuntime } from './temporal-runtime.js';
 
@@ -80,7 +81,7 @@ export class TemporalConnection {
 
   async #replace(options: ConnectOptions): Promise<void> {
     const before = this.connection;
-    this.connection = await NativeConnection.connect(options);
+    this.connection = measureCalls(await NativeConnection.connect(options));
     for (const listener of this.#listeners) listener(this.connection);
     this.#replaced.add(before);
     setTimeout(() => {
@@ -115,7 +116,7 @@ export async function connectTemporal(
       else {
         const { connectionOptions, namespace = 'default' } = config;
         try {
-          const connection = await NativeConnection.connect(connectionOptions);
+          const connection = measureCalls(await NativeConnection.connect(connectionOptions));
           return new TemporalConnection(home, logger, namespace, connection, connectionOptions);
         } catch (error) {
           problem = `no Temporal at ${connectionOptions.address}: ${temporalMessage(error)}`;

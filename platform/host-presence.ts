@@ -41,15 +41,23 @@ export interface QueueState {
   pollers: Poller[];
   /** Build that work of no certain build goes to; undefined if none is current. */
   currentBuildId?: string;
+  /** Tasks that wait, approximately; only if asked for, and where this Temporal counts them. */
+  backlog?: { count: number; ageSeconds: number };
 }
 
-/** Describes a task queue: who polls it, and which build is current. */
-export async function describeQueue(client: Client, queue: string, work: QueueWork): Promise<QueueState> {
-  const { pollers, versioningInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+/** Describes a task queue: who polls it, and which build is current. @param countsBacklog also how many tasks wait. Default: false */
+export async function describeQueue(
+  client: Client,
+  queue: string,
+  work: QueueWork,
+  countsBacklog = false,
+): Promise<QueueState> {
+  const { pollers, versioningInfo, stats } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
     client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: queue },
       taskQueueType: QUEUE_TYPES[work],
+      reportStats: countsBacklog,
     }),
   );
   // After the call, so that nothing is read from a Temporal that doesn't answer.
@@ -71,6 +79,14 @@ export async function describeQueue(client: Client, queue: string, work: QueueWo
       })
       .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime()),
     ...defined({ currentBuildId: versioningInfo?.currentDeploymentVersion?.buildId ?? undefined }),
+    ...(stats
+      ? {
+          backlog: {
+            count: Number(stats.approximateBacklogCount ?? 0),
+            ageSeconds: timestampMs(stats.approximateBacklogAge ?? {}) / 1_000,
+          },
+        }
+      : {}),
   };
 }
 

@@ -5,24 +5,42 @@ import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import { makeTelemetryFilterString } from '@temporalio/worker/lib/runtime-options.js';
 import { IllegalStateError } from '@temporalio/common';
 import type { Logger } from './log.js';
+import { coreAddress, withoutCorePage } from './metrics/core-page.js';
 
 /** Installs the runtime unless the process has one; the first caller's logger is used for all. */
 export function installRuntime(logger: Logger): void {
   try {
-    install(logger);
+    install(logger, coreAddress());
   } catch (error) {
-    if (!(error instanceof IllegalStateError)) throw error;
+    if (error instanceof IllegalStateError) return;
+    if (coreAddress() === undefined) throw error;
+    logger.warn({ err: error }, "metrics of Temporal's core are off: their port can't be listened on");
+    withoutCorePage();
+    installRuntime(logger);
   }
 }
 
 /** @throws IllegalStateError when the process has a runtime; a host application may have installed it */
-function install(logger: Logger): void {
+function install(logger: Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     logger: asTemporalLogger(logger),
     shutdownSignals: [],
     // Without `forward`, the SDK's native core prints to the console itself, in colour.
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+      ...(metricsAddress === undefined
+        ? {}
+        : {
+            metrics: {
+              prometheus: {
+                bindAddress: metricsAddress,
+                countersTotalSuffix: true,
+                unitSuffix: true,
+                useSecondsForDurations: true,
+              },
+              attachServiceName: false,
+            },
+          }),
     },
   });
 }

@@ -2,7 +2,13 @@
  * Supervises the processes of one stack: Temporal (unless the environment names one), worker and MCP server. Each is restarted
  * after a crash, which the others notice only as a pause.
  */
-import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/config.js';
+import {
+  SETTING_VARIABLES,
+  settingsToEnvironment,
+  SUPERVISED_VARIABLE,
+  type Settings,
+} from '../platform/config.js';
+import { addressesUnderUp, formatAddress } from '../platform/metrics-settings.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { startLogRotation } from './log-files.js';
 import { keepRunning, type SupervisedProcess } from './keep-running.js';
@@ -44,7 +50,7 @@ export async function startStack(settings: Settings, say: Say): Promise<Stack> {
     keepRunning(
       part === 'server' ? 'The MCP server' : 'The worker',
       async () => {
-        const running = startPart(part, home, environment, say);
+        const running = startPart(part, home, { ...environment, ...healthVariable(settings, part) }, say);
         updateStackState(home, { [`${part}Pid`]: running.pid });
         return running;
       },
@@ -80,6 +86,12 @@ export async function endOrphans(home: string, say: Say): Promise<void> {
   );
   await endOrphanedTemporal(home, say);
   clearStackState(home);
+}
+
+/** Each part has a health address of its own. */
+function healthVariable({ healthAddress }: Settings, part: Part): NodeJS.ProcessEnv {
+  const addresses = addressesUnderUp(healthAddress);
+  return addresses ? { [SETTING_VARIABLES.healthAddress]: formatAddress(addresses[part]) } : {};
 }
 
 /** Environment of a part. An embedded Temporal replaces all TEMPORAL_ variables. */

@@ -11,6 +11,7 @@ import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
 import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
 import { isLoopback } from '../platform/auth-settings.js';
+import { addressesUnderUp, formatAddress } from '../platform/metrics-settings.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
@@ -38,6 +39,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
     await endOrphans(settings.home, say);
     const { host, port } = settings;
     await requireFreePort(host, port, 'the MCP server', SETTING_VARIABLES.port, settingFlag('port'));
+    await requireFreeHealthPorts(settings);
     const requests = shutdownRequests();
     updateStackState(settings.home, { supervisorPid: process.pid });
     const starting = startStack(settings, say).catch((error: unknown) => {
@@ -67,6 +69,19 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
     return code;
   } finally {
     release();
+  }
+}
+
+/** @throws StackError when the port of the server's or the worker's health address is in use, or there is no port after it */
+async function requireFreeHealthPorts({ healthAddress, port }: Settings): Promise<void> {
+  const flag = settingFlag('healthAddress');
+  for (const [part, address] of Object.entries(addressesUnderUp(healthAddress) ?? {})) {
+    if (address.port > 65_535 || address.port === port)
+      throw new StackError(
+        `${flag} ${healthAddress}: expected a port after it for the worker, other than ${settingFlag('port')} ${port}`,
+      );
+    const use = `the health address of the ${part}`;
+    await requireFreePort(address.host, address.port, use, SETTING_VARIABLES.healthAddress, flag);
   }
 }
 
@@ -125,12 +140,21 @@ async function announce(
       ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl}`] : []),
       ...(tools ? [`Tools:             ${tools.join(', ') || 'none'}`] : []),
       `Callers:           ${callersOf(settings)}`,
+      ...healthLines(settings),
       '',
       ...(await clientInstructions(url, settings)),
       '',
       'Ctrl-C stops it; running operations continue at the next start.',
     ].join('\n'),
   );
+}
+
+function healthLines({ healthAddress }: Settings): string[] {
+  const addresses = addressesUnderUp(healthAddress);
+  if (!addresses) return [];
+  return [
+    `Health, metrics:   server http://${formatAddress(addresses.server)}, worker http://${formatAddress(addresses.worker)}`,
+  ];
 }
 
 /** Who may call the server, and from where. */

@@ -26,6 +26,7 @@ import {
 } from '../operations/wire.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
+import type { WorkerMetrics } from './metrics.js';
 import type { VerifyStart } from './verify-start.js';
 
 /** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
@@ -41,6 +42,7 @@ export interface ActivityInterceptorsOptions extends Pick<
   loggers: OperationLoggers;
   reportOutcome: ReportOutcome;
   verifyStart: VerifyStart;
+  metrics: WorkerMetrics;
 }
 
 export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
@@ -53,6 +55,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
       inbound: {
         async execute(input, next) {
           const { activityType, workflowType } = context.info;
+          options.metrics.activityStarts(context.info);
           options.verifyStart(input.headers, context.info);
           operation = operationIn(input.headers, context.info);
           if (!operation) return next(input);
@@ -70,8 +73,8 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
 async function execute(
   run: () => Promise<unknown>,
   context: Context,
-  { token, operationId }: LoggingOperation,
-  { settings, storage, steps, stopping, loggers, reportOutcome }: ActivityInterceptorsOptions,
+  { token, operationId, tool, startedMs }: LoggingOperation,
+  { settings, storage, steps, stopping, loggers, reportOutcome, metrics }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
   const last: unknown = context.info.heartbeatDetails;
@@ -83,6 +86,9 @@ async function execute(
     token,
     operationId,
     progress: reportIn(last),
+    ...(tool === undefined || startedMs === undefined || last
+      ? {}
+      : { onFirstReport: () => metrics.firstProgress(operationId, tool, Date.now() - startedMs) }),
   };
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({

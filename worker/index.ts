@@ -10,13 +10,15 @@ import {
   VERIFY_ANSWER_ACTIVITY,
 } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
+import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
+import { openMeasuredStorage } from '../platform/metrics/storage.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import { requireNamespace } from '../platform/namespace.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { loadSecret } from '../platform/secret.js';
 import { Signer } from '../platform/signer.js';
-import { openStorage, storageChoice } from '../platform/storage/index.js';
+import { storageChoice } from '../platform/storage/index.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
@@ -37,6 +39,8 @@ import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
 import { allEnded, countDraining } from './worker-group.js';
 import { type SharedOptions, WorkerFactory } from './workers.js';
+import { WorkerMetrics } from './metrics.js';
+import { WorkerReadiness } from './readiness.js';
 import { WorkflowCode } from './workflow-code.js';
 import { createWorkflowHost } from './create-workflow-host.js';
 
@@ -59,6 +63,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const stopping = new AbortController();
   const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
+  await prepareMetrics(settings, 'worker');
+  const storage = openMeasuredStorage(settings);
+  const readiness = new WorkerReadiness(settings.home, storage);
+  const endHealth = await startProcessHealth(settings, () => readiness.read(), logger);
   const signer = new Signer(loadSecret(settings.home));
   const isHost = settings.workerRole !== 'workflows';
   const runsWorkflows = settings.workerRole !== 'host';
@@ -74,7 +82,6 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   ]);
   await requireNamespace(temporal);
   const { namespace } = temporal;
-  const storage = openStorage(settings);
   const storageId = await awaitUsableStorage(storage, settings, logger, stopping.signal);
   const steps = new HostSteps({ settings, storage });
   const dataConverter = dataConverterOf(storage);
@@ -89,7 +96,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const logs = new OperationLogs({ storage, logger });
   const loggers = new OperationLoggers(logs, logger);
   const { unsignedStarts } = settings;
-  const verifyStart = startVerifier({ signer, unsignedStarts, logger });
+  const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
+  const verifyStart = startVerifier({ signer, unsignedStarts, logger, onOtherKey });
+  const metrics = new WorkerMetrics(settings.taskQueue);
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -99,12 +108,12 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     interceptors: {
       activity: [
         activityInterceptors({
-          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart },
+          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics },
           stopping: stopping.signal,
         }),
       ],
     },
-    sinks: loggers.workflowSinks(),
+    sinks: { ...loggers.workflowSinks(), ...metrics.sinks() },
   };
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
@@ -138,10 +147,13 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     workflows && (await followEdits(settings, logger, { activities, workflows }, loadedSinceMs));
   // The drain doesn't wait for steps that don't need their worker.
   const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
+  const { taskQueue, workerRole: role } = settings;
+  readiness.started({ client, workers: () => factory.workers, taskQueue, role, host: hostId(settings.home) });
   const draining = workers.filter(
     ({ options }) => settings.stepsEndWithWorker || options.taskQueue !== stepQueue,
   );
   const shutdown = () => {
+    readiness.stopping();
     drain.begin(() => countDraining(draining) + (workflows?.host.drainingCount ?? 0));
     stopping.abort();
     endFollowing?.();
@@ -153,10 +165,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     endChores();
     await steps.leave();
     await logs.close();
+    await endHealth();
     await temporal.close();
   });
   done.catch(() => undefined);
-  const { taskQueue, workerRole: role } = settings;
   logger.info({ taskQueue, namespace, role }, 'worker runs');
   return {
     done,

@@ -21,12 +21,19 @@ export interface StartVerifierOptions {
   /** Whether activities of workflows without a signature may run. */
   unsignedStarts: 'refuse' | 'allow';
   logger: Logger;
+  /** Called with each start that was signed with another key. @param keyId names that key */
+  onOtherKey?: (keyId: string) => void;
 }
 
 /** Throws for an activity that may not run. */
 export type VerifyStart = (headers: Headers, info: Info) => void;
 
-export function startVerifier({ signer, unsignedStarts, logger }: StartVerifierOptions): VerifyStart {
+export function startVerifier({
+  signer,
+  unsignedStarts,
+  logger,
+  onOtherKey,
+}: StartVerifierOptions): VerifyStart {
   const warned = new Set<string>();
   const warnOnce = (about: string, fields: object, message: string) => {
     if (warned.has(about)) return;
@@ -47,8 +54,10 @@ export function startVerifier({ signer, unsignedStarts, logger }: StartVerifierO
     if (problem === undefined) return;
     const what = workflowId === undefined ? 'no workflow' : `workflow ${JSON.stringify(workflowId)}`;
     if (problem === 'other-key') {
+      const { keyId } = parseSignature(signature)!;
+      onOtherKey?.(keyId);
       const message =
-        `the start of ${what} was signed with the key ${parseSignature(signature)!.keyId}, and this worker has the key ` +
+        `the start of ${what} was signed with the key ${keyId}, and this worker has the key ` +
         `${signer.keyId}: its secret is another one. Give all servers and workers of this Temporal the same LONGHAUL_SECRET, or ` +
         `the same file "secret" in LONGHAUL_HOME`;
       warnOnce('key', { workflowId, workflowType }, message);

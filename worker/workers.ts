@@ -30,6 +30,8 @@ export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' |
 
 /** Makes the Workers of a process. */
 export class WorkerFactory {
+  readonly #made = new Set<Worker>();
+
   constructor(
     private readonly settings: Settings,
     private readonly tuning: Tuning,
@@ -37,18 +39,24 @@ export class WorkerFactory {
     private readonly steps: HostSteps,
   ) {}
 
+  /** The Workers that haven't stopped. */
+  get workers(): Worker[] {
+    for (const worker of this.#made) if (worker.getState() === 'STOPPED') this.#made.delete(worker);
+    return [...this.#made];
+  }
+
   /** The Workers of this host: they place jobs on it, and poll its task queues. */
   host(): Promise<Worker[]> {
     const { home, taskQueue, maxSteps, stepsEndWithWorker, drainTimeoutMs } = this.settings;
     const host = hostId(home);
     return Promise.all([
-      Worker.create({
+      this.#create({
         ...this.#activityOptions,
         taskQueue: placementTaskQueue(taskQueue),
         maxConcurrentActivityTaskPolls: PLACEMENT_POLLS,
       }),
-      Worker.create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
-      Worker.create({
+      this.#create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
+      this.#create({
         ...this.#activityOptions,
         taskQueue: stepTaskQueue(taskQueue, host),
         // Otherwise steps run on without their worker, so that there is nothing to wait for.
@@ -66,7 +74,7 @@ export class WorkerFactory {
 
   /** The Worker that runs the activities of the shared task queue. @param connection Default: the shared one */
   activities(connection?: NativeConnection, version?: DeploymentVersion): Promise<Worker> {
-    return Worker.create({
+    return this.#create({
       ...this.#activityOptions,
       ...this.tuning.activities,
       taskQueue: this.settings.taskQueue,
@@ -84,7 +92,7 @@ export class WorkerFactory {
     const workflowBundle = version
       ? { codePath }
       : { code: unversionedCode(await readFile(codePath, 'utf8')) };
-    return Worker.create({
+    return this.#create({
       ...this.shared,
       ...this.tuning.workflows,
       connection,
@@ -94,6 +102,12 @@ export class WorkerFactory {
       shutdownGraceTime: SHUTDOWN_GRACE_MS,
       ...deploymentOptions(version),
     });
+  }
+
+  async #create(options: WorkerOptions): Promise<Worker> {
+    const worker = await Worker.create(options);
+    this.#made.add(worker);
+    return worker;
   }
 
   get #activityOptions(): SharedOptions {

@@ -24,6 +24,8 @@ export interface ActivityContext {
   steps: HostSteps;
   /** The last report; initially that of the previous attempt. */
   progress: Progress | undefined;
+  /** Called with the first report of this attempt. */
+  onFirstReport?: () => void;
   /** Fires when the worker is asked to stop. */
   stopping: AbortSignal;
   /** Set by an activity whose outcome is on this host's disk. */

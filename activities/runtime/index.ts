@@ -21,6 +21,8 @@ export function report(progress: Progress): void {
     warnOnce();
     return;
   }
+  context.onFirstReport?.();
+  delete context.onFirstReport;
   context.progress = { ...progress, progress: Math.max(progress.progress, context.progress?.progress ?? 0) };
   // A local activity's report counts once it has ended: it has no heartbeats.
   if (Context.current().info.isLocal) return;

@@ -31,7 +31,7 @@ export async function checkStorageOfWorkers(client: Client, settings: Settings):
     await Promise.all([
       import('../../platform/storage/index.js'),
       import('../../platform/host-presence.js'),
-      import('../../engine/readiness.js'),
+      import('../../engine/storage-of-workers.js'),
     ]);
   const identities = (await pollersOf(client, settings.taskQueue, 'workflows'))
     .filter(isPolling)

@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../operations/defined.js';
 import { POLL_METHOD } from '../two-stage/index.js';
+import { noteRpcError } from '../metrics/requests.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { LegacyContext } from './context.js';
 import { createLegacyServer } from './server.js';
@@ -84,7 +85,10 @@ export class Exchange {
     const send = this.#transport.send.bind(this.#transport);
     this.#transport.send = async (message, options) => {
       // The official client reconnects even after an error response, unless the event ID marks the request as over.
-      if (isJSONRPCErrorResponse(message)) this.#endPosition(message.id);
+      if (isJSONRPCErrorResponse(message)) {
+        noteRpcError();
+        this.#endPosition(message.id);
+      }
       await send(message, options);
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
     };

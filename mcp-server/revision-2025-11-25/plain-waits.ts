@@ -16,6 +16,7 @@ import {
   waitAndRender,
   type PlainOutcome,
 } from '../plain/index.js';
+import { measureWait } from '../metrics/waits.js';
 import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
@@ -92,7 +93,8 @@ export function waitOnTask(
 ): Promise<CallToolResult | undefined> {
   const asCall = (record: OperationRecord) =>
     renderEnvelope(record, { tool: engine.tools.get(record.tool), isOutcome: true });
-  return taskResult(engine, taskId, callContext, session, asCall);
+  const result = () => taskResult(engine, taskId, callContext, session, asCall);
+  return measureWait(result, () => callContext.signal.aborted);
 }
 
 /** Stores the wait in the stream's position and sends the new position to the client. */

@@ -3,6 +3,7 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { z } from 'zod';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
+import { noteRpcError } from '../metrics/requests.js';
 import { operationResult, operationStatus } from '../sep-1391/index.js';
 import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
@@ -44,6 +45,7 @@ class CurrentServer extends Server {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
       const result = await this.shutdown.track(handle(request, context)).catch((error: unknown) => {
+        noteRpcError();
         throw withFirstIssueOnly(error);
       });
       return linkTransform(this.resourceLinks, clientNameOf(context))(result);

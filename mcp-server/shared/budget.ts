@@ -1,4 +1,5 @@
 /** Time limits for waits. */
+import { measureWait } from '../metrics/waits.js';
 
 /**
  * Runs `wait` with a signal that fires after `seconds`, or when the caller's does. Uses its own timer, since
@@ -12,7 +13,10 @@ export async function withBudget<T>(
   const budget = new AbortController();
   const timer = setTimeout(() => budget.abort(), seconds * 1000);
   try {
-    return await wait(AbortSignal.any([budget.signal, caller]));
+    return await measureWait(
+      () => wait(AbortSignal.any([budget.signal, caller])),
+      () => budget.signal.aborted || caller.aborted,
+    );
   } finally {
     clearTimeout(timer);
   }

@@ -23,6 +23,8 @@ import type { Storage } from './types.js';
 /** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** Key prefix of values that are written to see whether that works. */
+const PROBE_PREFIX = 'health/';
 
 /** Storage in a folder of this machine; keys are relative paths. */
 export function folderStorage(folder: string): Storage {
@@ -174,7 +176,9 @@ export function folderStorage(folder: string): Storage {
       for await (const key of keys) await this.remove(key);
     },
     async probe() {
-      await stat(root).catch(undefinedIfMissing);
+      const key = `${PROBE_PREFIX}${process.pid}`;
+      await this.put(key, Buffer.from(new Date().toISOString()));
+      await this.remove(key);
     },
   };
 }

@@ -44,6 +44,10 @@ export interface Storage {
   remove(key: string): Promise<void>;
   /** Removes many values, if they exist: in few requests. */
   removeAll(keys: AsyncIterable<string> | Iterable<string>): Promise<void>;
-  /** One cheap request. @throws StorageError when the store doesn't answer, or refuses */
+  /**
+   * Asks whether values can be stored: by writing one to a folder, by one cheap request to a store.
+   *
+   * @throws StorageError when the store doesn't answer, or refuses; a system error of the folder
+   */
   probe(): Promise<void>;
 }

@@ -48,7 +48,10 @@ describe(COMPOSE_FILE, () => {
   test('the checker refuses a broken file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-compose-'));
     const broken = join(folder, 'compose.yml');
-    writeFileSync(broken, readFileSync(COMPOSE_FILE, 'utf8').replace('restart: unless-stopped', 'restart: 7'));
+    writeFileSync(
+      broken,
+      readFileSync(COMPOSE_FILE, 'utf8').replace('restart: unless-stopped', 'restart: 7'),
+    );
     const { status, stderr } = spawnSync(checker, [broken], { encoding: 'utf8' });
     rmSync(folder, { recursive: true });
     expect([status, stderr]).toEqual([1, expect.stringContaining('restart')]);

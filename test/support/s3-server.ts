@@ -39,7 +39,14 @@ export class S3Server {
       folder,
       command: [
         path,
-        ...['--port', `127.0.0.1:${port}`, '--keep-alive', '--quiet', '--access-log', join(folder, 'access.log')],
+        ...[
+          '--port',
+          `127.0.0.1:${port}`,
+          '--keep-alive',
+          '--quiet',
+          '--access-log',
+          join(folder, 'access.log'),
+        ],
         // Not every file system of a temporary folder has extended attributes.
         ...['posix', '--sidecar', sidecar, join(folder, 'buckets')],
       ],

@@ -15,6 +15,7 @@ import {
 } from '@temporalio/workflow';
 import { RawValue } from '@temporalio/common';
 import { divideCleanup } from '../../operations/budgets.js';
+import { defined } from '../../operations/defined.js';
 import { mergeProgress } from '../../operations/record.js';
 import {
   LOG_CONTEXT_HEADER,
@@ -41,6 +42,7 @@ import { registerHandlers } from './handlers.js';
 import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
+import { startedMs } from './measure.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import {
@@ -250,6 +252,7 @@ function ownHeaders() {
   const context: LogContext = {
     ...(tool === undefined ? {} : { tool }),
     ...(partMemo() ? { part: partMemo()!.name } : {}),
+    ...(state().progress ? {} : defined({ startedMs: startedMs() })),
   };
   return {
     [OPERATION_HEADER]: toPayload(token),

@@ -25,6 +25,7 @@ import {
   type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
+import { measureClosed, measureFirstProgress } from './measure.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
 
@@ -111,7 +112,12 @@ export function state(): StateMemo {
  */
 export function changeState(changes: Partial<StateMemo>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
-  Object.assign(state(), changes, { updatedAt: new Date().toISOString() });
+  const updatedAt = new Date().toISOString();
+  Object.assign(state(), changes, { updatedAt });
+  if (changes.inputRequests) {
+    if (Object.keys(changes.inputRequests).length === 0) delete state().questionsSince;
+    else state().questionsSince ??= updatedAt;
+  }
   const isProgress = Object.keys(changes).every((key) => key === 'progress');
   unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
 }
@@ -212,6 +218,7 @@ export function holdProgress(): void {
 
 /** The run ends: what changes after its last activation is dropped. */
 export function endRun(how: Ending): void {
+  if (ending === undefined && how !== 'continued') measureClosed(how);
   ending ??= how;
 }
 
@@ -221,13 +228,14 @@ export function hasEnded(): boolean {
 
 /** State that the run that continues this one begins with. */
 export function continuedState(): StateMemo {
-  const { children: _children, ...carried } = state();
+  const { children: _children, questionsSince: _questionsSince, ...carried } = state();
   return { ...carried, inputRequests: {} };
 }
 
 /** Sets the workflow's progress; it never decreases. */
 export function setProgress(next: Partial<Progress>): void {
   const before = state().progress;
+  if (!before) measureFirstProgress();
   const total = next.total ?? before?.total;
   const message = next.message ?? before?.message;
   changeState({

@@ -17,6 +17,7 @@ import {
   type TurnNotice,
   type TurnRequest,
 } from '../../operations/queue-wire.js';
+import { measureTurn } from './measure.js';
 import { changeState, partMemo, startMemo, state } from './state.js';
 
 const { [ASK_TURN_ACTIVITY]: ask, [RETURN_TURN_ACTIVITY]: giveBack } = proxyLocalActivities<{
@@ -50,6 +51,7 @@ export async function takeTurn(): Promise<void> {
   if (notice.isGranted) {
     const nowMs = Date.now();
     changeState({ turnAt: new Date(nowMs).toISOString(), turnWaitedMs: nowMs - askedMs });
+    measureTurn(nowMs - askedMs);
     return;
   }
   const { type, message } = notice;

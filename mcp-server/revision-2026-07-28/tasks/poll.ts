@@ -13,6 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { CallerEngine } from '../../auth/caller-engine.js';
 import type { Shutdown } from '../../lifecycle/shutdown.js';
+import { noteRpcError } from '../../metrics/requests.js';
 import { SERVER_INFO } from '../../shared/identity.js';
 import { linkTransform, type ResourceLinksSetting } from '../../shared/links-as-text.js';
 import { rpcErrorOf } from '../../shared/protocol-error.js';
@@ -76,6 +77,7 @@ export async function answerPoll(
     const stamped = { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } };
     return { httpStatus: 200, message: { jsonrpc: '2.0', id, result: stamped } };
   } catch (error) {
+    noteRpcError();
     const isForbidden =
       error instanceof ProtocolError && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
     return { httpStatus: isForbidden ? 400 : 200, message: { jsonrpc: '2.0', id, error: rpcErrorOf(error) } };

@@ -1,0 +1,56 @@
+/**
+ * Whether other servers of this Temporal have another secret. Each start is signed, and its memo names the key: both servers see the
+ * starts of the other. Tokens, sessions and answers of one are refused by the other, and workers of one refuse to work for it.
+ */
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { parseSignature } from '../operations/signatures.js';
+import { START_MEMO, type StartMemo } from '../operations/wire.js';
+import { OK, warning, type Check } from '../platform/health/checks.js';
+import { Background } from '../platform/metrics/background.js';
+import { quote } from '../platform/visibility-query.js';
+import { listRuns } from './current-runs.js';
+import type { TemporalClient } from './temporal.js';
+
+/** Interval of looks, age of the starts that count, both in milliseconds, and their number. */
+const LOOK_INTERVAL_MS = 60_000;
+const RECENT_MS = 3600_000;
+const LOOKED_AT = 50;
+
+export class KeyCheck {
+  readonly #foreign: Background<string[]>;
+
+  /** @param keyId names the key of this server in signatures */
+  constructor(
+    private readonly temporal: TemporalClient,
+    private readonly keyId: string,
+  ) {
+    this.#foreign = new Background(LOOK_INTERVAL_MS, () => this.#look());
+  }
+
+  /** The outcome of the last look; it is repeated in the background. */
+  read(): Check {
+    if (this.temporal.isConnected) this.#foreign.refresh();
+    const [foreign] = this.#foreign.value ?? [];
+    if (foreign === undefined) return OK;
+    return warning(
+      `operations of the last hour were started with the key ${foreign}, and this server has the key ${this.keyId}: give all servers ` +
+        'and workers of this Temporal the same LONGHAUL_SECRET, or the same file "secret" in LONGHAUL_HOME',
+    );
+  }
+
+  async #look(): Promise<string[]> {
+    const since = new Date(Date.now() - RECENT_MS).toISOString();
+    const query = `TaskQueue = ${quote(this.temporal.taskQueue)} AND StartTime > '${since}' AND ParentWorkflowId IS NULL`;
+    const { infos } = await listRuns(this.temporal, 'metrics', query, LOOKED_AT, undefined);
+    const keys = new Set<string>();
+    for (const { memo } of infos) {
+      const field = memo?.fields?.[START_MEMO];
+      if (!field) continue;
+      const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, { [START_MEMO]: field });
+      const { signature } = (decoded?.[START_MEMO] ?? {}) as Partial<StartMemo>;
+      const keyId = parseSignature(signature)?.keyId;
+      if (keyId !== undefined && keyId !== this.keyId) keys.add(keyId);
+    }
+    return [...keys];
+  }
+}

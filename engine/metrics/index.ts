@@ -1,0 +1,79 @@
+/**
+ * Gauges of everything that Temporal knows about the task queue: open operations, questions, backlogs, hosts, builds. They are read in
+ * the background while somebody scrapes, so a page holds what was known at the scrape before. Every server gives the same values.
+ */
+import { Background } from '../../platform/metrics/background.js';
+import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
+import type { Engine } from '../index.js';
+import { readBuilds, type BuildUse } from './builds.js';
+import { readOpenOperations, type OpenOperations } from './open-operations.js';
+import { QueueReader, type QueueReadings } from './task-queues.js';
+
+/** Least intervals of the reads, in milliseconds. */
+const OPEN_INTERVAL_MS = 30_000;
+const QUEUES_INTERVAL_MS = 15_000;
+const BUILDS_INTERVAL_MS = 60_000;
+/** Share of visibility that counting may take: on average a call in this time, in milliseconds. */
+const MS_PER_COUNT = 1_000;
+
+/** @returns a function that removes them */
+export function registerEngineGauges(engine: Engine): () => void {
+  const { temporal } = engine;
+  const open = new Background<OpenOperations>(
+    ({ callCount }) => Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT),
+    () => readOpenOperations(temporal, engine.tools.keys()),
+  );
+  const queueReader = new QueueReader(temporal);
+  const queues = new Background<QueueReadings>(QUEUES_INTERVAL_MS, () => queueReader.read());
+  const builds = new Background<BuildUse[]>(BUILDS_INTERVAL_MS, () => readBuilds(temporal));
+  const ofQueues = (value: (queue: QueueReadings['queues'][number]) => number | undefined) =>
+    queues.map(({ queues: all }) =>
+      all.flatMap((queue): [{ task_queue: string; type: string }, number][] => {
+        const { taskQueue, type } = queue;
+        const number = value(queue);
+        return number === undefined ? [] : [[{ task_queue: taskQueue, type }, number]];
+      }),
+    );
+  const ends = [
+    onScrape(() => {
+      if (temporal.isConnected) for (const one of [open, queues, builds]) one.refresh();
+    }),
+    gauge('longhaul_operations_open', () =>
+      open.map(({ counts }) =>
+        counts.map(({ tool, status, count }): Reading<'longhaul_operations_open'> => [
+          { tool, status },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_questions_open', () => open.map(({ questions }) => [[{}, questions.count]])),
+    gauge('longhaul_question_oldest_age_seconds', () =>
+      open.map(({ questions: { oldestSinceMs } }) => [
+        [{}, oldestSinceMs === undefined ? 0 : Math.max(0, (Date.now() - oldestSinceMs) / 1_000)],
+      ]),
+    ),
+    gauge('longhaul_task_queue_backlog', () => ofQueues(({ backlog }) => backlog?.count)),
+    gauge('longhaul_task_queue_backlog_age_seconds', () => ofQueues(({ backlog }) => backlog?.ageSeconds)),
+    gauge('longhaul_task_queue_pollers', () => ofQueues(({ pollers }) => pollers)),
+    gauge('longhaul_host_last_seen_timestamp_seconds', () =>
+      queues.map(({ hosts }) =>
+        [...hosts].map(([host, seenMs]): Reading<'longhaul_host_last_seen_timestamp_seconds'> => [
+          { host },
+          seenMs / 1_000,
+        ]),
+      ),
+    ),
+    gauge('longhaul_build_open_operations', () =>
+      builds.map((all) =>
+        all.map(({ build, status, isPolled, open: count }): Reading<'longhaul_build_open_operations'> => [
+          { build, status, polled: isPolled ? 'yes' : 'no' },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_watched_operations', () => [[{}, engine.watchCounts.operations]]),
+    gauge('longhaul_history_polls_open', () => [[{}, engine.watchCounts.polls]]),
+    gauge('longhaul_visibility_calls_waiting', () => [[{}, temporal.waitingVisibilityCount]]),
+  ];
+  return () => ends.forEach((end) => end());
+}

@@ -1,0 +1,83 @@
+/** Counts of open operations by tool and status, and the questions among them, from visibility. */
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
+import { OTHER } from '../../platform/metrics/index.js';
+import { quote } from '../../platform/visibility-query.js';
+import { listRuns } from '../current-runs.js';
+import type { TemporalClient } from '../temporal.js';
+
+const STATUSES = ['working', 'input_required'] as const;
+
+/** Operations with questions whose age is looked at: those started last, since lists have them first. */
+const QUESTIONS_READ = 100;
+
+export interface OpenOperations {
+  counts: { tool: string; status: (typeof STATUSES)[number]; count: number }[];
+  questions: {
+    count: number;
+    /** When the oldest was asked, in milliseconds since 1970. */
+    oldestSinceMs: number | undefined;
+  };
+  /** Calls to visibility that this took. */
+  callCount: number;
+}
+
+/**
+ * Costs a call for each status, and one for each tool and status while operations of the status are open.
+ *
+ * @param tools names of tools; operations of others are counted together
+ * @throws LonghaulError `unavailable`; Error where visibility has no search attributes of Longhaul
+ */
+export async function readOpenOperations(
+  temporal: TemporalClient,
+  tools: readonly string[],
+): Promise<OpenOperations> {
+  if (!(await temporal.facts()).searchAttributes) throw new Error('no search attributes');
+  let callCount = 0;
+  const countOf = async (query: string): Promise<number> => {
+    callCount += 1;
+    const { count } = await temporal.callVisibility('metrics', (client) =>
+      client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
+    );
+    return Number(count);
+  };
+  const counts: OpenOperations['counts'] = [];
+  const questions: OpenOperations['questions'] = { count: 0, oldestSinceMs: undefined };
+  for (const status of STATUSES) {
+    const query = openQuery(temporal.taskQueue, status);
+    let rest = await countOf(query);
+    if (status === 'input_required') questions.count = rest;
+    for (const tool of tools) {
+      const count = rest === 0 ? 0 : await countOf(`${query} AND ${SEARCH_ATTRIBUTES.tool} = ${quote(tool)}`);
+      rest = Math.max(0, rest - count);
+      counts.push({ tool, status, count });
+    }
+    if (rest > 0) counts.push({ tool: OTHER, status, count: rest });
+  }
+  if (questions.count > 0) {
+    callCount += 1;
+    questions.oldestSinceMs = await oldestQuestion(temporal);
+  }
+  return { counts, questions, callCount };
+}
+
+function openQuery(taskQueue: string, status: (typeof STATUSES)[number]): string {
+  const { tool, status: attribute } = SEARCH_ATTRIBUTES;
+  const term = status === 'working' ? `${attribute} != 'input_required'` : `${attribute} = 'input_required'`;
+  return `ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)} AND ${tool} IS NOT NULL AND ${term}`;
+}
+
+async function oldestQuestion(temporal: TemporalClient): Promise<number | undefined> {
+  const query = openQuery(temporal.taskQueue, 'input_required');
+  const { infos } = await listRuns(temporal, 'metrics', query, QUESTIONS_READ, undefined);
+  const since = await Promise.all(
+    infos.map(async ({ memo }) => {
+      const field = memo?.fields?.[STATE_MEMO];
+      const decoded = await decodeMapFromPayloads(temporal.dataConverter, field && { [STATE_MEMO]: field });
+      const { questionsSince, updatedAt } = (decoded?.[STATE_MEMO] ?? {}) as StateMemo;
+      return Date.parse(questionsSince ?? updatedAt ?? '');
+    }),
+  );
+  const known = since.filter((ms) => !Number.isNaN(ms));
+  return known.length > 0 ? Math.min(...known) : undefined;
+}

@@ -1,0 +1,82 @@
+/** The task queues that Longhaul's workers poll, with their backlogs, and the hosts behind them. */
+import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
+import { describeQueue, hostInIdentity, isPolling, type QueueWork } from '../../platform/host-presence.js';
+import type { TemporalClient } from '../temporal.js';
+
+/** Deadline of describing a task queue, in milliseconds. */
+const DEADLINE_MS = 5_000;
+/** Maximum number of hosts, and how long one that is gone stays on the page, in milliseconds: a day. */
+const MAX_HOSTS = 100;
+const GONE_MS = 24 * 3600_000;
+
+interface QueueReading {
+  taskQueue: string;
+  type: 'workflow' | 'activity';
+  /** Workers that poll it. */
+  pollers: number;
+  /** Undefined where this Temporal doesn't count tasks. */
+  backlog: { count: number; ageSeconds: number } | undefined;
+}
+
+export interface QueueReadings {
+  queues: QueueReading[];
+  /** Host -> when one of its workers polled last, in milliseconds since 1970. */
+  hosts: Map<string, number>;
+}
+
+export class QueueReader {
+  /** Hosts that this process has seen: Temporal forgets a poller after five minutes. */
+  readonly #seen = new Map<string, number>();
+
+  constructor(private readonly temporal: TemporalClient) {}
+
+  /** @throws LonghaulError `unavailable` */
+  async read(): Promise<QueueReadings> {
+    const { taskQueue } = this.temporal;
+    const shared = await Promise.all([
+      this.#describe(taskQueue, 'workflows'),
+      this.#describe(taskQueue, 'activities'),
+    ]);
+    for (const { identities } of shared)
+      for (const identity of identities) {
+        const host = hostInIdentity(identity);
+        if (host !== undefined && (this.#seen.has(host) || this.#seen.size < MAX_HOSTS))
+          this.#seen.set(host, this.#seen.get(host) ?? 0);
+      }
+    const ofHosts: QueueReading[] = [];
+    for (const host of [...this.#seen.keys()]) {
+      const [files, steps] = await Promise.all([
+        this.#describe(hostTaskQueue(taskQueue, host), 'activities'),
+        this.#describe(stepTaskQueue(taskQueue, host), 'activities'),
+      ]);
+      const seenMs = Math.max(files.seenMs, this.#seen.get(host)!);
+      if (Date.now() - seenMs > GONE_MS) this.#seen.delete(host);
+      else {
+        this.#seen.set(host, seenMs);
+        ofHosts.push(files.reading, steps.reading);
+      }
+    }
+    return {
+      queues: [...shared.map(({ reading }) => reading), ...ofHosts],
+      hosts: new Map([...this.#seen].filter(([, seenMs]) => seenMs > 0)),
+    };
+  }
+
+  async #describe(taskQueue: string, work: QueueWork) {
+    const { pollers, backlog } = await this.temporal.call(
+      (client) => describeQueue(client, taskQueue, work, true),
+      DEADLINE_MS,
+    );
+    const reading: QueueReading = {
+      taskQueue,
+      type: work === 'workflows' ? 'workflow' : 'activity',
+      pollers: pollers.filter(isPolling).length,
+      backlog,
+    };
+    return {
+      reading,
+      identities: pollers.map(({ identity }) => identity),
+      seenMs: pollers[0]?.polledAt.getTime() ?? 0,
+    };
+  }
+}

@@ -1,0 +1,29 @@
+/** Health and readiness on the server's own port, and metrics where nobody has to say who they are. */
+import type { Hono } from 'hono';
+import type { Engine } from '../../engine/index.js';
+import type { Settings } from '../../platform/config.js';
+import { ALIVE } from '../../platform/health/checks.js';
+import { metricsPage, METRICS_CONTENT_TYPE } from '../../platform/metrics/index.js';
+import type { ServerReadiness } from './readiness.js';
+
+export interface HealthOptions {
+  engine: Engine;
+  settings: Settings;
+  /** Whether callers need no credential: then the tools are named, and metrics are served. */
+  isOpen: boolean;
+  readiness: ServerReadiness;
+}
+
+/** Registers `/healthz`, `/readyz` and `/metrics`; also while the server stops, since probes ask then too. */
+export function registerHealth(app: Hono, { engine, settings, isOpen, readiness }: HealthOptions): void {
+  app.get('/healthz', (c) => c.json(ALIVE));
+  app.get('/readyz', async (c) => {
+    const body = await readiness.read();
+    if (body.status !== 'ready') return c.json(body, 503);
+    return c.json({ ...body, ...(isOpen ? { tools: engine.tools.keys() } : {}) });
+  });
+  if (!settings.metrics || !isOpen) return;
+  app.get('/metrics', async (c) =>
+    c.text((await metricsPage()) ?? '', 200, { 'Content-Type': METRICS_CONTENT_TYPE }),
+  );
+}

@@ -1,0 +1,114 @@
+/** Health checks, as every process answers them: `GET /healthz` and `GET /readyz`. */
+import { statfs } from 'node:fs/promises';
+import { LonghaulError } from '../../operations/errors.js';
+import { storageErrorIn, type Storage } from '../storage/index.js';
+import { withTimeout } from '../with-timeout.js';
+
+/** Result of one check. A warning doesn't make the process unready. */
+export interface Check {
+  status: 'ok' | 'warning' | 'failed';
+  /** Set unless it is ok: one line that says what is wrong. */
+  reason?: string;
+  /** Whether waiting doesn't help: somebody has to change a setting, a permission or the store. */
+  isPermanent?: true;
+}
+
+/** Results by name of the check. */
+export type Checks = Record<string, Check>;
+
+/** Body of `GET /readyz`. */
+export interface ReadinessBody {
+  status: 'ready' | 'unavailable';
+  checks: Checks;
+  /** Reasons of the failed checks; only with status `unavailable`. */
+  missing?: string[];
+  /** Reasons of warnings; only where there are any. */
+  degraded?: string[];
+}
+
+/** Body of `GET /healthz`: an answer at all means that the event loop turns. */
+export const ALIVE = { status: 'ok' } as const;
+
+/** Free space of the home's disk below which the process isn't ready, and below which it warns, in bytes. */
+export const FREE_FAIL_BYTES = 16 * 1024 ** 2;
+export const FREE_WARN_BYTES = 1024 ** 3;
+
+/** How long the answer of storage counts, in milliseconds, and the limit of one answer. */
+const ANSWER_FRESH_MS = 10_000;
+const ANSWER_LIMIT_MS = 5_000;
+
+export const OK: Check = { status: 'ok' };
+
+export function failed(reason: string): Check {
+  return { status: 'failed', reason };
+}
+
+export function warning(reason: string): Check {
+  return { status: 'warning', reason };
+}
+
+export function readinessOf(checks: Checks): ReadinessBody {
+  const reasons = (wanted: Check['status']) =>
+    Object.values(checks).flatMap(({ status, reason }) => (status === wanted ? [reason ?? wanted] : []));
+  const [missing, degraded] = [reasons('failed'), reasons('warning')];
+  return {
+    status: missing.length > 0 ? 'unavailable' : 'ready',
+    checks,
+    ...(missing.length > 0 ? { missing } : {}),
+    ...(degraded.length > 0 ? { degraded } : {}),
+  };
+}
+
+/** Checks of the home's disk and of storage. Addresses and paths stay out of the reasons: anybody may read them. */
+export class StorageChecks {
+  #answered: { check: Promise<Check>; atMs: number } | undefined;
+
+  constructor(
+    private readonly home: string,
+    private readonly storage: Storage,
+  ) {}
+
+  async read(): Promise<{ storage: Check; disk: Check }> {
+    const [storage, disk] = await Promise.all([this.#isUsable(), this.#isRoomy()]);
+    return { storage, disk };
+  }
+
+  #isUsable(): Promise<Check> {
+    const { atMs = -Infinity } = this.#answered ?? {};
+    if (performance.now() - atMs > ANSWER_FRESH_MS)
+      this.#answered = { check: this.#probe(), atMs: performance.now() };
+    return this.#answered!.check;
+  }
+
+  async #probe(): Promise<Check> {
+    const probe = this.storage.probe().then(
+      () => OK,
+      (error: unknown): Check => {
+        const trouble = storageErrorIn(error);
+        if (!trouble) return failed(`storage can't be written: ${codeOf(error)}`);
+        return { ...failed(trouble.message), ...(trouble.retryable ? {} : { isPermanent: true as const }) };
+      },
+    );
+    return withTimeout(probe, ANSWER_LIMIT_MS, () =>
+      failed(`storage did not answer within ${ANSWER_LIMIT_MS / 1_000} s`),
+    );
+  }
+
+  async #isRoomy(): Promise<Check> {
+    try {
+      const { bavail, bsize } = await statfs(this.home);
+      const free = bavail * bsize;
+      if (free >= FREE_WARN_BYTES) return OK;
+      const reason = `the disk of the home has ${Math.floor(free / 1024 ** 2)} MiB left`;
+      return free < FREE_FAIL_BYTES ? failed(reason) : warning(reason);
+    } catch (error) {
+      return failed(`the disk of the home can't be read: ${codeOf(error)}`);
+    }
+  }
+}
+
+/** A system error's code, such as ENOSPC; its message would name the path. */
+function codeOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? (error instanceof LonghaulError ? error.kind : message);
+}

@@ -1,0 +1,82 @@
+/**
+ * Listener of a process for health checks and metrics, without authentication: for probes and scrapers on a private network. It shares
+ * nothing with the server's own port, so that neither load there nor its limits keep a probe from its answer.
+ */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { SettingsError } from '../config.js';
+import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
+import { formatAddress, type ListenAddress } from '../metrics-settings.js';
+import { ALIVE, type ReadinessBody } from './checks.js';
+
+/** Limits of a request, of an idle connection and of an answer that isn't read, in milliseconds. */
+const REQUEST_LIMIT_MS = 5_000;
+const SOCKET_LIMIT_MS = 30_000;
+/** Maximum number of connections: probes and scrapers are few. */
+const MAX_CONNECTIONS = 100;
+
+/**
+ * Serves `/healthz`, `/readyz` and, where the process keeps metrics, `/metrics`.
+ *
+ * @param readiness answers within a bounded time
+ * @returns a function that closes it, with its connections
+ * @throws SettingsError when the address can't be listened on
+ */
+export async function startHealthListener(
+  address: ListenAddress,
+  readiness: () => Promise<ReadinessBody>,
+): Promise<() => Promise<void>> {
+  const server = createServer(
+    { requestTimeout: REQUEST_LIMIT_MS, headersTimeout: REQUEST_LIMIT_MS },
+    (request, response) => {
+      const path = request.url?.split('?', 1)[0] ?? '';
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return json(response, 405, { error: `${request.method}: expected GET` });
+      answer(path, response, readiness).catch((error: unknown) =>
+        json(response, 500, { error: error instanceof Error ? error.message : String(error) }),
+      );
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.timeout = SOCKET_LIMIT_MS;
+  server.listen(address.port, address.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new SettingsError(
+      `${formatAddress(address)} can't be listened on (${(error as NodeJS.ErrnoException).code}): choose another address with ` +
+        'LONGHAUL_HEALTH_ADDRESS or --health-address',
+    );
+  }
+  // The process ends when its work does.
+  server.unref();
+  return async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+}
+
+async function answer(
+  path: string,
+  response: ServerResponse,
+  readiness: () => Promise<ReadinessBody>,
+): Promise<void> {
+  if (path === '/healthz') return json(response, 200, ALIVE);
+  if (path === '/readyz') {
+    const body = await readiness();
+    return json(response, body.status === 'ready' ? 200 : 503, body);
+  }
+  const page = path === '/metrics' ? await metricsPage() : undefined;
+  if (page === undefined)
+    return json(response, 404, { error: `${path}: expected /healthz, /readyz, or /metrics with metrics on` });
+  response.writeHead(200, { 'Content-Type': METRICS_CONTENT_TYPE, 'Cache-Control': 'no-store' }).end(page);
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  if (response.headersSent) return void response.end();
+  response
+    .writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+    .end(JSON.stringify(body));
+}

@@ -1,0 +1,43 @@
+/** Health and metrics of a process: begun before its work, ended after it. */
+import type { Settings } from '../config.js';
+import type { Logger } from '../log.js';
+import { startMetrics } from '../metrics/index.js';
+import { formatAddress, parseAddress } from '../metrics-settings.js';
+import type { ReadinessBody } from './checks.js';
+
+/**
+ * Keeps metrics if the settings say so; call it before anything connects to Temporal, whose core has metrics too.
+ *
+ * A worker without an address has no page, so that it keeps none.
+ */
+export async function prepareMetrics(settings: Settings, process: 'server' | 'worker'): Promise<void> {
+  if (settings.metrics && (process === 'server' || settings.healthAddress !== undefined))
+    await startMetrics(process);
+}
+
+/**
+ * Serves health and metrics on the address of the settings, and registers the gauges of the home.
+ *
+ * @returns a function that ends both
+ * @throws SettingsError when the address can't be listened on
+ */
+export async function startProcessHealth(
+  settings: Settings,
+  readiness: () => Promise<ReadinessBody>,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const ends: (() => void | Promise<void>)[] = [];
+  if (settings.metrics) {
+    const { registerHomeGauges } = await import('./home-gauges.js');
+    ends.push(registerHomeGauges(settings, readiness));
+  }
+  if (settings.healthAddress !== undefined) {
+    const { startHealthListener } = await import('./listener.js');
+    const address = parseAddress(settings.healthAddress)!;
+    ends.push(await startHealthListener(address, readiness));
+    logger.info({ healthAddress: formatAddress(address), metrics: settings.metrics }, 'health is served');
+  }
+  return async () => {
+    for (const end of ends) await end();
+  };
+}

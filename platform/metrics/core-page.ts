@@ -1,0 +1,51 @@
+/**
+ * Metrics of Temporal's native core (`temporal_...`): requests, slots, pollers, caches. Its exporter is a listener of its own, on a
+ * port of loopback that the system chooses; its page is added to that of the process.
+ */
+import { get } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** Limit of reading the core's page, in milliseconds: it comes from memory. */
+const LIMIT_MS = 1_000;
+const LOOPBACK = '127.0.0.1';
+
+let address: string | undefined;
+
+/** Chooses the address of the core's exporter, before Temporal's runtime is installed. */
+export async function chooseCoreAddress(): Promise<void> {
+  address ??= `${LOOPBACK}:${await anyPort()}`;
+}
+
+/** Address of the core's exporter; undefined without metrics. */
+export function coreAddress(): string | undefined {
+  return address;
+}
+
+/** The core has no exporter: its page stays empty. */
+export function withoutCorePage(): void {
+  address = undefined;
+}
+
+/** The core's page; empty while there is no runtime yet, or it doesn't answer. */
+export function corePage(): Promise<string> {
+  return new Promise((resolve) => {
+    if (address === undefined) return resolve('');
+    const none = () => resolve('');
+    get(`http://${address}/metrics`, { agent: false, signal: AbortSignal.timeout(LIMIT_MS) }, (response) => {
+      if (response.statusCode === 200) text(response).then(resolve, none);
+      else none();
+    }).on('error', none);
+  });
+}
+
+function anyPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host: LOOPBACK, port: 0 }, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

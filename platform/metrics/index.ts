@@ -1,0 +1,79 @@
+/**
+ * Counts and measures, for every room of the process. Until {@link startMetrics} has loaded OpenTelemetry's SDK, a count is a check
+ * for undefined: a process without metrics loads and keeps nothing.
+ */
+import type { CounterName, GaugeName, HistogramName, Labels } from './catalog.js';
+import type { Recorder } from './recorder.js';
+
+/** One value of a gauge. */
+export type Reading<Name extends GaugeName> = [labels: Labels<Name>, value: number];
+type Read<Name extends GaugeName> = () => Iterable<Reading<Name>>;
+
+/** Label for names that callers make up, such as unknown methods: labels have few values. */
+export const OTHER = 'other';
+
+/** Media type of the page: Prometheus's text format. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+let recorder: Recorder | undefined;
+const gauges = new Map<GaugeName, Set<Read<GaugeName>>>();
+const scrapeListeners = new Set<() => void>();
+
+/** Whether the process keeps metrics. */
+export function areMetricsOn(): boolean {
+  return recorder !== undefined;
+}
+
+/** Keeps metrics from now on. @param process kind of process, a label of `longhaul_process_info` */
+export async function startMetrics(process: 'server' | 'worker'): Promise<void> {
+  if (recorder) return;
+  const [{ Recorder }, { chooseCoreAddress }] = await Promise.all([
+    import('./recorder.js'),
+    import('./core-page.js'),
+  ]);
+  await chooseCoreAddress();
+  recorder ??= new Recorder(process, readGauge);
+}
+
+/** Adds to a counter. @param by 0 makes the series visible before its first event. Default: 1 */
+export function count<Name extends CounterName>(name: Name, labels: Labels<Name>, by = 1): void {
+  recorder?.add(name, labels, by);
+}
+
+/** Adds a value to a histogram, in the metric's unit. */
+export function observe<Name extends HistogramName>(name: Name, labels: Labels<Name>, value: number): void {
+  recorder?.observe(name, labels, value);
+}
+
+/**
+ * Registers a source of a gauge's values, read at each scrape. It may not wait.
+ *
+ * @returns a function that removes it
+ */
+export function gauge<Name extends GaugeName>(name: Name, read: Read<NoInfer<Name>>): () => void {
+  const sources = gauges.get(name) ?? new Set();
+  gauges.set(name, sources.add(read as Read<GaugeName>));
+  return () => void sources.delete(read as Read<GaugeName>);
+}
+
+/**
+ * Registers a listener that is called at each scrape, before values are read. It returns at once: slow reads run in the background,
+ * and their values are on a later page.
+ *
+ * @returns a function that removes it
+ */
+export function onScrape(listener: () => void): () => void {
+  scrapeListeners.add(listener);
+  return () => void scrapeListeners.delete(listener);
+}
+
+/** The page of metrics in Prometheus's text format; undefined while the process keeps none. */
+export async function metricsPage(): Promise<string | undefined> {
+  if (!recorder) return undefined;
+  for (const listener of scrapeListeners) listener();
+  return recorder.page();
+}
+
+function* readGauge(name: GaugeName): Generator<Reading<GaugeName>> {
+  for (const read of gauges.get(name) ?? []) yield* read();
+}

@@ -1,0 +1,72 @@
+/**
+ * Metrics of the process, kept by OpenTelemetry's SDK and rendered by its Prometheus exporter. Loaded only where metrics are on. The
+ * exporter listens on no port: pages are served by the process's own listeners.
+ */
+import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { longhaulPackage } from '../package.js';
+import { METRICS, type CounterName, type GaugeName, type HistogramName, type MetricName } from './catalog.js';
+import { corePage } from './core-page.js';
+import { processReadings } from './process-readings.js';
+
+type ReadGauge = (name: GaugeName) => Iterable<[Attributes, number]>;
+
+export class Recorder {
+  readonly #exporter = new PrometheusExporter({ preventServerStart: true });
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+  readonly #counters = new Map<MetricName, Counter>();
+  readonly #histograms = new Map<MetricName, Histogram>();
+  /** Page that is being made: scrapes at the same time share it. */
+  #page: Promise<string> | undefined;
+
+  /** @param readGauge values of a gauge now */
+  constructor(process: 'server' | 'worker', readGauge: ReadGauge) {
+    const meter = new MeterProvider({ readers: [this.#exporter] }).getMeter('longhaul');
+    const own = processReadings(process, longhaulPackage().version);
+    for (const [name, metric] of Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][]) {
+      const description = { description: metric.help, ...('unit' in metric ? { unit: metric.unit } : {}) };
+      const read = own[name];
+      if (read)
+        meter[metric.type === 'counter' ? 'createObservableCounter' : 'createObservableGauge'](
+          name,
+          description,
+        ).addCallback((result) => {
+          const [labels, value] = read();
+          result.observe(value, labels);
+        });
+      else if (metric.type === 'counter') this.#counters.set(name, meter.createCounter(name, description));
+      else if (metric.type === 'histogram')
+        this.#histograms.set(
+          name,
+          meter.createHistogram(name, {
+            ...description,
+            advice: { explicitBucketBoundaries: [...metric.buckets] },
+          }),
+        );
+      else
+        meter.createObservableGauge(name, description).addCallback((result) => {
+          for (const [labels, value] of readGauge(name as GaugeName)) result.observe(value, labels);
+        });
+    }
+  }
+
+  add(name: CounterName, labels: Attributes, by: number): void {
+    this.#counters.get(name)!.add(by, labels);
+  }
+
+  observe(name: HistogramName, labels: Attributes, value: number): void {
+    this.#histograms.get(name)!.record(Math.max(0, value), labels);
+  }
+
+  /** The values now, and those of Temporal's core. */
+  page(): Promise<string> {
+    this.#page ??= this.#render().finally(() => (this.#page = undefined));
+    return this.#page;
+  }
+
+  async #render(): Promise<string> {
+    const [{ resourceMetrics }, core] = await Promise.all([this.#exporter.collect(), corePage()]);
+    return this.#serializer.serialize(resourceMetrics) + core;
+  }
+}

@@ -1,0 +1,72 @@
+/** Metrics of a worker: of operations as their workflows report them, and of activities as they start. */
+import type { Info } from '@temporalio/activity';
+import type { InjectedSinks } from '@temporalio/worker';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import type { MeasureSinks } from '../operations/measure-sinks.js';
+import { count, observe, OTHER } from '../platform/metrics/index.js';
+import { hostOfQueue } from '../platform/host-presence.js';
+
+/** Maximum number of tools with series of their own: a worker doesn't know which tools the servers have. */
+const MAX_TOOLS = 200;
+/** Maximum number of operations that are remembered to have made progress; the oldest are forgotten first. */
+const MAX_OPERATIONS = 10_000;
+/** Statuses in which a workflow closes. */
+const STATUSES = ['completed', 'failed', 'canceled', 'timed_out'];
+
+export class WorkerMetrics {
+  readonly #tools = new Set<string>();
+  /** Workflow IDs of operations whose first progress has been measured. */
+  readonly #progressed = new Set<string>();
+
+  /** @param taskQueue the shared one */
+  constructor(private readonly taskQueue: string) {}
+
+  /** Sinks of the workflows' runtime; the SDK skips them during replay. */
+  sinks(): InjectedSinks<MeasureSinks> {
+    return {
+      longhaulMetrics: {
+        closed: {
+          fn: (_info, tool, status, durationMs) => {
+            const labels = { tool: this.#label(tool), status };
+            count('longhaul_operations_closed_total', labels);
+            observe('longhaul_operation_duration_seconds', labels, durationMs / 1_000);
+          },
+        },
+        firstProgress: {
+          fn: ({ workflowId }: WorkflowInfo, tool, afterMs) => this.firstProgress(workflowId, tool, afterMs),
+        },
+        gotTurn: {
+          fn: (_info, tool, waitedMs) =>
+            observe('longhaul_turn_wait_seconds', { tool: this.#label(tool) }, waitedMs / 1_000),
+        },
+      },
+    };
+  }
+
+  /** Measures the first progress of an operation, once in this process. @param operationId its workflow ID */
+  firstProgress(operationId: string, tool: string, afterMs: number): void {
+    if (this.#progressed.has(operationId)) return;
+    this.#progressed.add(operationId);
+    if (this.#progressed.size > MAX_OPERATIONS)
+      this.#progressed.delete(this.#progressed.values().next().value!);
+    observe('longhaul_operation_first_progress_seconds', { tool: this.#label(tool) }, afterMs / 1_000);
+  }
+
+  /** Measures how long an attempt of an activity has waited for this worker. */
+  activityStarts({ isLocal, taskQueue, currentAttemptScheduledTimestampMs }: Info): void {
+    if (isLocal) return;
+    const isOfHost = hostOfQueue(this.taskQueue, taskQueue) !== undefined;
+    const queue = !isOfHost ? 'tools' : taskQueue.endsWith(':steps') ? 'steps' : 'host';
+    const queuedMs = Math.max(0, Date.now() - currentAttemptScheduledTimestampMs);
+    observe('longhaul_activity_queue_seconds', { queue }, queuedMs / 1_000);
+  }
+
+  #label(tool: string): string {
+    if (this.#tools.has(tool)) return tool;
+    if (this.#tools.size >= MAX_TOOLS) return OTHER;
+    this.#tools.add(tool);
+    // Zeros, so that the first operation of each status is an increase.
+    for (const status of STATUSES) count('longhaul_operations_closed_total', { tool, status }, 0);
+    return tool;
+  }
+}
