@@ -6,6 +6,7 @@ import { assertServable, SettingsError, type Settings } from '../platform/config
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
+import { startTracing } from '../platform/tracing/index.js';
 import { createTools } from '../platform/tools.js';
 import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
@@ -41,6 +42,7 @@ export interface RunningServer {
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   assertServable(settings);
+  const endTracing = await startTracing('server', logger);
   const engine = await createEngine(settings, logger);
   const audit = Audit.open(settings, logger);
   const { app, drain, close } = createHttpApp(engine, settings, logger, audit);
@@ -53,6 +55,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     endWatch();
     await audit?.close();
     await engine.temporal.close();
+    await endTracing();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
       `port ${settings.port} of ${settings.host} is in use; choose another with LONGHAUL_PORT or --port`,
@@ -83,6 +86,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
       await close();
       await audit?.close();
       await engine.temporal.close();
+      await endTracing();
     },
   };
 }
@@ -105,6 +109,7 @@ export async function serveStdio(
   logger: Logger,
   stack: Promise<void> = Promise.resolve(),
 ): Promise<void> {
+  const endTracing = await startTracing('stdio', logger);
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   const authentication = new Authentication(settings, logger);
   const audit = Audit.open(settings, logger);
@@ -119,6 +124,7 @@ export async function serveStdio(
     await engine.mailbox.close();
     await audit?.close();
     await engine.temporal.close();
+    await endTracing();
   }
 }
 

@@ -4,6 +4,7 @@ import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { HostSteps } from '../pipeline/host-steps.js';
 import type { Storage } from '../../platform/storage.js';
+import type { AttemptRecord } from './attempt-span.js';
 
 /** An outcome that another worker of the host can report too. */
 export interface KeptOutcome {
@@ -26,6 +27,8 @@ export interface ActivityContext {
   progress: Progress | undefined;
   /** Fires when the worker is asked to stop. */
   stopping: AbortSignal;
+  /** Span of the attempt; undefined if none is recorded. */
+  attempt?: AttemptRecord | undefined;
   /** Set by an activity whose outcome is on this host's disk. */
   kept?: KeptOutcome;
 }

@@ -15,8 +15,10 @@ import {
 } from '@temporalio/workflow';
 import { RawValue } from '@temporalio/common';
 import { divideCleanup } from '../../operations/budgets.js';
+import { defined } from '../../operations/defined.js';
 import { mergeProgress } from '../../operations/record.js';
 import {
+  ANONYMOUS,
   LOG_CONTEXT_HEADER,
   START_MEMO,
   OPERATION_HEADER,
@@ -41,6 +43,7 @@ import { registerHandlers } from './handlers.js';
 import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
+import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import {
@@ -65,8 +68,9 @@ const HEARTBEAT_TIMEOUT_MS = 60_000;
 
 export function interceptors(): WorkflowInterceptors {
   return {
-    inbound: [{ execute: forOperations(execute) }],
+    inbound: [traceInbound, { execute: forOperations(execute) }],
     outbound: [
+      traceOutbound,
       {
         scheduleActivity: forOperations(scheduleActivity, ofOrigin.scheduleActivity),
         scheduleLocalActivity: forOperations(scheduleLocalActivity, ofOrigin.scheduleLocalActivity),
@@ -245,12 +249,12 @@ function runActivity(run: () => Promise<unknown>): Promise<unknown> {
 }
 
 function ownHeaders() {
-  const { token, operationId, tool, signature } = operation();
+  const { token, operationId, tool, principal, startRequestId: requestId, signature } = operation();
   const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
-  const context: LogContext = {
-    ...(tool === undefined ? {} : { tool }),
-    ...(partMemo() ? { part: partMemo()!.name } : {}),
-  };
+  const context: LogContext = defined({
+    ...{ tool, requestId, part: partMemo()?.name },
+    principal: principal ?? ANONYMOUS,
+  });
   return {
     [OPERATION_HEADER]: toPayload(token),
     [LOG_CONTEXT_HEADER]: toPayload(context),

@@ -121,7 +121,7 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
 /** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
-  const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
+  const { attempt, resumedFrom, traceId, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextActionAfterWait(record, hasChildren, context);
@@ -138,7 +138,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     created_at: createdAt,
     ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds }),
     ...(attempt > 1 ? { attempt } : {}),
-    ...defined({ resumed_from: resumedFrom }),
+    ...defined({ resumed_from: resumedFrom, trace_id: traceId }),
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
     ...(error === undefined
