@@ -7,6 +7,7 @@ import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { pendingActivityName } from './blockage.js';
 import { cancelCause } from './cancel-cause.js';
 import type { TemporalClient } from './temporal.js';
+import { traceCall } from './trace-calls.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
@@ -31,13 +32,15 @@ export async function cancelOperation(
   const cause = cancelCause(reason, progress);
   try {
     await temporal.call((client) =>
-      client.workflowService.requestCancelWorkflowExecution({
-        namespace: temporal.namespace,
-        workflowExecution: { workflowId },
-        identity: principal,
-        requestId: randomUUID(),
-        ...(cause ? { reason: cause } : {}),
-      }),
+      traceCall('CancelWorkflow', 'RequestCancelWorkflowExecution', workflowId, () =>
+        client.workflowService.requestCancelWorkflowExecution({
+          namespace: temporal.namespace,
+          workflowExecution: { workflowId },
+          identity: principal,
+          requestId: randomUUID(),
+          ...(cause ? { reason: cause } : {}),
+        }),
+      ),
     );
     return true;
   } catch (error) {

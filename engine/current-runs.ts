@@ -6,6 +6,7 @@ import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
+import { traceCall } from './trace-calls.js';
 import type { VisibilityUse } from './visibility-budget.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
@@ -82,12 +83,14 @@ export async function listRuns(
   from?: Uint8Array,
 ): Promise<{ infos: RunInfo[]; next: Uint8Array | undefined }> {
   const { executions, nextPageToken } = await temporal.callVisibility(use, (client) =>
-    client.workflowService.listWorkflowExecutions({
-      namespace: temporal.namespace,
-      query,
-      pageSize,
-      ...(from ? { nextPageToken: from } : {}),
-    }),
+    traceCall('ListWorkflows', 'ListWorkflowExecutions', undefined, () =>
+      client.workflowService.listWorkflowExecutions({
+        namespace: temporal.namespace,
+        query,
+        pageSize,
+        ...(from ? { nextPageToken: from } : {}),
+      }),
+    ),
   );
   return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
 }

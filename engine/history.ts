@@ -7,6 +7,7 @@ import {
 import proto from '@temporalio/proto';
 import { readCancelCause, type Reached } from './cancel-cause.js';
 import type { TemporalClient } from './temporal.js';
+import { traceCall } from './trace-calls.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -119,12 +120,14 @@ export async function* eventsFromEnd(
   for (let page = 0; page < maxPages; page += 1) {
     const response = await temporal.call(
       (client) =>
-        client.workflowService.getWorkflowExecutionHistoryReverse({
-          namespace: temporal.namespace,
-          execution,
-          maximumPageSize: pageEvents,
-          ...(nextPageToken ? { nextPageToken } : {}),
-        }),
+        traceCall('ReadHistory', 'GetWorkflowExecutionHistoryReverse', execution.workflowId, () =>
+          client.workflowService.getWorkflowExecutionHistoryReverse({
+            namespace: temporal.namespace,
+            execution,
+            maximumPageSize: pageEvents,
+            ...(nextPageToken ? { nextPageToken } : {}),
+          }),
+        ),
       deadlineMs,
     );
     yield* response.history?.events ?? [];

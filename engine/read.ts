@@ -6,6 +6,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
+import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import type { Signer } from '../platform/signer.js';
 import { verifiedAnswers } from './answer.js';
@@ -204,6 +205,7 @@ export class Records {
 /** The part of a record that is fixed by the start. */
 export function startedRecord(token: string, memo: StartMemo) {
   const { tool, principal, keepAliveSeconds, attempt, estimateSeconds, resumedFrom, requestId } = memo;
+  const traceId = parseTrace(memo.traceparent)?.traceId;
   return {
     token,
     tool,
@@ -212,7 +214,7 @@ export function startedRecord(token: string, memo: StartMemo) {
     keepAliveSeconds,
     attempt,
     live: false,
-    ...defined({ estimateSeconds, resumedFrom, requestId }),
+    ...defined({ estimateSeconds, resumedFrom, requestId, traceId }),
   };
 }
 

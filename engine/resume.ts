@@ -6,6 +6,7 @@ import { planResume, type ResumeRequest } from '../pipelines/resume.js';
 import { readClosedRun } from './closed-run.js';
 import { startMemoOf, type Records } from './read.js';
 import { startWorkflow } from './start.js';
+import { linkTrace, originOfStart } from './trace-calls.js';
 
 export interface ResumeOptions extends ResumeRequest {
   /** Minimum time for which the new operation's result is kept, in seconds; bounded by Temporal's retention. */
@@ -41,7 +42,9 @@ export async function resumeOperation(
   const description = await temporal.describe(workflowId);
   const memo = startMemoOf(description, principal);
   const input = planResume(await readClosedRun(records, description, memo), options);
-  const { progressToken: _progressToken, signature: _signature, ...kept } = memo;
+  const { progressToken: _progressToken, signature: _signature, ...others } = memo;
+  const { traceparent, startRequestId: _startRequestId, ...kept } = others;
+  linkTrace(traceparent);
   const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes, retentionSeconds } = await temporal.facts();
@@ -59,6 +62,7 @@ export async function resumeOperation(
       resumedFrom: token,
       argumentsDigest: digestOf(tool, { resumed: token, ...options }, secret),
       createdAt: new Date().toISOString(),
+      ...originOfStart(),
     },
   });
 }

@@ -22,6 +22,7 @@ import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
 import type { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
+import { originOfStart } from './trace-calls.js';
 import { priorityOf } from './priority.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
@@ -101,6 +102,7 @@ export async function startOperation(
       createdAt: new Date().toISOString(),
       ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
       ...defined({ session, progressToken, requestId }),
+      ...originOfStart(),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },
     ...defined({ idempotencyKey: options.idempotencyKey }),

@@ -27,6 +27,7 @@ import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
 import { QueueStates } from './queue-states.js';
+import { traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
@@ -94,7 +95,10 @@ export class TemporalClient {
       const { namespace } = connected;
       const dataConverter = dataConverterOf(this.storage);
       const use = (connection: TemporalConnection['current']) =>
-        (this.#client = new Client({ connection, namespace, dataConverter }));
+        (this.#client = new Client({
+          ...{ connection, namespace, dataConverter },
+          interceptors: { workflow: [traceInterceptor] },
+        }));
       this.#connection = connected;
       use(connected.current);
       connected.onReplaced(use);

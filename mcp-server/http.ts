@@ -28,7 +28,7 @@ import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/sh
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
 import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
-import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
+import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
 import {
@@ -44,6 +44,7 @@ import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
 import { Limits, type RateLimited } from './limits/index.js';
 import { limited } from './limits/middleware.js';
 import { Origins } from './lifecycle/origins.js';
+import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
@@ -88,7 +89,7 @@ export function createHttpApp(
   const engineOf = (c: Context) => engines.of(callerOf(c), () => originOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
-  const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
+  const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks, logger };
   const handler = createMcpHandler(
     ({ authInfo }) =>
       createCurrentServer(authInfo!.extra!['engine'] as CallerEngine, serving, secret, shutdown),
@@ -121,6 +122,7 @@ export function createHttpApp(
     },
   });
   const origins = new Origins(settings);
+  app.use(requestContext(logger));
   app.use(measureRequests());
   app.use(securityHeaders(settings.tlsCert !== undefined));
   app.use(behindProxies(settings.trustedProxies));
@@ -168,13 +170,13 @@ export function createHttpApp(
     if (poll) {
       nameRpcRequest('2026-07-28', body);
       const { resourceLinks } = settings;
-      const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll);
+      const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll, logger);
       return c.json(message, httpStatus);
     }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') {
       nameRpcRequest('2026-07-28', body);
-      return listen(c, subscriptions, callerEngine, body);
+      return listen(c, subscriptions, callerEngine, body, logger);
     }
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
@@ -252,6 +254,7 @@ async function listen(
   subscriptions: Subscriptions,
   engine: CallerEngine,
   body: unknown,
+  logger: Logger,
 ): Promise<Response> {
   if (!isJsonContentType(c.req.header('content-type') ?? null)) {
     return c.json(
@@ -263,7 +266,7 @@ async function listen(
   if (request instanceof Response) return request;
   let serve;
   try {
-    serve = await subscriptions.open(request, engine);
+    serve = await openTraced(subscriptions, request, engine, 'http', logger);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).

@@ -9,6 +9,7 @@ import { prepareMetrics, startProcessHealth } from '../platform/health/process-h
 import { areMetricsOn } from '../platform/metrics/index.js';
 import { openMeasuredStorage } from '../platform/metrics/storage.js';
 import { Signer } from '../platform/signer.js';
+import { startTracing } from '../platform/tracing/index.js';
 import { createTools } from '../platform/tools.js';
 import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
@@ -45,6 +46,7 @@ export interface RunningServer {
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   assertServable(settings);
+  const endTracing = await startTracing('server', logger);
   await prepareMetrics(settings, 'server');
   const engine = await createEngine(settings, logger);
   const { keyId } = new Signer(loadSecret(settings.home));
@@ -64,6 +66,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     await endHealth();
     await audit?.close();
     await engine.temporal.close();
+    await endTracing();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
       `port ${settings.port} of ${settings.host} is in use; choose another with LONGHAUL_PORT or --port`,
@@ -97,6 +100,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
       await audit?.close();
       await endHealth();
       await engine.temporal.close();
+      await endTracing();
     },
   };
 }
@@ -126,6 +130,7 @@ export async function serveStdio(
   logger: Logger,
   stack: Promise<void> = Promise.resolve(),
 ): Promise<void> {
+  const endTracing = await startTracing('stdio', logger);
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   const authentication = new Authentication(settings, logger);
   const audit = Audit.open(settings, logger);
@@ -140,6 +145,7 @@ export async function serveStdio(
     await engine.mailbox.close();
     await audit?.close();
     await engine.temporal.close();
+    await endTracing();
   }
 }
 

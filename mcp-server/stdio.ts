@@ -20,7 +20,7 @@ import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { STDIO } from './audit/origin.js';
 import type { CallerEngine, CallerEngines } from './auth/caller-engine.js';
 import { Cancellations } from './sep-1391/index.js';
-import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
+import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
 import { withoutNesting } from './shared/raw-call.js';
@@ -57,7 +57,7 @@ export async function serveStdioProtocols(
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(resourceLinks);
   const shutdown = new Shutdown();
-  const serving: Serving = { transport: 'stdio', resourceLinks };
+  const serving: Serving = { transport: 'stdio', resourceLinks, logger };
   const context = createSharedContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyStdio({ ...context, engine: callerEngine }, (message) =>
     stdio.send(message as JSONRPCMessage),
@@ -154,7 +154,7 @@ function withSubscriptions(
     const cancelled = new AbortController();
     open.set(request.id, cancelled);
     try {
-      const serve = await subscriptions.open(request, engine);
+      const serve = await openTraced(subscriptions, request, engine, 'stdio', logger);
       await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
       if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');

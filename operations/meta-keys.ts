@@ -1,5 +1,5 @@
 /** Longhaul's own `_meta` keys over MCP, for programs such as its command line. */
-import type { ChildStatus } from './record.js';
+import type { ChildStatus, OperationRecord } from './record.js';
 
 /**
  * In tasks of 2026-07-28 and the view `steps` of `operation_get`: the status of the operation's record (`OperationStatus`),
@@ -12,6 +12,8 @@ export const PARTS_META_KEY = 'longhaul/parts';
 export const PROGRESS_META_KEY = 'longhaul/progress';
 /** In tasks of 2026-07-28: the answered input requests of the record (`AnsweredRequest[]`). */
 export const ANSWERS_META_KEY = 'longhaul/answers';
+/** In tasks, and in statuses of operation tokens and jobs: ID of the trace of the call that started the operation. */
+export const TRACE_META_KEY = 'longhaul/trace_id';
 /** In results with `isError`: the error's kind, and whether a retry may succeed. */
 export const ERROR_META_KEY = 'longhaul/error';
 /**
@@ -29,4 +31,14 @@ export const PROBLEMS_META_KEY = 'longhaul/problems';
 export interface PartStatuses {
   status: ChildStatus;
   steps: ChildStatus[];
+}
+
+/** The trace's ID among the fields of a result's `_meta`; empty if the operation belongs to none. */
+export function traceMeta({ traceId }: OperationRecord): Record<string, string> {
+  return traceId === undefined ? {} : { [TRACE_META_KEY]: traceId };
+}
+
+/** As {@link traceMeta}, for results that have no other `_meta`. */
+export function withTraceMeta(record: OperationRecord): { _meta?: Record<string, string> } {
+  return record.traceId === undefined ? {} : { _meta: traceMeta(record) };
 }

@@ -165,6 +165,8 @@ export interface OperationRecord {
   keepAliveSeconds: number;
   attempt: number;
   resumedFrom?: string;
+  /** ID of the trace of the request that started it, 32 hexadecimal digits; missing if that belonged to none. */
+  traceId?: string;
   /** Progress token for notifications of its progress, given at its start. */
   progressToken?: string | number;
   /** ID of the call that started it, if cancelling the call cancels the work. */

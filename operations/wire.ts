@@ -35,6 +35,12 @@ export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
 /**
+ * Header of Temporal's own OpenTelemetry interceptors, in all SDKs: the trace's context, a `TraceCarrier`. Set by the client with
+ * starts, updates and signals; the runtime passes that of the start along, unread, to activities, child workflows and later runs.
+ */
+export const TRACE_HEADER = '_tracer-data';
+
+/**
  * Header of the activities of an operation, of its parts and of its other child workflows: the signature of the operation's start.
  */
 export const SIGNATURE_HEADER = 'longhaul_signature';
@@ -117,6 +123,10 @@ export interface StartMemo {
   progressToken?: string | number;
   /** ID of the call that started it, if cancelling the call cancels the work (SEP-1391). */
   requestId?: string | number;
+  /** Context of the request that started it, as W3C's traceparent; missing if the request belonged to no trace. */
+  traceparent?: string;
+  /** ID of the request that started it, for log lines. */
+  startRequestId?: string;
   /** Random, or derived from the idempotency key: distinguishes a repeated start from another one if the token must be new. */
   startId?: string;
   /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
@@ -143,6 +153,8 @@ export interface PartMemo {
   principal?: string;
   /** As in the start memo. */
   operatorAnswers?: false;
+  traceparent?: string;
+  startRequestId?: string;
   /** Signature of the operation's start. */
   signature?: string;
   /** Names from the operation's part to this one, with `/`; missing in parts of the operation itself. */
@@ -159,10 +171,13 @@ export interface OriginMemo {
   signature: string;
 }
 
-/** Fields of log lines that identify the operation, besides its token. */
+/** Fields of log lines that identify the operation, besides its token. All may be missing in operations of earlier releases. */
 export interface LogContext {
-  /** The operation's tool; missing in parts that earlier releases started. */
+  /** The operation's tool. */
   tool?: string;
+  principal?: string;
+  /** ID of the request that started it. */
+  requestId?: string;
   /** Name of the part that logs; missing in the operation's own workflow. */
   part?: string;
   /** When the operation was started, in milliseconds since 1970; only until it has reported progress. */

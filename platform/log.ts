@@ -3,6 +3,7 @@
  * commands.
  */
 import { pino, stdSerializers, type Logger } from 'pino';
+import { currentLogFields } from './work-context.js';
 
 export type { Logger };
 
@@ -13,7 +14,13 @@ export type { Logger };
 export function createLogger(process: string, level: string = 'info'): Logger {
   return pino(
     // Errors are `err` here, as pino's own convention is, and `error` in what Temporal's SDK logs.
-    { name: process, level, serializers: { err: stdSerializers.err, error: stdSerializers.err } },
+    {
+      name: process,
+      level,
+      serializers: { err: stdSerializers.err, error: stdSerializers.err },
+      // A line's own fields have priority.
+      mixin: currentLogFields,
+    },
     pino.destination({ dest: 2, sync: true }),
   );
 }

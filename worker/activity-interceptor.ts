@@ -13,6 +13,7 @@ import {
   type Headers,
 } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { endAttempt, type AttemptEnd, type AttemptRecord } from '../activities/runtime/attempt-span.js';
 import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
 import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
 import { defined } from '../operations/defined.js';
@@ -25,8 +26,10 @@ import {
   type LogContext,
 } from '../operations/wire.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
+import { inWork } from '../platform/work-context.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 import type { WorkerMetrics } from './metrics.js';
+import { attemptTrace, failedEnd } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 
 /** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
@@ -58,11 +61,17 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
           options.metrics.activityStarts(context.info);
           options.verifyStart(input.headers, context.info);
           operation = operationIn(input.headers, context.info);
-          if (!operation) return next(input);
+          const { token, tool, principal, requestId } = operation ?? {};
+          const ids = { 'longhaul.token': token, 'longhaul.tool': tool };
+          const { trace, record } = attemptTrace(input.headers, context.info, ids);
+          const work = { token, tool, principal, requestId, trace };
+          if (!operation) return inWork(work, () => withAttempt(record, () => next(input)));
+          operation.trace = trace;
           // The SDK offers no other way to receive an activity's log lines. Steps of pipelines have logs of their own.
           if (workflowType !== PIPELINE_WORKFLOW && workflowType !== PAGE_WORKFLOW)
             context.log = options.loggers.ofActivity(operation, activityType, context.log);
-          return execute(() => next(input), context, operation, options);
+          const belonging = operation;
+          return inWork(work, () => execute(() => next(input), context, belonging, record, options));
         },
       },
     };
@@ -74,6 +83,7 @@ async function execute(
   run: () => Promise<unknown>,
   context: Context,
   { token, operationId, tool, startedMs }: LoggingOperation,
+  attempt: AttemptRecord | undefined,
   { settings, storage, steps, stopping, loggers, reportOutcome, metrics }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
@@ -85,6 +95,7 @@ async function execute(
     stopping,
     token,
     operationId,
+    attempt,
     progress: reportIn(last),
     ...(tool === undefined || startedMs === undefined || last
       ? {}
@@ -112,7 +123,7 @@ async function execute(
         result,
       } satisfies ReportedResult;
     });
-    if (isLocal) return await work.finally(() => loggers.flush(operationId));
+    if (isLocal) return await withAttempt(attempt, () => work.finally(() => loggers.flush(operationId)));
     const outcome = await work.then(
       (result): ActivityOutcome => ({ status: 'completed', result }),
       (error: unknown) => outcomeOf(error, context, around.progress),
@@ -130,6 +141,7 @@ async function execute(
     const { kept } = around;
     if (outcome && (await reportOutcome(ended, outcome, kept && stopping))) {
       await kept?.forget();
+      if (attempt) endAttempt(attempt, endOf(outcome));
       throw new CompleteAsyncError();
     }
     if (kept && stopping.aborted) {
@@ -138,10 +150,26 @@ async function execute(
       throw new CompleteAsyncError();
     }
     // Otherwise the SDK reports it.
-    return await work;
+    return await withAttempt(attempt, () => work);
   } finally {
     clearInterval(keepAlive);
   }
+}
+
+/** Ends an attempt's span as the SDK reports it. A step that runs on has it ended by the process that reports the step's outcome. */
+async function withAttempt<T>(attempt: AttemptRecord | undefined, run: () => Promise<T>): Promise<T> {
+  try {
+    const result = await run();
+    if (attempt) endAttempt(attempt, { outcome: 'completed' });
+    return result;
+  } catch (error) {
+    if (attempt && !(error instanceof CompleteAsyncError)) endAttempt(attempt, failedEnd(error));
+    throw error;
+  }
+}
+
+function endOf(outcome: ActivityOutcome): AttemptEnd {
+  return outcome.status === 'failed' ? failedEnd(outcome.error) : { outcome: outcome.status };
 }
 
 /** The operation that an activity belongs to; undefined outside of operations. */

@@ -21,6 +21,7 @@ import { OPERATION_QUERY } from '../operations/wire.js';
 import { childName } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
+import { inWork } from '../platform/work-context.js';
 
 /** Time-out of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 10_000;
@@ -58,9 +59,13 @@ export async function adoptSteps(
     // An attempt of its activity may have taken it over meanwhile, and has the token that Temporal accepts.
     if (steps.isAttended(found.stepId)) continue;
     const { token, step } = found;
-    context.logger.info({ token, job: childName(step.child), step: step.name }, 'adopted a step');
     adopted.push(found);
-    settling.push(followed ? supervise(found, followed, context) : reportLost(found, context));
+    settling.push(
+      inWork({ ...found.work, token }, () => {
+        context.logger.info({ job: childName(step.child), step: step.name }, 'adopted a step');
+        return followed ? supervise(found, followed, context) : reportLost(found, context);
+      }),
+    );
   }
   return { adopted, settled: Promise.all(settling) };
 }
@@ -141,7 +146,7 @@ async function heartbeat(
         return isUnneeded;
       }
       // Temporal is away, or an operator has paused or reset the activity: the step may continue.
-      logger.debug({ err: error, token: running.token }, 'the heartbeat of an adopted step was refused');
+      logger.debug({ err: error }, 'the heartbeat of an adopted step was refused');
     }
     await delay(intervalMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return new Promise(() => undefined);

@@ -19,6 +19,7 @@ import { workerIdentity } from '../platform/host-presence.js';
 import { loadSecret } from '../platform/secret.js';
 import { Signer } from '../platform/signer.js';
 import { storageChoice } from '../platform/storage/index.js';
+import { startTracing } from '../platform/tracing/index.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
@@ -35,6 +36,7 @@ import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
+import { traceSinks } from './trace-work.js';
 import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
 import { allEnded, countDraining } from './worker-group.js';
@@ -60,6 +62,7 @@ export interface RunningWorker {
  *   `unavailable` when Temporal doesn't have the namespace, or its credentials don't allow describing it, or when storage refuses
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
+  const endTracing = await startTracing('worker', logger);
   const stopping = new AbortController();
   const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
@@ -113,7 +116,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
         }),
       ],
     },
-    sinks: { ...loggers.workflowSinks(), ...metrics.sinks() },
+    sinks: { ...loggers.workflowSinks(), ...metrics.sinks(), ...traceSinks() },
   };
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
@@ -167,6 +170,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     await logs.close();
     await endHealth();
     await temporal.close();
+    await endTracing();
   });
   done.catch(() => undefined);
   logger.info({ taskQueue, namespace, role }, 'worker runs');

@@ -6,7 +6,10 @@ import type { Logger as TemporalLogger } from '@temporalio/common';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { workflowLogAttributes, type LoggerSinksDeprecated } from '@temporalio/workflow/lib/logs.js';
+import { defined } from '../operations/defined.js';
+import { parseTrace, type TraceContext } from '../operations/trace-context.js';
 import {
+  ANONYMOUS,
   START_MEMO,
   PART_MEMO,
   tokenOf,
@@ -15,6 +18,7 @@ import {
   type PartMemo,
 } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
+import { logFields } from '../platform/work-context.js';
 import { asTemporalLogger } from '../platform/temporal-runtime.js';
 import { LineLimit } from './line-limit.js';
 import { logLine, type LogLevel } from './log-line.js';
@@ -27,11 +31,13 @@ export interface LoggingOperation extends LogContext {
   /** Its workflow ID. */
   operationId: string;
   token: string;
+  /** The trace that it belongs to. */
+  trace?: TraceContext | undefined;
 }
 
 /** Attributes that name the operation in lines of the process's log. */
-export function logAttributes({ token, tool }: LoggingOperation): Record<string, string> {
-  return { token, ...(tool === undefined ? {} : { tool }) };
+export function logAttributes(operation: LoggingOperation): Record<string, string | number> {
+  return logFields(operation);
 }
 
 export class OperationLoggers {
@@ -115,10 +121,20 @@ export class OperationLoggers {
 /** Undefined for a workflow that belongs to no operation. */
 function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
   const part = memo?.[PART_MEMO] as PartMemo | undefined;
-  if (part) return { ...part, part: part.name };
+  if (part) {
+    const { operationId, token, tool, principal = ANONYMOUS, name } = part;
+    return { operationId, token, principal, part: name, ...originOf(part), ...defined({ tool }) };
+  }
   const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
   if (!startMemo) return undefined;
-  return { operationId: workflowId, token: tokenOf(startMemo.principal, workflowId), tool: startMemo.tool };
+  const { principal, tool } = startMemo;
+  const token = tokenOf(principal, workflowId);
+  return { operationId: workflowId, token, tool, principal, ...originOf(startMemo) };
+}
+
+/** The request that started it: its ID, and its trace. */
+function originOf({ startRequestId, traceparent }: Pick<StartMemo, 'startRequestId' | 'traceparent'>) {
+  return defined({ requestId: startRequestId, trace: parseTrace(traceparent) });
 }
 
 /** `activity pour`; in a part, `activity pour (north)`. */

@@ -16,6 +16,8 @@ export interface EnvironmentOptions {
   /** File that the step writes its outputs to. */
   outputFile: string;
   secrets: Record<string, string>;
+  /** Variables of the trace. */
+  trace: Record<string, string>;
   /** The variables of the worker that steps get. */
   base: Record<string, string>;
 }
@@ -23,7 +25,7 @@ export interface EnvironmentOptions {
 /** @throws Error, for people, when the workspace's inputs are gone or a value can't be a variable */
 export async function stepEnvironment(
   step: RunStep,
-  { paths, token, attempt, outputFile, secrets, base }: EnvironmentOptions,
+  { paths, token, attempt, outputFile, secrets, trace, base }: EnvironmentOptions,
 ): Promise<Record<string, string>> {
   const inputs = await readJson<Record<string, unknown>>(paths.inputs);
   if (!inputs)
@@ -35,6 +37,7 @@ export async function stepEnvironment(
   if (unusable) throw new Error(`${unusable} holds a NUL character, which no variable can`);
   return {
     ...base,
+    ...trace,
     CI: 'true',
     TMPDIR: paths.tmp,
     LONGHAUL: 'true',

@@ -5,6 +5,7 @@ import type { Settings } from '../../platform/config.js';
 import { loadSecret } from '../../platform/secret.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
+import type { AttemptRecord } from '../runtime/attempt-span.js';
 import { hostId } from './host.js';
 import type { Attempt } from './journal.js';
 import { STOP_GRACE_MS, type StartedLauncher } from './launcher.js';
@@ -28,6 +29,7 @@ import {
 import { secretsDigest, secretsOf } from './secrets.js';
 import { firstFile, readCursor, type Cursor } from './spool.js';
 import { StepFollower, type RunEnd } from './step-follower.js';
+import { endStep, type EndedStep } from './step-span.js';
 
 /** Time for another process to notice that it no longer follows a step, in milliseconds: several of its reads. */
 const HANDOVER_MS = 1_000;
@@ -52,6 +54,8 @@ export interface FollowedStep {
   follower: StepFollower;
   /** The facts that the step's outcome is read from, once it has ended. */
   end: (ended: RunEnd) => Promise<StepEnd>;
+  /** Its span; undefined if none is recorded. */
+  span?: Omit<EndedStep, 'end'> & { end?: StepEnd };
 }
 
 /** A run of a step, and how its log continues. */
@@ -61,6 +65,10 @@ interface StepRun {
   cursor: Cursor;
   /** If this process has started it. */
   launcher?: StartedLauncher;
+  /** ISO 8601. */
+  startedAt: string;
+  /** Span of the attempt that has started it; undefined if none is recorded. */
+  span?: AttemptRecord | undefined;
 }
 
 export class HostSteps {
@@ -113,8 +121,16 @@ export class HostSteps {
 
   /** Removes the record of a step whose end Temporal knows. */
   async forget(stepId: string): Promise<void> {
+    const { span } = this.#followed.get(stepId) ?? {};
+    if (span?.end) endStep({ ...span, end: span.end });
     this.#followed.delete(stepId);
     await removeRunning(this.options.settings.home, stepId);
+  }
+
+  /** Leaves the end of the attempt's span to the one that reports the step's outcome. */
+  leaveSpan(stepId: string): void {
+    const { span } = this.#followed.get(stepId) ?? {};
+    if (span) span.isAttended = false;
   }
 
   /** The run of a step that is recorded as running; undefined if its start is not recorded. */
@@ -149,7 +165,8 @@ export class HostSteps {
     for (;;) {
       const found = (await runningSteps(home)).find(({ stepId }) => stepId === running.stepId);
       // Nothing is left to do for a run that ended, and whose end Temporal knows.
-      if (!found && (await readCursor(run.folder))?.isDone) return this.#continue(running, run);
+      // Its span was exported with that.
+      if (!found && (await readCursor(run.folder))?.isDone) return this.#continue(running, withoutSpan(run));
       if (!found) await recordRunning(home, running);
       if (found?.follower === 'other') {
         await releaseRunning(home, found);
@@ -188,9 +205,12 @@ export class HostSteps {
     return EVERYTHING_MASKED;
   }
 
-  #follow(running: RunningStep, { folder, masking, cursor, launcher }: StepRun): FollowedStep {
+  #follow(
+    running: RunningStep,
+    { folder, masking, cursor, launcher, startedAt, span }: StepRun,
+  ): FollowedStep {
     const { settings, storage, logLimitBytes } = this.options;
-    const { step, stepId } = running;
+    const { step, stepId, token } = running;
     const key = logKeyOf(running);
     const logStop = new AbortController();
     const log = new StepLog({
@@ -206,9 +226,15 @@ export class HostSteps {
     });
     const end = async (ended: RunEnd) => {
       if (ended.hasNotStarted) await recordNotStarted(settings.home, stepId);
-      return endOfRun(ended, { folder, log: { storage, key }, masking });
+      const facts = await endOfRun(ended, { folder, log: { storage, key }, masking });
+      if (followed.span && !facts.hasNotStarted) followed.span.end = facts;
+      return facts;
     };
-    const followed = { stepId, follower, end };
+    const isAttended = launcher !== undefined;
+    const followed: FollowedStep = {
+      ...{ stepId, follower, end },
+      ...(span ? { span: { stepId, token, step, startedAt, attempt: span, isAttended } } : {}),
+    };
     this.#followed.set(stepId, followed);
     void follower.ended
       .catch(() => undefined)
@@ -238,7 +264,8 @@ export class HostSteps {
       await log.heading(HIDDEN);
       cursor = { ...cursor, covered: 0, logBytes: await log.size() };
     }
-    return this.#follow(running, { folder, masking, cursor });
+    const { startedAt, span } = run.start;
+    return this.#follow(running, { folder, masking, cursor, startedAt, span });
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
@@ -246,6 +273,10 @@ export class HostSteps {
     this.#last = next.catch(() => undefined);
     return next;
   }
+}
+
+function withoutSpan({ start: { span: _span, ...start }, ...run }: Attempt): Attempt {
+  return { ...run, start };
 }
 
 function logKeyOf({ operationId, step }: RunningStep): string {

@@ -72,6 +72,7 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
       runId: workflowExecution!.runId,
       taskQueue: settings.taskQueue,
       taskToken: base64TaskToken,
+      span: context.attempt,
       stop: stop.signal,
       keep: (kept) => (context.kept = kept),
       // The step may be followed from within another attempt.

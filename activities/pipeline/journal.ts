@@ -5,6 +5,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedIfMissing } from '../../platform/atomic-files.js';
+import type { AttemptRecord } from '../runtime/attempt-span.js';
 import { readJson, writeJson } from './files.js';
 import { RUNNING_FILE } from './launcher-record.js';
 import {
@@ -33,6 +34,8 @@ export interface StartRecord {
   boot: string;
   /** ISO 8601, UTC. */
   startedAt: string;
+  /** Span of the attempt that has started it; missing if none is recorded. */
+  span?: AttemptRecord;
 }
 
 /** One run of a step. */

@@ -7,10 +7,13 @@ import { TemporalFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/config.js';
 import { stepVariables } from '../../platform/step-variables.js';
+import { defined } from '../../operations/defined.js';
+import { currentWork } from '../../platform/work-context.js';
 import { stepUmask } from '../../platform/umask.js';
 import { loadSecret } from '../../platform/secret.js';
 import { isStorageWait } from '../../platform/storage/index.js';
 import { logKey } from '../../platform/storage-keys.js';
+import type { AttemptRecord } from '../runtime/attempt-span.js';
 import type { KeptOutcome } from '../runtime/context.js';
 import { awaitStorage } from '../runtime/await-storage.js';
 import { earlierResult } from './earlier-result.js';
@@ -29,6 +32,7 @@ import { awaitReplacedRuns } from './replaced-runs.js';
 import type { RunningStep } from './running.js';
 import { secretsDigest, secretsOf } from './secrets.js';
 import { writeCursor } from './spool.js';
+import { traceVariables } from './step-span.js';
 
 /**
  * Maximum wait of one attempt for storage, or for room on a full disk, before it starts the step, in milliseconds: less than the shortest
@@ -60,6 +64,8 @@ export interface StepContext {
   attempt: number;
   /** Task token of the activity, base64. */
   taskToken: string;
+  /** Span of the attempt; undefined if none is recorded. */
+  span?: AttemptRecord | undefined;
   /** Ends the wait for the step, and the step if its reason, a {@link StopReason}, is `canceled`. */
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
@@ -134,6 +140,7 @@ async function attend({ stepId, follower, end }: FollowedStep, context: StepCont
       forget: () => steps.forget(stepId),
       leave() {
         attendance.end();
+        steps.leaveSpan(stepId);
         steps.onChange();
       },
     };
@@ -156,7 +163,12 @@ function stoppedBefore(step: RunStep, reason: StopReason): Error {
 
 function runningStepOf(step: RunStep, stepId: string, context: StepContext): RunningStep {
   const { operationId, token, workflowId, runId, namespace, taskQueue, attempt, taskToken } = context;
-  return { stepId, operationId, token, workflowId, runId, namespace, taskQueue, attempt, taskToken, step };
+  const { tool, principal, requestId, trace } = currentWork() ?? {};
+  const work = defined({ tool, principal, requestId, trace });
+  return {
+    ...{ stepId, operationId, token, workflowId, runId, namespace, taskQueue, attempt, taskToken, step },
+    work,
+  };
 }
 
 /**
@@ -186,6 +198,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       recorded = folder;
       await recordStart(folder, {
         ...{ stepId, workflowId, runId, attempt, boot: bootId(), startedAt: startedAt.toISOString() },
+        ...defined({ span: context.span }),
         ...(step.secrets.length
           ? { secretsDigest: secretsDigest(loadSecret(settings.home), stepId, secrets) }
           : {}),
@@ -198,7 +211,15 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       const cursor = { file: 0, offset: 0, covered: 0, logBytes: await log.size() };
       await writeCursor(folder, cursor);
       await steps.recordStarting(running);
-      return { folder, masking: hidden, cursor, launcher: await startLauncher(launch) };
+      const launcher = await startLauncher(launch);
+      return {
+        folder,
+        masking: hidden,
+        cursor,
+        launcher,
+        startedAt: startedAt.toISOString(),
+        span: context.span,
+      };
     });
   } catch (error) {
     if (recorded) await removeStart(recorded);
@@ -211,7 +232,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
 async function prepare(
   step: RunStep,
   stepId: string,
-  { settings, steps, token, attempt, environment }: StepContext,
+  { settings, steps, token, attempt, span, environment }: StepContext,
   { paths, secrets, attempts }: { paths: ChildPaths; secrets: Record<string, string>; attempts: Attempt[] },
 ): Promise<LaunchOptions> {
   const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
@@ -225,6 +246,7 @@ async function prepare(
     workingDirectory: await workingDirectory(step, paths),
     environment: await stepEnvironment(step, {
       ...{ paths, token, secrets, base },
+      trace: traceVariables(currentWork()?.trace, span, stepId),
       attempt: attempts.length + 1,
       outputFile: outputFile(folder),
     }),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { RunStep } from '../../pipelines/run.js';
 import { encodeFileName } from '../../platform/file-name.js';
 import { processIdentity } from '../../platform/process-identity.js';
+import type { WorkContext } from '../../platform/work-context.js';
 import { readJson, writeJson } from './files.js';
 import { findAttempts, type Attempt } from './journal.js';
 import { childPaths, runningStepsFolder } from './layout.js';
@@ -29,6 +30,8 @@ export interface RunningStep {
   taskToken: string;
   /** The step, without script and environment. */
   step: RunStep;
+  /** Fields of log lines about the operation. Missing in records of earlier releases. */
+  work?: Pick<WorkContext, 'tool' | 'principal' | 'requestId' | 'trace'>;
   /** Whether nothing of the step was started yet when this was written. Missing in records of earlier releases. */
   isStarting?: boolean;
 }

@@ -4,6 +4,7 @@ import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { HostSteps } from '../pipeline/host-steps.js';
 import type { Storage } from '../../platform/storage/index.js';
+import type { AttemptRecord } from './attempt-span.js';
 
 /** An outcome that another worker of the host can report too. */
 export interface KeptOutcome {
@@ -28,6 +29,8 @@ export interface ActivityContext {
   onFirstReport?: () => void;
   /** Fires when the worker is asked to stop. */
   stopping: AbortSignal;
+  /** Span of the attempt; undefined if none is recorded. */
+  attempt?: AttemptRecord | undefined;
   /** Set by an activity whose outcome is on this host's disk. */
   kept?: KeptOutcome;
 }

@@ -9,6 +9,7 @@ import {
   isClosed,
   progressOf,
   statusNote,
+  traceIdOf,
   type Child,
   type ListedOperation,
   type Task,
@@ -34,6 +35,7 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
         )
         .join('; '),
     ],
+    ['trace', traceIdOf(task)],
     ['started', task.createdAt],
     ['changed', task.lastUpdatedAt],
     [

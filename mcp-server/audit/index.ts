@@ -4,6 +4,7 @@ import { LonghaulError } from '../../operations/errors.js';
 import { isToken } from '../../operations/token.js';
 import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
 import type { Settings } from '../../platform/config.js';
+import { hasCredential } from '../../platform/credential-form.js';
 import type { Logger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import type { Origin } from './origin.js';
@@ -12,8 +13,6 @@ import { Refusals } from './refusals.js';
 
 /** Reads that are remembered, so that polls have one line. */
 const MOST_READS = 10_000;
-/** Credentials that a client has sent in place of a token, which may not get into the log. */
-const CREDENTIAL = /lh_[0-9a-f]{12}_|eyJ[A-Za-z0-9_-]{8,}\./;
 const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
 
 /** Who acts, and from where. */
@@ -138,8 +137,8 @@ function entryOf(actor: Actor, { event, ...about }: Subject): AuditEntry {
 
 /** Without a token that no operation can have, and without credentials: clients choose this text. */
 function safe({ operation, artifact, ...fields }: Partial<Subject>): Partial<Subject> {
-  const isNamed = operation !== undefined && isToken(operation) && !CREDENTIAL.test(operation);
-  const isFile = artifact !== undefined && artifact.length <= 200 && !CREDENTIAL.test(artifact);
+  const isNamed = operation !== undefined && isToken(operation) && !hasCredential(operation);
+  const isFile = artifact !== undefined && artifact.length <= 200 && !hasCredential(artifact);
   return { ...fields, ...(isNamed ? { operation } : {}), ...(isFile ? { artifact } : {}) };
 }
 

@@ -14,6 +14,7 @@ import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import { ALL_OWN, Policy, type Rights, type Verb } from '../../platform/policy/index.js';
 import { tenantPrefixOf } from '../../platform/principal.js';
+import { noteWork } from '../../platform/work-context.js';
 import type { StartLimits } from '../limits/index.js';
 import type { Origin } from '../audit/origin.js';
 import type { Caller } from './caller.js';
@@ -75,8 +76,11 @@ export class CallerEngine {
   }
 
   async start(...[tool, ...rest]: Rest<Engine['start']>): ReturnType<Engine['start']> {
+    noteWork({ tool: tool.name });
     this.tools.assertMayStart(tool.name);
-    return this.#admitted(() => this.engine.start(this.principal, tool, ...rest));
+    const record = await this.#admitted(() => this.engine.start(this.principal, tool, ...rest));
+    noteWork({ token: record.token });
+    return record;
   }
 
   async read(token: string): ReturnType<Engine['read']> {
@@ -185,6 +189,7 @@ export class CallerEngine {
    * @throws LonghaulError `forbidden`, before anything is looked up for the caller's own operations
    */
   async #owned(verb: Verb, token: string): Promise<Owned> {
+    noteWork({ token });
     const owner =
       this.rights.tenant.size > 0 && isWorkflowIdOfPrincipal(token)
         ? await this.engine.ownerOf(token)

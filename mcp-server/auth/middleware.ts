@@ -2,6 +2,7 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { socketOf } from '../lifecycle/client-address.js';
+import { noteWork } from '../../platform/work-context.js';
 import type { Audit } from '../audit/index.js';
 import { originOf } from '../audit/origin.js';
 import { AuthenticationUnavailable, type Authentication, type Caller } from './index.js';
@@ -40,6 +41,7 @@ export function authenticated(
       return refuse(c, error);
     }
     c.set('caller', caller);
+    noteWork({ principal: caller.principal });
     if (!authentication.isOn) return next();
     let isStreaming = false;
     let release: () => void = () => undefined;

@@ -5,6 +5,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../lifecycle/body-limit.js';
+import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
 import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest, rejectInvalidJson } from './body.js';
@@ -28,6 +29,7 @@ import { toProblem, renderProblem } from './render-problem.js';
 import { logRetentionWarning } from './retention.js';
 import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
+import { traceJobsRequest } from './trace-request.js';
 
 export { authenticationProblem } from './authentication.js';
 export { isJobsPath } from './fallback.js';
@@ -50,6 +52,7 @@ const EXPOSED_HEADERS = [
   'Content-Range',
   'Accept-Ranges',
   'WWW-Authenticate',
+  REQUEST_ID_HEADER,
 ];
 
 /** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */
@@ -96,6 +99,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     limited(limits, (c, error) => renderProblem(c, toProblem(error))),
   );
   app.use('/openapi.json', authenticate);
+  app.use('/v1/*', traceJobsRequest);
   app.use('/v1/*', (_c, next) => shutdown.track(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
   app.on('POST', '/v1/*', rejectInvalidJson);

@@ -67,6 +67,7 @@ export function renderJob(record: OperationRecord): Job {
       cancel_requested_at: record.cancelRequestedAt,
       cancel_reason: record.cancelReason,
       resumed_from: record.resumedFrom,
+      trace_id: record.traceId,
     }),
     cancel_requested: record.cancelRequestedAt !== undefined,
     ...(asked.length

@@ -112,6 +112,10 @@ export const job = z
     error: jobError.optional(),
     attempt: z.int(),
     resumed_from: z.string().optional().describe('The job that this one resumed.'),
+    trace_id: z
+      .string()
+      .optional()
+      .describe('Trace of the request that started the job (W3C Trace Context).'),
     links: jobLinks,
   })
   .openapi('Job');

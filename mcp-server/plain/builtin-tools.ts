@@ -12,6 +12,12 @@ export function builtinTools({ tools }: Pick<CallerEngine, 'tools'>): ReadonlyMa
   return tools.hasMailbox ? WITH_MAILBOX : operationTools;
 }
 
+/** The name of a tool that the caller has; undefined for any other text. */
+export function knownToolName(engine: CallerEngine, name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined;
+  return builtinTools(engine).has(name) || engine.tools.get(name) ? name : undefined;
+}
+
 /**
  * The whole documentation of a tool, Longhaul's own or a project's, for clients of one protocol.
  *

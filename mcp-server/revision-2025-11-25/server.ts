@@ -18,6 +18,8 @@ import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js'
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
 import { asTaskError } from '../shared/protocol-error.js';
+import { traceRequest } from '../shared/trace-request.js';
+import { knownToolName } from '../plain/builtin-tools.js';
 import { callTool } from './call.js';
 import type { LegacyContext } from './context.js';
 import { documentationFor, listTools } from './list.js';
@@ -32,7 +34,10 @@ import { withCallContext } from './with-call-context.js';
 const RESOURCE_NOT_FOUND = -32002;
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-type Params = Record<string, unknown> & { _meta?: { progressToken?: string | number } };
+type Params = Record<string, unknown> & {
+  _meta?: { progressToken?: string | number } & Record<string, unknown>;
+};
+type Handler = (request: { params?: Params }, extra: Extra) => Promise<object>;
 
 /** Shared: creating a validator costs more than a call. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
@@ -43,9 +48,29 @@ class LegacyServer extends Server {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
 
+  private get handlers(): Map<string, Handler> {
+    return this['_requestHandlers'] as Map<string, Handler>;
+  }
+
+  /** Traces requests of all methods, those that the SDK handles too. */
+  traceAll({ engine, serving, logger }: LegacyContext, session: Session): void {
+    const { principal } = engine;
+    for (const [method, handle] of this.handlers)
+      this.handlers.set(method, (request, extra) => {
+        const { name, _meta: meta } = request.params ?? {};
+        const tool = method === 'tools/call' ? knownToolName(engine, name) : undefined;
+        const traced = { method, id: extra.requestId, meta, tool, principal };
+        return traceRequest(
+          { ...traced, revision: session.version, transport: serving.transport },
+          logger,
+          () => handle(request, extra),
+        );
+      });
+  }
+
   /** Shortens the errors of the SDK's own schema check, which it makes before the tools/call handler. */
   renderChecks(): void {
-    const handlers = this['_requestHandlers'] as Map<string, (...args: unknown[]) => Promise<unknown>>;
+    const { handlers } = this;
     const call = handlers.get('tools/call')!;
     handlers.set('tools/call', (...args) =>
       call(...args).catch((error: unknown) => {
@@ -127,22 +152,25 @@ export function createLegacyServer(
     );
     on(CANCEL_METHOD, (params) => cancelJob(engine, params));
   }
-  if (!features.tasks) return server;
-
-  on('tasks/get', (params) => getTask(engine, parseParams(taskParams, params).taskId, session));
-  on('tasks/cancel', (params) => cancelTask(engine, parseParams(taskParams, params).taskId, session));
-  on('tasks/result', async (params, extra) => {
-    const { taskId } = parseParams(taskParams, params);
-    const stream = streamOf(extra);
-    stream.position.wait = { kind: 'task', token: taskId };
-    stream.mark();
-    const result = await withCallContext(context, session, stream, (caller) =>
-      waitOnTask(engine, taskId, caller, session),
-    );
-    if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
-    return result;
-  });
-  if (isIdentified)
-    on('tasks/list', (params) => listTasks(engine, parseParams(listParams, params).cursor, session));
+  if (features.tasks) registerTasks();
+  server.traceAll(context, session);
   return server;
+
+  function registerTasks(): void {
+    on('tasks/get', (params) => getTask(engine, parseParams(taskParams, params).taskId, session));
+    on('tasks/cancel', (params) => cancelTask(engine, parseParams(taskParams, params).taskId, session));
+    on('tasks/result', async (params, extra) => {
+      const { taskId } = parseParams(taskParams, params);
+      const stream = streamOf(extra);
+      stream.position.wait = { kind: 'task', token: taskId };
+      stream.mark();
+      const result = await withCallContext(context, session, stream, (caller) =>
+        waitOnTask(engine, taskId, caller, session),
+      );
+      if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
+      return result;
+    });
+    if (isIdentified)
+      on('tasks/list', (params) => listTasks(engine, parseParams(listParams, params).cursor, session));
+  }
 }

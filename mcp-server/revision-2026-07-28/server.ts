@@ -1,5 +1,5 @@
 /** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
@@ -9,13 +9,15 @@ import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
-import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
+import { linkTransform } from '../shared/links-as-text.js';
 import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
 import { withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import type { Serving } from '../shared/serving.js';
+import { traceRequest, type TracedRequest } from '../shared/trace-request.js';
+import { knownToolName } from '../plain/builtin-tools.js';
 import { Calls, type Connection } from './call.js';
 import { clientOf } from './client.js';
 import { problemsMeta } from '../shared/listed-tool.js';
@@ -27,8 +29,9 @@ import { documentationFor, toolsFor } from './list.js';
  */
 class CurrentServer extends Server {
   constructor(
+    private readonly engine: CallerEngine,
     private readonly shutdown: Shutdown,
-    private readonly resourceLinks: ResourceLinksSetting,
+    private readonly serving: Serving,
     ...options: ConstructorParameters<typeof Server>
   ) {
     super(...options);
@@ -48,17 +51,35 @@ class CurrentServer extends Server {
         noteRpcError();
         throw withFirstIssueOnly(error);
       });
-      return linkTransform(this.resourceLinks, clientNameOf(context))(result);
+      return linkTransform(this.serving.resourceLinks, clientNameOf(context))(result);
     };
-    if (method !== 'tools/call') return wrapped;
+    const traced: typeof handle = (request, context) =>
+      traceRequest(this.#traced(method, request.params, context), this.serving.logger, () =>
+        wrapped(request, context),
+      );
+    if (method !== 'tools/call') return traced;
     return async (request, context) => {
-      const result = await wrapped(request, context);
+      const result = await traced(request, context);
       if (result['resultType'] !== 'task') return result;
       const { content: _content, ...task } = result;
       return task;
     };
   }
+
+  #traced(method: string, params: unknown, { mcpReq }: ServerContext): TracedRequest {
+    const { engine } = this;
+    const { transport } = this.serving;
+    const { name } = (params ?? {}) as { name?: unknown };
+    return {
+      ...{ method, transport, revision: REVISION, principal: engine.principal },
+      id: mcpReq.id,
+      meta: mcpReq._meta,
+      tool: method === 'tools/call' ? knownToolName(engine, name) : undefined,
+    };
+  }
 }
+
+const REVISION = '2026-07-28';
 
 const callParams = z.looseObject({
   name: z.string(),
@@ -79,12 +100,13 @@ const anyParams = z.looseObject({});
  */
 export function createCurrentServer(
   engine: CallerEngine,
-  { transport, resourceLinks }: Serving,
+  serving: Serving,
   secret: Buffer,
   shutdown: Shutdown,
   connection?: Connection,
 ): Server {
-  const server = new CurrentServer(shutdown, resourceLinks, SERVER_INFO, {
+  const { transport } = serving;
+  const server = new CurrentServer(engine, shutdown, serving, SERVER_INFO, {
     capabilities: {
       tools: {},
       resources: { subscribe: true },

@@ -17,6 +17,7 @@ import type { WatchedRecord } from '../../engine/index.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
+import type { Logger } from '../../platform/log.js';
 import { associationOf } from '../sep-1391/index.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
 import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
@@ -26,6 +27,8 @@ import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.
 import { forEachChange } from '../shared/for-each-change.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
 import { invalidParams } from '../shared/protocol-error.js';
+import type { Serving } from '../shared/serving.js';
+import { traceRequest } from '../shared/trace-request.js';
 import { listenParams } from './schemas.js';
 
 /** Receiver of a subscription's messages. */
@@ -68,6 +71,23 @@ function missingTwoStage(): ProtocolError {
   return new MissingRequiredClientCapabilityError({
     requiredCapabilities: { experimental: { twoStage: {} } },
   });
+}
+
+/** Opens a subscription as a traced request: it ends once the subscription is open. */
+export function openTraced(
+  subscriptions: Subscriptions,
+  request: JSONRPCRequest,
+  engine: CallerEngine,
+  transport: Serving['transport'],
+  logger: Logger,
+): ReturnType<Subscriptions['open']> {
+  const { id, method, params } = request;
+  const { principal } = engine;
+  return traceRequest(
+    { method, id, meta: params?._meta, tool: undefined, revision: PROTOCOL_VERSION, transport, principal },
+    logger,
+    () => subscriptions.open(request, engine),
+  );
 }
 
 /** The open subscriptions of a process. */

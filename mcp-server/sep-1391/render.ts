@@ -2,6 +2,7 @@
 import type { ProtocolError, CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration, pollIntervalMs } from '../../operations/budgets.js';
 import { LonghaulError } from '../../operations/errors.js';
+import { withTraceMeta } from '../../operations/meta-keys.js';
 import type { InputRequest, OperationRecord, Progress } from '../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -26,6 +27,7 @@ export interface StatusResult extends Association {
   progress?: Progress;
   /** Open questions: key -> question. */
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
+  _meta?: Record<string, string>;
 }
 
 export function association(token: string): Association {
@@ -85,6 +87,7 @@ export function renderStatus(record: OperationRecord): StatusResult {
         }
       : {}),
     ...association(token),
+    ...withTraceMeta(record),
   };
 }
 

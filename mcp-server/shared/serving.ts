@@ -1,9 +1,11 @@
 /** Settings of a process that serves MCP, the same for all revisions. */
+import type { Logger } from '../../platform/log.js';
 import type { ResourceLinksSetting } from './links-as-text.js';
 
 export interface Serving {
   transport: 'http' | 'stdio';
   resourceLinks: ResourceLinksSetting;
+  logger: Logger;
 }
 
 /**

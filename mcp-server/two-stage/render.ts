@@ -6,6 +6,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { humanDuration } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import type { LonghaulError } from '../../operations/errors.js';
+import { withTraceMeta } from '../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES, type TwoStageStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -26,6 +27,7 @@ export interface Result {
   messages: Message[];
   job_id?: string;
   estimated_runtime_seconds?: number;
+  _meta?: Record<string, unknown> | undefined;
 }
 
 function resultOf<Data>(success: boolean, data: Data, text: string): Result & { data: Data } {
@@ -74,6 +76,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
       data: { ...job, status: 'complete', result },
       messages: result.messages,
       ...job,
+      ...withTraceMeta(record),
     };
   }
   const data: PolledData = {
@@ -83,7 +86,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
     ...questionsField(record),
     ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
   };
-  return { ...resultOf(true, data, progressText(record)), ...job };
+  return { ...resultOf(true, data, progressText(record)), ...job, ...withTraceMeta(record) };
 }
 
 /**

@@ -18,6 +18,7 @@ import { divideCleanup } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import { mergeProgress } from '../../operations/record.js';
 import {
+  ANONYMOUS,
   LOG_CONTEXT_HEADER,
   START_MEMO,
   OPERATION_HEADER,
@@ -43,6 +44,7 @@ import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import { startedMs } from './measure.js';
+import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import {
@@ -67,8 +69,9 @@ const HEARTBEAT_TIMEOUT_MS = 60_000;
 
 export function interceptors(): WorkflowInterceptors {
   return {
-    inbound: [{ execute: forOperations(execute) }],
+    inbound: [traceInbound, { execute: forOperations(execute) }],
     outbound: [
+      traceOutbound,
       {
         scheduleActivity: forOperations(scheduleActivity, ofOrigin.scheduleActivity),
         scheduleLocalActivity: forOperations(scheduleLocalActivity, ofOrigin.scheduleLocalActivity),
@@ -247,13 +250,13 @@ function runActivity(run: () => Promise<unknown>): Promise<unknown> {
 }
 
 function ownHeaders() {
-  const { token, operationId, tool, signature } = operation();
+  const { token, operationId, tool, principal, startRequestId: requestId, signature } = operation();
   const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
-  const context: LogContext = {
-    ...(tool === undefined ? {} : { tool }),
-    ...(partMemo() ? { part: partMemo()!.name } : {}),
-    ...(state().progress ? {} : defined({ startedMs: startedMs() })),
-  };
+  const context: LogContext = defined({
+    ...{ tool, requestId, part: partMemo()?.name },
+    principal: principal ?? ANONYMOUS,
+    startedMs: state().progress ? undefined : startedMs(),
+  });
   return {
     [OPERATION_HEADER]: toPayload(token),
     [LOG_CONTEXT_HEADER]: toPayload(context),

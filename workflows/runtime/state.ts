@@ -62,11 +62,14 @@ export function partMemo(): PartMemo | undefined {
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
   const { principal, tool, cleanupSeconds, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
+  const { traceparent, startRequestId } = startMemo() ?? {};
   const own = defined({
     cleanupSeconds,
     inputWaitSeconds,
     operatorAnswers,
     signature,
+    traceparent,
+    startRequestId,
     principal: principal === ANONYMOUS ? undefined : principal,
   });
   return (

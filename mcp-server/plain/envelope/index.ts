@@ -125,7 +125,7 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
 /** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
-  const { attempt, resumedFrom, partial, inputRequests, cancelRequestedAt } = record;
+  const { attempt, resumedFrom, traceId, partial, inputRequests, cancelRequestedAt } = record;
   const error = record.error ?? resultProblemOf(record);
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
@@ -143,7 +143,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     created_at: createdAt,
     ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds }),
     ...(attempt > 1 ? { attempt } : {}),
-    ...defined({ resumed_from: resumedFrom }),
+    ...defined({ resumed_from: resumedFrom, trace_id: traceId }),
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
     ...(error === undefined

@@ -36,6 +36,7 @@ const wholeSchema = z.object({
   estimate_seconds: z.number().optional(),
   attempt: z.number().int().optional().describe('From 2: resumes resumed_from.'),
   resumed_from: z.string().optional(),
+  trace_id: z.string().optional(),
   result: z.unknown().optional(),
   links: z
     .array(linkSchema)

@@ -12,11 +12,13 @@ import {
   type Result,
 } from '@modelcontextprotocol/server';
 import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Logger } from '../../../platform/log.js';
 import type { Shutdown } from '../../lifecycle/shutdown.js';
 import { noteRpcError } from '../../metrics/requests.js';
 import { SERVER_INFO } from '../../shared/identity.js';
 import { linkTransform, type ResourceLinksSetting } from '../../shared/links-as-text.js';
 import { rpcErrorOf } from '../../shared/protocol-error.js';
+import { traceRequest, type RequestFailure } from '../../shared/trace-request.js';
 import { encodedName } from '../task-name-header.js';
 import { getTask } from './handlers.js';
 import { clientNameIn, declaredCapabilitiesIn, taskParams } from './schemas.js';
@@ -65,7 +67,24 @@ function namesTask(name: string | null, taskId: string): boolean {
 }
 
 /** Reads the task and renders the response. */
-export async function answerPoll(
+export function answerPoll(
+  engine: CallerEngine,
+  resourceLinks: ResourceLinksSetting,
+  shutdown: Shutdown,
+  poll: Poll,
+  logger: Logger,
+): Promise<PollAnswer> {
+  const { id, meta } = poll;
+  const { principal } = engine;
+  return traceRequest(
+    { method: METHOD, id, meta, tool: undefined, revision: VERSION, transport: 'http', principal },
+    logger,
+    () => readPoll(engine, resourceLinks, shutdown, poll),
+    ({ message }) => (message as { error?: RequestFailure }).error,
+  );
+}
+
+async function readPoll(
   engine: CallerEngine,
   resourceLinks: ResourceLinksSetting,
   shutdown: Shutdown,

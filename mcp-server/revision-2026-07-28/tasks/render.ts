@@ -3,7 +3,12 @@ import { type ProtocolError, ProtocolErrorCode, type CallToolResult } from '@mod
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { ANSWERS_META_KEY, PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import {
+  ANSWERS_META_KEY,
+  PROGRESS_META_KEY,
+  STATUS_META_KEY,
+  traceMeta,
+} from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
 import { asTaskError, taskExpired } from '../../shared/protocol-error.js';
@@ -90,6 +95,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
         ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
         : {}),
       ...(record.answers ? { [ANSWERS_META_KEY]: record.answers } : {}),
+      ...traceMeta(record),
     },
   };
 }

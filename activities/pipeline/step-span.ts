@@ -1,0 +1,75 @@
+/** Span of a step's run: the parent of what its processes trace. Exported by the worker that has reported the step's outcome. */
+import { childName, type RunStep } from '../../pipelines/run.js';
+import { formatTrace, parseCarrier, type TraceContext } from '../../operations/trace-context.js';
+import { spanIdOf, tracing } from '../../platform/tracing/index.js';
+import { endAttempt, type AttemptRecord } from '../runtime/attempt-span.js';
+import type { StepEnd } from './outcome.js';
+
+/** A run of a step whose outcome Temporal has. */
+export interface EndedStep {
+  stepId: string;
+  token: string;
+  step: RunStep;
+  /** ISO 8601. */
+  startedAt: string;
+  end: StepEnd;
+  /** The attempt that has started it. */
+  attempt: AttemptRecord;
+  /** Whether that attempt reports its own end. */
+  isAttended: boolean;
+}
+
+/**
+ * Variables from which the step's processes continue the trace. OpenTelemetry's name for environment variables as carriers is the
+ * header's, in upper case.
+ *
+ * @param trace of the attempt
+ * @param attempt undefined if the worker records no spans: the step then continues the trace where the attempt does
+ */
+export function traceVariables(
+  trace: TraceContext | undefined,
+  attempt: AttemptRecord | undefined,
+  stepId: string,
+): Record<string, string> {
+  if (!trace) return {};
+  const context = attempt ? { ...trace, spanId: stepSpanId(stepId) } : trace;
+  const { traceparent, tracestate } = formatTrace(context);
+  return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
+}
+
+/** Exports the span of a step, and of the attempt that has started it, unless that one does so itself. */
+export function endStep({ stepId, token, step, startedAt, end, attempt, isAttended }: EndedStep): void {
+  const parent = parseCarrier(attempt);
+  if (!parent) return;
+  const failure = failureOf(end);
+  const outcome = end.cause === 'canceled' ? 'canceled' : failure === undefined ? 'completed' : 'failed';
+  const endedMs = end.exit ? Date.parse(end.exit.endedAt) : Date.now();
+  const span = tracing()?.startSpan(`RunStep:${step.name}`, {
+    parent,
+    spanId: stepSpanId(stepId),
+    startMs: Date.parse(startedAt),
+    attributes: {
+      'longhaul.token': token,
+      'longhaul.job': childName(step.child),
+      'longhaul.step': step.name,
+      'longhaul.outcome': outcome,
+      'process.exit.code': end.exit?.exitCode,
+    },
+  });
+  if (failure !== undefined) span?.fail(failure);
+  span?.end(endedMs);
+  if (!isAttended) endAttempt(attempt, { outcome, failure }, { 'longhaul.adopted': true });
+}
+
+function stepSpanId(stepId: string): string {
+  return spanIdOf('step', stepId);
+}
+
+/** Type of the step's failure, as {@link stepOutcome} has it. */
+function failureOf({ exit, cause, lost }: StepEnd): string | undefined {
+  if (cause === 'canceled') return undefined;
+  if (lost) return 'StepLogLost';
+  if (cause === 'timeout') return 'StepTimedOut';
+  if (!exit || cause) return 'StepInDoubt';
+  return exit.exitCode === 0 ? undefined : 'StepFailed';
+}

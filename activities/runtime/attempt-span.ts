@@ -1,0 +1,67 @@
+/**
+ * Span of one attempt of an activity. Its ID follows from the attempt, so that a worker which reports the attempt's outcome in the
+ * place of another one ends the same span.
+ */
+import {
+  formatTrace,
+  parseCarrier,
+  type TraceCarrier,
+  type TraceContext,
+} from '../../operations/trace-context.js';
+import { spanIdOf, tracing, type SpanAttributes } from '../../platform/tracing/index.js';
+
+/** An attempt's span on disk. Fields are added, never renamed: other releases read them. */
+export interface AttemptRecord extends TraceCarrier {
+  /** E.g. `RunActivity:runPipelineStep`. */
+  name: string;
+  parentSpanId: string;
+  /** In milliseconds since 1970. */
+  startMs: number;
+  attributes: SpanAttributes;
+}
+
+/** How an attempt has ended. */
+export interface AttemptEnd {
+  outcome: 'completed' | 'failed' | 'canceled';
+  /** Type of the failure, if it counts as one. */
+  failure?: string | undefined;
+}
+
+/** @param runId of the workflow */
+export function runSpanId(runId: string): string {
+  return spanIdOf('run', runId);
+}
+
+/** @returns undefined where it wouldn't be recorded */
+export function attemptRecord(
+  name: string,
+  trace: TraceContext,
+  { runId, activityId, attempt }: { runId: string; activityId: string; attempt: number },
+  startMs: number,
+  attributes: SpanAttributes,
+): AttemptRecord | undefined {
+  if (!tracing() || !trace.isSampled) return undefined;
+  const spanId = spanIdOf('activity', runId, activityId, attempt);
+  return { ...formatTrace({ ...trace, spanId }), name, parentSpanId: runSpanId(runId), startMs, attributes };
+}
+
+/** Exports the span of an attempt that has ended. @param atMs in milliseconds since 1970. Default: now */
+export function endAttempt(
+  record: AttemptRecord,
+  { outcome, failure }: AttemptEnd,
+  attributes: SpanAttributes = {},
+  atMs?: number,
+): void {
+  const context = parseCarrier(record);
+  if (!context) return;
+  const { name, parentSpanId, startMs } = record;
+  const span = tracing()?.startSpan(name, {
+    kind: 'server',
+    parent: { ...context, spanId: parentSpanId },
+    spanId: context.spanId,
+    startMs,
+    attributes: { ...record.attributes, ...attributes, 'longhaul.outcome': outcome },
+  });
+  if (failure !== undefined) span?.fail(failure);
+  span?.end(atMs);
+}

@@ -1,0 +1,48 @@
+/** Context of an HTTP request: its ID, and the trace that its headers name. */
+import { randomUUID } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import { parseTrace, TRACEPARENT, TRACESTATE } from '../../operations/trace-context.js';
+import { hasCredential } from '../../platform/credential-form.js';
+import type { Logger } from '../../platform/log.js';
+import { inWork, type WorkContext } from '../../platform/work-context.js';
+
+/** The client's own ID of the request, or else one that the server makes; in each response. */
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+/** Characters and length that log lines and headers of any program can hold. */
+const REQUEST_ID = /^[\w.:+/=@~-]{1,128}$/;
+
+/** Middleware for all requests: log lines have the fields of the request, and its response has the ID. */
+export function requestContext(logger: Logger): MiddlewareHandler {
+  return async (c, next) => {
+    const requestId = requestIdOf(c.req.header(REQUEST_ID_HEADER));
+    const trace = parseTrace(c.req.header(TRACEPARENT), c.req.header(TRACESTATE));
+    const work: WorkContext = { requestId, trace, http: { trace } };
+    await inWork(work, async () => {
+      const beganMs = performance.now();
+      await next();
+      c.header(REQUEST_ID_HEADER, requestId);
+      logAccess(logger, c, performance.now() - beganMs);
+    });
+    const isStream = c.res.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (!isStream) work.isOver = true;
+  };
+}
+
+function requestIdOf(given: string | undefined): string {
+  return given !== undefined && REQUEST_ID.test(given) && !hasCredential(given) ? given : randomUUID();
+}
+
+/** The route, not the path: that of an unknown one is the client's own text. */
+function logAccess(logger: Logger, c: Context, durationMs: number): void {
+  if (!logger.isLevelEnabled('debug')) return;
+  const { status } = c.res;
+  const fields = {
+    method: c.req.method,
+    route: routePath(c, -1),
+    status,
+    durationMs: Math.round(durationMs),
+  };
+  logger.debug(fields, 'request');
+}

@@ -1,0 +1,19 @@
+/** Reports of workflow code to its worker, which makes spans of them. Types and a name: both sides import them. */
+import type { Payload } from '@temporalio/common';
+
+export const TRACE_SINK = 'longhaulTrace';
+
+export type RunOutcome = 'completed' | 'canceled' | 'failed' | 'continued_as_new';
+
+export type TraceSinks = {
+  [TRACE_SINK]: {
+    /** @param header of the start */
+    runEnded(header: Payload, outcome: RunOutcome): void;
+    /**
+     * @param header of the message
+     * @param name of the span: `HandleUpdate:provide_input`
+     * @param beganMs in milliseconds since 1970, by the worker's clock
+     */
+    messageHandled(header: Payload, name: string, beganMs: number, isFailed: boolean): void;
+  };
+};

@@ -1,0 +1,39 @@
+/** Spans as the rest of the code sees them: without OpenTelemetry's own packages. */
+import type { TraceContext } from '../../operations/trace-context.js';
+
+/** Values of a span's attributes. Never arguments, answers, results, messages of errors, or secrets. */
+export type SpanAttributes = Record<string, string | number | boolean | undefined>;
+
+export interface SpanOptions {
+  /** `server`: done for a caller elsewhere; `client`: waits for a server elsewhere. Default: `internal` */
+  kind?: 'internal' | 'server' | 'client';
+  /** Default: the span begins a trace. */
+  parent?: TraceContext | undefined;
+  /** ID of the span, 16 hexadecimal digits: see `spanIdOf`. Default: a random one. */
+  spanId?: string;
+  /** Contexts that it has to do with, besides its parent. */
+  links?: readonly TraceContext[];
+  attributes?: SpanAttributes;
+  /** In milliseconds since 1970. Default: now. */
+  startMs?: number;
+}
+
+/** A span that is open. One that isn't recorded, since its trace isn't sampled, has a context too. */
+export interface Span {
+  readonly context: TraceContext;
+  /** Whether it will be exported. */
+  readonly isRecording: boolean;
+  rename(name: string): void;
+  set(attributes: SpanAttributes): void;
+  link(to: TraceContext): void;
+  /** Marks it as failed. @param type of the error, of which there are few: a code, or the name of a class */
+  fail(type: string): void;
+  /** @param atMs in milliseconds since 1970. Default: now */
+  end(atMs?: number): void;
+}
+
+export interface Tracing {
+  startSpan(name: string, options?: SpanOptions): Span;
+  /** Sends what is left; resolves within 2 s. */
+  close(): Promise<void>;
+}

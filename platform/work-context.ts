@@ -1,0 +1,70 @@
+/**
+ * The work that the current code belongs to: a request, or an attempt of an activity. Log lines have its fields, and spans their
+ * parent from here, without a parameter in every function between.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isToken } from '../operations/token.js';
+import type { TraceContext } from '../operations/trace-context.js';
+import { hasCredential } from './credential-form.js';
+import type { Span } from './tracing/types.js';
+
+export interface WorkContext {
+  /** ID of the HTTP request (X-Request-Id); for an activity, that of the request that started its operation. */
+  requestId?: string | undefined;
+  /** ID of the JSON-RPC request. */
+  rpcId?: string | number | undefined;
+  principal?: string | undefined;
+  tool?: string | undefined;
+  /** The operation's token. */
+  token?: string | undefined;
+  /** The trace, and the span that is the parent of what is done here. */
+  trace?: TraceContext | undefined;
+  /** The span of this work, while it is recorded. */
+  span?: Span | undefined;
+  /** Context of the HTTP request, for the protocols in it. */
+  http?: { trace: TraceContext | undefined };
+  /** Set once the work has ended: what it has started in the background for others doesn't belong to it. */
+  isOver?: boolean;
+}
+
+const storage = new AsyncLocalStorage<WorkContext>();
+
+/** The current work; undefined outside of any, and once it has ended. */
+export function currentWork(): WorkContext | undefined {
+  const work = storage.getStore();
+  return work?.isOver ? undefined : work;
+}
+
+export function inWork<T>(work: WorkContext, run: () => T): T {
+  return storage.run(work, run);
+}
+
+/** Adds to the current work what has become known of it. A second operation doesn't replace the first. */
+export function noteWork({ token, ...fields }: Pick<WorkContext, 'principal' | 'tool' | 'token'>): void {
+  const work = currentWork();
+  if (!work) return;
+  Object.assign(work, fields);
+  if (token !== undefined && isToken(token) && !hasCredential(token)) work.token ??= token;
+}
+
+/** Fields of log lines about a work. Names of a trace's are those that OpenTelemetry gives log lines. */
+export function logFields(work: WorkContext): Record<string, string | number> {
+  const { requestId, rpcId, principal, tool, token, trace } = work;
+  const fields: Record<string, string | number> = {};
+  if (requestId !== undefined) fields['requestId'] = requestId;
+  if (rpcId !== undefined) fields['rpcId'] = rpcId;
+  if (principal !== undefined) fields['principal'] = principal;
+  if (tool !== undefined) fields['tool'] = tool;
+  if (token !== undefined) fields['token'] = token;
+  if (trace !== undefined) {
+    fields['trace_id'] = trace.traceId;
+    fields['span_id'] = trace.spanId;
+  }
+  return fields;
+}
+
+/** Fields of a log line that is written now. */
+export function currentLogFields(): Record<string, string | number> {
+  const work = currentWork();
+  return work ? logFields(work) : {};
+}
