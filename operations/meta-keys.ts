@@ -12,6 +12,8 @@ export const PARTS_META_KEY = 'longhaul/parts';
 export const PROGRESS_META_KEY = 'longhaul/progress';
 /** In tasks of 2026-07-28: the answered input requests of the record (`AnsweredRequest[]`). */
 export const ANSWERS_META_KEY = 'longhaul/answers';
+/** In tasks and results of operations that failed or timed out: the address of the run in Temporal's UI. */
+export const TEMPORAL_URL_META_KEY = 'longhaul/temporal-url';
 /** In results with `isError`: the error's kind, and whether a retry may succeed. */
 export const ERROR_META_KEY = 'longhaul/error';
 /**

@@ -158,6 +158,8 @@ export interface OperationRecord {
   areChildrenLarge?: true;
   result?: unknown;
   error?: OperationError;
+  /** Its run in Temporal's UI, if it failed or timed out and callers may see the address. */
+  temporalUrl?: string;
   estimateSeconds?: number;
   /** How long after closing the result can be read, in seconds. */
   keepAliveSeconds: number;

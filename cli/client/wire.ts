@@ -1,5 +1,10 @@
 /** Protocol types, with the fields that the commands use (specs: ext-tasks; 2026-07-28). */
-import { ANSWERS_META_KEY, ERROR_META_KEY, PROGRESS_META_KEY } from '../../operations/meta-keys.js';
+import {
+  ANSWERS_META_KEY,
+  ERROR_META_KEY,
+  PROGRESS_META_KEY,
+  TEMPORAL_URL_META_KEY,
+} from '../../operations/meta-keys.js';
 import {
   isTerminal,
   type AnsweredRequest,
@@ -127,6 +132,11 @@ export function progressOf(task: Task): TaskProgress {
 /** The task's answered questions, if the server sends them. */
 export function answersOf(task: Task): AnsweredRequest[] {
   return (task._meta?.[ANSWERS_META_KEY] as AnsweredRequest[] | undefined) ?? [];
+}
+
+/** Address of a failed run in Temporal's UI, if the server sends it. */
+export function temporalUrlOf({ _meta }: Pick<Task, '_meta'>): string | undefined {
+  return _meta?.[TEMPORAL_URL_META_KEY] as string | undefined;
 }
 
 /** Error kind of a result, if the server sends it. */

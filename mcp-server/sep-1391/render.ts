@@ -6,6 +6,7 @@ import type { InputRequest, OperationRecord, Progress } from '../../operations/r
 import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
 import { questionText } from '../shared/elicitation.js';
+import { temporalUrlMeta } from '../shared/results.js';
 import { asProtocolError, invalidParams } from '../shared/protocol-error.js';
 
 export const EXPIRED = 'Operation has expired';
@@ -26,6 +27,7 @@ export interface StatusResult extends Association {
   progress?: Progress;
   /** Open questions: key -> question. */
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
+  _meta?: Record<string, unknown>;
 }
 
 export function association(token: string): Association {
@@ -84,6 +86,7 @@ export function renderStatus(record: OperationRecord): StatusResult {
           ),
         }
       : {}),
+    ...(record.temporalUrl === undefined ? {} : { _meta: temporalUrlMeta(record) }),
     ...association(token),
   };
 }

@@ -103,7 +103,7 @@ export function renderCancelled(record: OperationRecord, wasOpen: boolean): Resu
 
 /** Second stage: the outcome of the job. */
 export function renderJobResult(record: OperationRecord, tool: Tool | undefined): Result & CallToolResult {
-  const { status, error, partial } = record;
+  const { status, error, partial, temporalUrl } = record;
   const tookMs = Date.parse(record.closedAt ?? record.updatedAt) - Date.parse(record.createdAt);
   if (status === 'completed') {
     const text = `${record.tool} completed after ${humanDuration(tookMs / 1000)}.`;
@@ -116,7 +116,7 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
   const { kind = 'failed', message = status, retryable = false } = error ?? {};
   const data = {
     error: { kind, message, retryable, ...defined({ type: error?.type }) },
-    ...defined({ partial }),
+    ...defined({ partial, temporal_url: temporalUrl }),
   };
   return { ...resultOf(false, data, message), ...jobFields(record), ...renderFailure(record) };
 }

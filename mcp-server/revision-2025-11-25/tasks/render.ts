@@ -3,6 +3,7 @@ import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type TaskStatus } from '../../../operations/status-names.js';
 import { questionText } from '../../shared/elicitation.js';
+import { temporalUrlMeta } from '../../shared/results.js';
 import { taskExpired } from '../../shared/protocol-error.js';
 
 /** The fields of every task (specs: "Data Types"). Times are ISO 8601, durations milliseconds. */
@@ -15,6 +16,7 @@ export interface Task {
   /** Null while the task is open: only its work, a cancel or an operator ends it. */
   ttl: number | null;
   pollInterval?: number;
+  _meta?: Record<string, unknown>;
 }
 
 export interface RenderContext {
@@ -40,6 +42,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
     lastUpdatedAt: record.updatedAt,
     ttl: lifetimeMs(record),
     ...(TERMINAL.has(status) ? {} : { pollInterval: pollIntervalMs(record.estimateSeconds) }),
+    ...(record.temporalUrl === undefined ? {} : { _meta: temporalUrlMeta(record) }),
   };
 }
 

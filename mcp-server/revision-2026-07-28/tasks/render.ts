@@ -7,7 +7,7 @@ import { ANSWERS_META_KEY, PROGRESS_META_KEY, STATUS_META_KEY } from '../../../o
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
 import { asTaskError, taskExpired } from '../../shared/protocol-error.js';
-import { renderFailure, renderResult } from '../../shared/results.js';
+import { renderFailure, renderResult, temporalUrlMeta } from '../../shared/results.js';
 import type { Tool } from '../../../operations/tool.js';
 import { TASKS_EXTENSION } from './schemas.js';
 
@@ -90,6 +90,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
         ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
         : {}),
       ...(record.answers ? { [ANSWERS_META_KEY]: record.answers } : {}),
+      ...temporalUrlMeta(record),
     },
   };
 }
