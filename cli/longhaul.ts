@@ -20,6 +20,7 @@ import { registerDeploy } from './commands/deploy.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerGet } from './commands/get.js';
+import { registerHistory } from './commands/history.js';
 import { registerHosts } from './commands/hosts.js';
 import { registerInbox } from '../mailbox/cli/inbox.js';
 import { registerKeys } from './commands/keys.js';
@@ -58,6 +59,7 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerHistory,
     registerReplay,
     registerStorage,
     registerSign,

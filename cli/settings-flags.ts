@@ -18,6 +18,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   host: ['<address>', 'address that the server listens on (default: 127.0.0.1)'],
   port: ['<number>', 'port of the server (default: 7411)'],
   temporalPort: ['<number>', 'port of the embedded Temporal (default: 7233 or the next free one)'],
+  temporalUi: [
+    '<url|off>',
+    "address of Temporal's UI, to which failed operations link (default: the embedded one's)",
+  ],
   taskQueue: ['<name>', "task queue of operations (default: 'longhaul')"],
   searchAttributes: ['<auto|create|off>', "use Temporal's search attributes for lists (default: auto)"],
   binFolder: ['<folder>', "where the Temporal binary is kept (default: '~/.longhaul/bin')"],

@@ -9,6 +9,7 @@ import {
   TimeoutFailure,
   type RawValue,
 } from '@temporalio/common';
+import { defined } from '../operations/defined.js';
 import { undefinedIf, type ErrorKind, type OperationError } from '../operations/errors.js';
 import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
@@ -91,6 +92,10 @@ export async function describeClosed(
           : finalError('failed', `the failure can't be read at present: ${outcome.problem}`));
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
       record.statusMessage = record.error.message.split('\n', 1)[0]!;
+      Object.assign(
+        record,
+        defined({ temporalUrl: temporal.urlOf(description.workflowId, description.runId) }),
+      );
   }
 }
 

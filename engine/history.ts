@@ -158,7 +158,7 @@ export async function argumentsOf(
 
 /** Decodes payloads of an event, and reads those that are in storage. @throws LonghaulError `internal` if one is lost */
 export async function decodePayloads(
-  { dataConverter }: TemporalClient,
+  { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
   payloads: Payload[] | null | undefined,
 ): Promise<unknown[]> {
   const { externalStorage } = dataConverter;

@@ -20,6 +20,7 @@ import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage/index.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
+import { runUrl, temporalUiOf, usesEmbeddedTemporal } from '../platform/temporal-ui.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';
 import { temporalNowMs } from '../platform/temporal-clock.js';
@@ -73,7 +74,16 @@ export class TemporalClient {
    */
   constructor(
     private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
-      Partial<Pick<Settings, 'searchAttributes' | 'visibilityCallsPerSecond' | 'maxHistoryPolls'>>,
+      Partial<
+        Pick<
+          Settings,
+          | 'searchAttributes'
+          | 'visibilityCallsPerSecond'
+          | 'maxHistoryPolls'
+          | 'temporalUi'
+          | 'authentication'
+        >
+      >,
     readonly storage: Storage,
     private readonly logger: Logger,
     firstConnectionLimitMs = 0,
@@ -233,7 +243,7 @@ export class TemporalClient {
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {
-    if (this.#isEmbedded && (await isDiskFull(this.settings.home)))
+    if (usesEmbeddedTemporal(this.settings.home) && (await isDiskFull(this.settings.home)))
       return new DiskFullError(this.settings.home, cause);
     return new LonghaulError(
       'unavailable',
@@ -250,10 +260,10 @@ export class TemporalClient {
     return new LonghaulError('unavailable', problem, { cause, retryable: false });
   }
 
-  /** Whether this is the home's embedded Temporal, with its database on the home's disk. */
-  get #isEmbedded(): boolean {
-    const address = temporalConnectConfig(this.settings.home)?.connectionOptions.address;
-    return address !== undefined && address === readStackState(this.settings.home).temporalAddress;
+  /** Address of a run in Temporal's UI; undefined unless callers may see it. */
+  urlOf(workflowId: string, runId: string): string | undefined {
+    const ui = temporalUiOf(this.settings);
+    return ui === undefined ? undefined : runUrl(ui, this.namespace, workflowId, runId);
   }
 
   /** Properties of the namespace. Only the first callers wait for them; they are refreshed in the background. */

@@ -1,4 +1,5 @@
 /** Longhaul's own `_meta` keys over MCP, for programs such as its command line. */
+import { defined } from './defined.js';
 import type { ChildStatus, OperationRecord } from './record.js';
 
 /**
@@ -13,7 +14,9 @@ export const PROGRESS_META_KEY = 'longhaul/progress';
 /** In tasks of 2026-07-28: the answered input requests of the record (`AnsweredRequest[]`). */
 export const ANSWERS_META_KEY = 'longhaul/answers';
 /** In tasks, and in statuses of operation tokens and jobs: ID of the trace of the call that started the operation. */
-export const TRACE_META_KEY = 'longhaul/trace_id';
+export const TRACE_META_KEY = 'longhaul/trace-id';
+/** In tasks and results of operations that failed or timed out: the address of the run in Temporal's UI. */
+export const TEMPORAL_URL_META_KEY = 'longhaul/temporal-url';
 /** In results with `isError`: the error's kind, and whether a retry may succeed. */
 export const ERROR_META_KEY = 'longhaul/error';
 /**
@@ -33,12 +36,13 @@ export interface PartStatuses {
   steps: ChildStatus[];
 }
 
-/** The trace's ID among the fields of a result's `_meta`; empty if the operation belongs to none. */
-export function traceMeta({ traceId }: OperationRecord): Record<string, string> {
-  return traceId === undefined ? {} : { [TRACE_META_KEY]: traceId };
+/** The trace and the address of a failed run, as fields of a result's `_meta`; empty if the operation has neither. */
+export function operationMeta({ traceId, temporalUrl }: OperationRecord): Record<string, string> {
+  return defined({ [TRACE_META_KEY]: traceId, [TEMPORAL_URL_META_KEY]: temporalUrl });
 }
 
-/** As {@link traceMeta}, for results that have no other `_meta`. */
-export function withTraceMeta(record: OperationRecord): { _meta?: Record<string, string> } {
-  return record.traceId === undefined ? {} : { _meta: traceMeta(record) };
+/** As {@link operationMeta}, for results that have no other `_meta`. */
+export function withOperationMeta(record: OperationRecord): { _meta?: Record<string, string> } {
+  const meta = operationMeta(record);
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
 }

@@ -160,6 +160,8 @@ export interface OperationRecord {
   /** Why its result, failure or partial result can't be read from storage at present. */
   resultProblem?: string;
   error?: OperationError;
+  /** Its run in Temporal's UI, if it failed or timed out and callers may see the address. */
+  temporalUrl?: string;
   estimateSeconds?: number;
   /** How long after closing the result can be read, in seconds. */
   keepAliveSeconds: number;

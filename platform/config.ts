@@ -24,6 +24,7 @@ import {
   type MetricsSettings,
 } from './metrics-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
+import { temporalSettingsShape, type TemporalSettings } from './temporal-settings.js';
 import {
   resolveTransportSettings,
   transportConflict,
@@ -49,8 +50,7 @@ const fileSchema = z.strictObject({
   host: z.string().min(1),
   /** Port of the server. Default: 7411. */
   port,
-  /** Port of the embedded Temporal. Default: 7233, or the next free one. */
-  temporalPort: port,
+  ...temporalSettingsShape,
   /** Task queue that workers poll and operations start on. Default: `longhaul`. */
   taskQueue: z.string().min(1).max(200),
   /**
@@ -141,15 +141,12 @@ type ResolvedSettings = WorkerSettings &
   LimitSettings &
   AuditSettings &
   StorageSettings &
-  MetricsSettings;
+  MetricsSettings &
+  TemporalSettings;
 
 /** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
-export interface Settings
-  extends
-    Omit<z.infer<typeof fileSchema>, 'temporalPort' | 'drainTimeout' | keyof ResolvedSettings>,
-    ResolvedSettings {
-  temporalPort: number | undefined;
-}
+export type Settings = Omit<z.infer<typeof fileSchema>, 'drainTimeout' | keyof ResolvedSettings> &
+  ResolvedSettings;
 
 /** Invalid setting; the message names its source, what was expected and what came. */
 export class SettingsError extends Error {
@@ -215,6 +212,7 @@ export async function loadSettings(
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,
+    temporalUi: given.temporalUi,
     taskQueue: given.taskQueue ?? 'longhaul',
     searchAttributes: given.searchAttributes ?? 'auto',
     binFolder: resolve(baseOf('binFolder'), given.binFolder ?? join(homedir(), '.longhaul', 'bin')),

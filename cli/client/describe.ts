@@ -10,6 +10,7 @@ import {
   progressOf,
   statusNote,
   traceIdOf,
+  temporalUrlOf,
   type Child,
   type ListedOperation,
   type Task,
@@ -48,6 +49,9 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
   const hint = isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined;
   const labelWidth = Math.max(...shown.map(([name = '']) => name.length));
   const result = hint === undefined ? [] : [`${'result'.padEnd(labelWidth)}  ${hint}`];
+  // Not wrapped either.
+  const url = temporalUrlOf(task);
+  if (url !== undefined) result.push(`${'temporal'.padEnd(labelWidth)}  ${url}`);
   const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
     answerInstructions(session, task.taskId, key, question),
   );

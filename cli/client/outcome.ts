@@ -2,7 +2,7 @@
 import { print, say } from '../console.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { EXIT } from './exit-codes.js';
-import { statusNote, type ContentBlock, type Task, type ToolResult } from './wire.js';
+import { statusNote, temporalUrlOf, type ContentBlock, type Task, type ToolResult } from './wire.js';
 
 /** The exit code of a closed task. */
 export function exitCodeOf(task: Task): number {
@@ -19,8 +19,11 @@ const EXIT_CODES: Partial<Record<OperationStatus, number>> = {
 export function printOutcome(task: Task): void {
   if (task.result) printResult(task.result);
   else if (task.status === 'canceled') say(canceledText(task));
-  else if (task.status !== 'completed')
+  else if (task.status !== 'completed') {
     say(`${task.status}: ${task.error?.message ?? task.statusMessage ?? 'no reason given'}`);
+    const url = temporalUrlOf(task);
+    if (url !== undefined) say(`Temporal's UI: ${url}`);
+  }
 }
 
 function canceledText(task: Task): string {

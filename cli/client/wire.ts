@@ -4,6 +4,7 @@ import {
   ERROR_META_KEY,
   PROGRESS_META_KEY,
   TRACE_META_KEY,
+  TEMPORAL_URL_META_KEY,
 } from '../../operations/meta-keys.js';
 import {
   isTerminal,
@@ -137,6 +138,11 @@ export function answersOf(task: Task): AnsweredRequest[] {
 /** ID of the trace that the operation belongs to. */
 export function traceIdOf(task: Task): string | undefined {
   return task._meta?.[TRACE_META_KEY] as string | undefined;
+}
+
+/** Address of a failed run in Temporal's UI, if the server sends it. */
+export function temporalUrlOf({ _meta }: Pick<Task, '_meta'>): string | undefined {
+  return _meta?.[TEMPORAL_URL_META_KEY] as string | undefined;
 }
 
 /** Error kind of a result, if the server sends it. */

@@ -96,7 +96,7 @@ export function renderJob(record: OperationRecord): Job {
         }
       : {}),
     attempt: record.attempt,
-    links,
+    links: { ...links, ...defined({ temporal: record.temporalUrl }) },
   };
 }
 

@@ -68,6 +68,7 @@ export const jobLinks = z
     artifacts: path,
     resume: path,
     tool: path,
+    temporal: z.url().optional().describe("Run of a failed job in Temporal's UI, for people."),
   })
   .openapi('JobLinks');
 

@@ -2,7 +2,7 @@
 import type { ProtocolError, CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration, pollIntervalMs } from '../../operations/budgets.js';
 import { LonghaulError } from '../../operations/errors.js';
-import { withTraceMeta } from '../../operations/meta-keys.js';
+import { withOperationMeta } from '../../operations/meta-keys.js';
 import type { InputRequest, OperationRecord, Progress } from '../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -87,7 +87,7 @@ export function renderStatus(record: OperationRecord): StatusResult {
         }
       : {}),
     ...association(token),
-    ...withTraceMeta(record),
+    ...withOperationMeta(record),
   };
 }
 

@@ -3,7 +3,7 @@ import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextpr
 import { defined } from '../../operations/defined.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { isObject } from '../../operations/is-object.js';
-import { ERROR_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
+import { ERROR_META_KEY, operationMeta, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { SERVER_STOPPING } from '../lifecycle/shutdown.js';
@@ -47,6 +47,7 @@ export function renderFailure(record: OperationRecord): CallToolResult {
     _meta: {
       ...errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
       ...(data ? { [TEXT_META_KEY]: `${why}\n${data}` } : {}),
+      ...operationMeta(record),
     },
   };
 }
@@ -133,11 +134,14 @@ export function resultLink({ token, result }: OperationRecord): ResourceLink | u
   return bytes > INLINE_RESULT_BYTES ? resourceLink(resultUri(token), 'result.json', bytes) : undefined;
 }
 
-/** Links to a large result, and to the files that the result or the jobs name. */
+/** Links to a large result, and to the files that the result or the jobs name; the address of a failed run for people. */
 export function linksOf(record: OperationRecord): ContentBlock[] {
   const large = resultLink(record);
   const files = fileLinks(record);
-  const shown = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
+  const shown: ContentBlock[] = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
+  // Not a resource_link: clients would try to read it from this server.
+  const { temporalUrl } = record;
+  if (temporalUrl !== undefined) shown.push({ type: 'text', text: `Temporal's UI: ${temporalUrl}` });
   if (files.length <= MAX_LINKS) return shown;
   const call = `operation_get ${JSON.stringify({ token: record.token, view: 'steps' })}`;
   return [...shown, { type: 'text', text: `${files.length - MAX_LINKS} more files: ${call}` }];

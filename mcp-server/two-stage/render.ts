@@ -6,7 +6,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { humanDuration } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import type { LonghaulError } from '../../operations/errors.js';
-import { withTraceMeta } from '../../operations/meta-keys.js';
+import { withOperationMeta } from '../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES, type TwoStageStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -76,7 +76,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
       data: { ...job, status: 'complete', result },
       messages: result.messages,
       ...job,
-      ...withTraceMeta(record),
+      ...withOperationMeta(record),
     };
   }
   const data: PolledData = {
@@ -86,7 +86,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
     ...questionsField(record),
     ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
   };
-  return { ...resultOf(true, data, progressText(record)), ...job, ...withTraceMeta(record) };
+  return { ...resultOf(true, data, progressText(record)), ...job, ...withOperationMeta(record) };
 }
 
 /**
@@ -106,7 +106,7 @@ export function renderCancelled(record: OperationRecord, wasOpen: boolean): Resu
 
 /** Second stage: the outcome of the job. */
 export function renderJobResult(record: OperationRecord, tool: Tool | undefined): Result & CallToolResult {
-  const { status, error, partial } = record;
+  const { status, error, partial, temporalUrl } = record;
   const tookMs = Date.parse(record.closedAt ?? record.updatedAt) - Date.parse(record.createdAt);
   if (status === 'completed') {
     const text = `${record.tool} completed after ${humanDuration(tookMs / 1000)}.`;
@@ -119,7 +119,7 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
   const { kind = 'failed', message = status, retryable = false } = error ?? {};
   const data = {
     error: { kind, message, retryable, ...defined({ type: error?.type }) },
-    ...defined({ partial }),
+    ...defined({ partial, temporal_url: temporalUrl }),
   };
   return { ...resultOf(false, data, message), ...jobFields(record), ...renderFailure(record) };
 }

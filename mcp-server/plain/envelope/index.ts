@@ -70,11 +70,11 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
   const { token, status, cancel_requested, error_kind, next_action } = envelope;
   // While the operation is open, only the view `partial` of operation_get shows it, so that polls stay small.
   if (isOver(status)) {
-    const { attempt, resumed_from, result, links, error, partial } = envelope;
+    const { attempt, resumed_from, result, links, error, temporal_url, partial } = envelope;
     return {
       token,
       status,
-      ...defined({ attempt, resumed_from, result, links, error }),
+      ...defined({ attempt, resumed_from, result, links, error, temporal_url }),
       ...(status === 'completed' ? {} : defined({ partial })),
     };
   }
@@ -149,6 +149,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     ...(error === undefined
       ? {}
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
+    ...defined({ temporal_url: record.temporalUrl }),
     ...(partial === undefined || isLarge(partial) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
     ...errorKindOf(context, next !== undefined),

@@ -46,6 +46,7 @@ const wholeSchema = z.object({
     .object({ kind: z.string(), message: z.string(), retryable: z.boolean() })
     .optional()
     .describe('{kind, message, retryable}'),
+  temporal_url: z.string().optional().describe("Its run in Temporal's UI, for people."),
   partial: z.unknown().optional().describe('Partial result; kept if the rest fails.'),
   input_required: z
     .record(

@@ -10,7 +10,7 @@ import type { CallerEngine } from '../../auth/caller-engine.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { defined } from '../../../operations/defined.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { traceMeta, withTraceMeta } from '../../../operations/meta-keys.js';
+import { operationMeta } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
@@ -66,18 +66,14 @@ export async function startTask(
     _meta: {
       [RELATED_TASK_META_KEY]: { taskId: token },
       [IMMEDIATE_RESPONSE_META_KEY]: text,
-      ...traceMeta(record),
+      ...operationMeta(record),
     },
   };
 }
 
-export async function getTask(
-  engine: CallerEngine,
-  taskId: string,
-  session: RenderContext,
-): Promise<Task & { _meta?: Record<string, string> }> {
+export async function getTask(engine: CallerEngine, taskId: string, session: RenderContext): Promise<Task> {
   const record = await engine.read(taskId);
-  return { ...renderTask(record, session), ...withTraceMeta(record) };
+  return renderTask(record, session);
 }
 
 /**

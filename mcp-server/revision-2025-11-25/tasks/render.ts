@@ -1,5 +1,6 @@
 /** Renders records as tasks, and errors of task requests (specs: 2025-11-25 basic/utilities/tasks). */
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
+import { withOperationMeta } from '../../../operations/meta-keys.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type TaskStatus } from '../../../operations/status-names.js';
 import { questionText } from '../../shared/elicitation.js';
@@ -15,6 +16,7 @@ export interface Task {
   /** Null while the task is open: only its work, a cancel or an operator ends it. */
   ttl: number | null;
   pollInterval?: number;
+  _meta?: Record<string, unknown>;
 }
 
 export interface RenderContext {
@@ -40,6 +42,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
     lastUpdatedAt: record.updatedAt,
     ttl: lifetimeMs(record),
     ...(TERMINAL.has(status) ? {} : { pollInterval: pollIntervalMs(record.estimateSeconds) }),
+    ...withOperationMeta(record),
   };
 }
 

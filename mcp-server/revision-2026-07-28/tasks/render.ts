@@ -7,7 +7,7 @@ import {
   ANSWERS_META_KEY,
   PROGRESS_META_KEY,
   STATUS_META_KEY,
-  traceMeta,
+  operationMeta,
 } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
@@ -95,7 +95,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
         ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
         : {}),
       ...(record.answers ? { [ANSWERS_META_KEY]: record.answers } : {}),
-      ...traceMeta(record),
+      ...operationMeta(record),
     },
   };
 }

@@ -1,0 +1,32 @@
+/** Addresses of workflows in Temporal's UI. */
+import type { Settings } from './config.js';
+import { readStackState, temporalConnectConfig } from './temporal-address.js';
+import { NO_UI } from './temporal-settings.js';
+
+/**
+ * Address of Temporal's UI, as callers may see it: that of the setting, else that of the home's embedded Temporal. With
+ * authentication only that of the setting: the embedded UI has no login, and shows the operations of all callers.
+ *
+ * @returns undefined if there is no address, or callers may not see it
+ */
+export function temporalUiOf({
+  home,
+  temporalUi,
+  authentication = [],
+}: Pick<Settings, 'home'> & Partial<Pick<Settings, 'temporalUi' | 'authentication'>>): string | undefined {
+  if (temporalUi !== undefined) return temporalUi === NO_UI ? undefined : temporalUi;
+  if (authentication.length > 0) return undefined;
+  return usesEmbeddedTemporal(home) ? readStackState(home).temporalUiUrl : undefined;
+}
+
+/** Whether this process connects to the home's embedded Temporal, also if a supervisor has named its address. */
+export function usesEmbeddedTemporal(home: string): boolean {
+  const address = temporalConnectConfig(home)?.connectionOptions.address;
+  return address !== undefined && address === readStackState(home).temporalAddress;
+}
+
+/** Address of a run's history in Temporal's UI. */
+export function runUrl(ui: string, namespace: string, workflowId: string, runId: string): string {
+  const path = ['namespaces', namespace, 'workflows', workflowId, runId, 'history'];
+  return `${ui.replace(/\/+$/, '')}/${path.map(encodeURIComponent).join('/')}`;
+}
