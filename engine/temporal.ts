@@ -5,7 +5,7 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
-import { dataConverterOf } from '../platform/data-converter.js';
+import { dataConverterOf, waitsForStorage } from '../platform/data-converter.js';
 import {
   GRPC,
   isDenied,
@@ -18,7 +18,7 @@ import type { Logger } from '../platform/log.js';
 import type { OperatorService } from '../platform/search-attributes.js';
 import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
-import type { Storage } from '../platform/storage/index.js';
+import { StorageError, type Storage } from '../platform/storage/index.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from '../platform/temporal-ui.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
@@ -184,6 +184,11 @@ export class TemporalClient {
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
       if (isDiskFullError(error)) throw new DiskFullError(this.settings.home, error);
+      if (error === OVERDUE && waitsForStorage(this.storage))
+        throw new StorageError(
+          'storage of large values did not answer in time; operations keep running, try again shortly',
+          { retryable: true },
+        );
       if (error === OVERDUE || isUnreachable(error)) throw await this.#unavailable(error);
       if (isThrottled(error))
         throw new LonghaulError(

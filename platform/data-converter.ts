@@ -85,6 +85,14 @@ export async function readStored(storage: Storage, { key }: StoredClaim): Promis
 
 /** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. @returns the key */
 async function store(storage: Storage, workflowId: string | undefined, payload: Payload): Promise<string> {
+  return counted(storage, () => storeValue(storage, workflowId, payload));
+}
+
+async function storeValue(
+  storage: Storage,
+  workflowId: string | undefined,
+  payload: Payload,
+): Promise<string> {
   const bytes = PayloadMessage.encode(payload).finish();
   const key = payloadKey(workflowId, createHash('sha256').update(bytes).digest('hex'));
   const stored = await storage.about(key);
@@ -95,9 +103,27 @@ async function store(storage: Storage, workflowId: string | undefined, payload: 
 /** A value missing from storage makes its operation unreadable (`internal`), not unknown (`not_found`). */
 async function retrieve(storage: Storage, key: string): Promise<Payload> {
   try {
-    return PayloadMessage.decode(await storage.read(key));
+    return PayloadMessage.decode(await counted(storage, () => storage.read(key)));
   } catch (error) {
     if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
     throw new LonghaulError('internal', `a large value of it is lost: ${error.message}`, { cause: error });
   }
+}
+
+/** Number of large values that a process writes to a storage or reads from it at present. */
+const underWay = new WeakMap<Storage, number>();
+
+async function counted<T>(storage: Storage, work: () => Promise<T>): Promise<T> {
+  const add = (count: number) => underWay.set(storage, (underWay.get(storage) ?? 0) + count);
+  add(1);
+  try {
+    return await work();
+  } finally {
+    add(-1);
+  }
+}
+
+/** Whether a call of Temporal's client may be waiting for storage. */
+export function waitsForStorage(storage: Storage): boolean {
+  return (underWay.get(storage) ?? 0) > 0;
 }

@@ -1,0 +1,271 @@
+/** Server and worker whose storage is S3: values, logs and files; a store that is away, and comes back; wrong settings. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { artifactKey } from '../../platform/storage-keys.js';
+import { openStorage, type Storage } from '../../platform/storage/index.js';
+import { Links } from '../chaos/faults/links.js';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { INSTALL_MS } from '../support/limits.js';
+import { inheritedEnvironment } from '../support/run-temporal.js';
+import { S3Server } from '../support/s3-server.js';
+import { TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(INSTALL_MS);
+
+const PROJECT = resolve('test/fixtures/storage-project');
+const MB = 1_000_000;
+
+let s3: S3Server;
+let links: Links;
+let stack: TestStack;
+let storage: Storage;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-storage-'));
+  [s3, links] = await Promise.all([S3Server.start('shared'), Links.start()]);
+  const port = await links.open('s3', s3.port);
+  stack = await TestStack.start({
+    ...s3.environment('s3://shared/stack', port),
+    LONGHAUL_PROJECT: PROJECT,
+    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
+  });
+  Object.assign(process.env, s3.environment('s3://shared/stack'));
+  storage = openStorage({
+    home: folder,
+    storage: 's3://shared/stack',
+    storageEndpoint: s3.endpoint,
+    storageRegion: 'us-east-1',
+    storagePathStyle: true,
+  });
+});
+afterAll(async () => {
+  await stack?.stop();
+  await Promise.all([s3?.stop(), links?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Keys of an operation in the bucket, by their kind. */
+async function keysOf(token: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const key of storage.keys()) if (key.includes(`/${token}/`)) found.push(key);
+  return found;
+}
+
+async function job(path: string): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${stack.base}/v1/jobs/${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+async function readiness(): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${stack.base}/readyz`);
+  return { status: response.status, body: await response.json() };
+}
+
+/** Runs a command to its end. @returns its outputs, and its exit code or signal */
+async function command(args: string[], environment: Record<string, string> = {}, killWhen?: () => boolean) {
+  const child = spawn(process.execPath, [resolve('dist/cli/main.js'), ...args], {
+    env: {
+      ...inheritedEnvironment({ ...s3.environment('s3://shared/stack'), ...environment }),
+      LONGHAUL_TASK_QUEUE: stack.taskQueue,
+      ...s3.environment('s3://shared/stack'),
+      ...environment,
+    },
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const ended = new Promise<number | string>((settle) =>
+    child.once('close', (code, signal) => settle(signal ?? code ?? -1)),
+  );
+  if (killWhen) {
+    await Promise.race([ended, eventually('the time to kill it has come', killWhen)]);
+    child.kill('SIGKILL');
+  }
+  return { code: await ended, output, errors };
+}
+
+test('results, files and logs of operations are in the bucket, and are read from there', async () => {
+  const token = await stack.client.start('stored_values', {
+    fileBytes: 9 * MB,
+    activityBytes: MB,
+    resultBytes: MB,
+  });
+  const { result } = await stack.client.until(token, 'completed');
+  expect(result.structuredContent).toMatchObject({ activityLength: MB });
+  expect(result.structuredContent.text).toHaveLength(MB);
+  const keys = await keysOf(token);
+  expect(keys).toContain(artifactKey(token, 'values.txt'));
+  expect(keys.filter((key) => key.startsWith('payloads/'))).toHaveLength(2);
+  expect(keys.filter((key) => key.startsWith('logs/')).length).toBeGreaterThan(0);
+  const file = await fetch(`${stack.base}/v1/jobs/${token}/artifacts/values.txt`, {
+    headers: { range: 'bytes=1000-1999' },
+  });
+  expect(file.status).toBe(206);
+  expect(await file.text()).toBe('f'.repeat(1_000));
+  const { body } = await job(`${token}/logs/operation`);
+  expect(JSON.stringify(body)).toContain('values are stored');
+});
+
+test('a step in progress is read from the bucket, and its log and files are whole', async () => {
+  const token = await stack.client.start('chatter', { seconds: 6, lines: 1_000 });
+  await eventually('its first lines can be read', async () => {
+    const { body } = await job(`${token}/logs/talk%2F1`);
+    return (
+      JSON.stringify(body).includes('second 1, line 100"') &&
+      (await stack.client.get(token)).status === 'working'
+    );
+  });
+  await stack.client.until(token, 'completed');
+  const key = (await keysOf(token)).find((one) => one.startsWith('logs/'))!;
+  const expected = [1, 2, 3, 4, 5, 6].flatMap((second) =>
+    Array.from({ length: 1_000 }, (_, line) => `second ${second}, line ${line + 1}\n`),
+  );
+  expect((await storage.read(key)).toString()).toBe(expected.join(''));
+  const report = artifactKey(token, 'talk/report.txt');
+  expect((await storage.read(report)).toString().split('\n')).toHaveLength(100_001);
+});
+
+test('operations wait for a store that is away, say so, and complete once it is back', async () => {
+  const done = await stack.client.start('stored_values', { activityBytes: 2, resultBytes: MB });
+  await stack.client.until(done, 'completed');
+  const talking = await stack.client.start('chatter', { seconds: 4, lines: 100 });
+  await stack.client.until(talking, (task) => task.status === 'working');
+  await links.fault('s3', 'cut');
+  try {
+    const tokens = {
+      file: await stack.client.start('stored_values', { fileBytes: 100 }),
+      activity: await stack.client.start('stored_values', { activityBytes: MB }),
+      workflow: await stack.client.start('stored_values', { resultBytes: MB }),
+    };
+    const told = /waits? ?(?:ing)? ?for storage s3:\/\/shared\/stack at .*can't be reached/;
+    for (const token of [...Object.values(tokens), talking])
+      await stack.client.until(token, (task) => told.test(task.statusMessage ?? ''));
+    // A plain operation needs no storage.
+    await stack.client.until(await stack.client.start('stored_values', {}), 'completed');
+    expect(await readiness()).toMatchObject({
+      status: 200,
+      body: { status: 'ready', degraded: [expect.stringContaining("the store can't be reached")] },
+    });
+    // The record is Temporal's.
+    await eventually(
+      'the cached record has expired',
+      async () => (await job(`${done}/result`)).status === 503,
+    );
+    expect((await job(done)).body).toMatchObject({
+      status: 'succeeded',
+      status_message: expect.stringContaining(
+        "the result can't be read at present: storage s3://shared/stack",
+      ),
+      result_url: expect.any(String),
+    });
+    expect((await job(`${done}/result`)).body).toMatchObject({ retryable: true });
+    const { error } = await stack.client.request('tasks/get', { taskId: done });
+    expect(error).toMatchObject({ data: { kind: 'unavailable', retryable: true } });
+    const got = await stack.client.request('tools/call', {
+      name: 'operation_get',
+      arguments: { token: done },
+    });
+    expect(got.result.structuredContent).toMatchObject({
+      status: 'completed',
+      error: { kind: 'unavailable', retryable: true },
+    });
+    await links.heal('s3');
+    for (const [kind, token] of Object.entries(tokens)) {
+      const { result } = await stack.client.until(token, 'completed');
+      expect(result.structuredContent).toMatchObject({
+        activityLength: kind === 'activity' ? MB : 0,
+        text: 'r'.repeat(kind === 'workflow' ? MB : 0),
+      });
+    }
+    await stack.client.until(talking, 'completed');
+    const key = (await keysOf(talking)).find((one) => one.startsWith('logs/'))!;
+    expect((await storage.read(key)).toString().split('\n')).toHaveLength(401);
+    const read = await stack.client.until(done, 'completed');
+    expect(read.result.structuredContent.text).toHaveLength(MB);
+  } finally {
+    await links.heal('s3');
+  }
+});
+
+test('settings that can not work end a worker with one line, and a server says so', async () => {
+  for (const [environment, expected] of [
+    [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, 'the store refuses these credentials'],
+    [{ LONGHAUL_STORAGE: 's3://absent' }, 'there is no bucket absent'],
+    [
+      { LONGHAUL_STORAGE_REGION: 'eu-west-1' },
+      'the bucket is in the region us-east-1, and eu-west-1 was asked',
+    ],
+    [
+      { LONGHAUL_STORAGE: 's3:/typo' },
+      'LONGHAUL_STORAGE: expected "folder", or the bucket of S3 as s3://bucket',
+    ],
+  ] as const) {
+    const { code, errors } = await command(['worker'], { ...environment });
+    expect(errors.trim().split('\n').at(-1)).toContain(expected);
+    expect(code).not.toBe(0);
+  }
+  const port = String(await freePort());
+  const server = stack.server({ LONGHAUL_STORAGE: 's3://absent', LONGHAUL_PORT: port });
+  await eventually('the server says so', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    return response?.status === 503 && (await response.text()).includes('there is no bucket absent');
+  });
+  await server.end();
+  const doctor = await command(['doctor', '--json'], { LONGHAUL_STORAGE: 's3://absent' });
+  const { findings } = JSON.parse(doctor.output);
+  expect(findings.find(({ check }: { check: string }) => check === 'storage')).toMatchObject({
+    status: 'fail',
+    detail: expect.stringContaining('there is no bucket absent'),
+  });
+});
+
+test('a worker with another storage is named', async () => {
+  const other = stack.worker({ LONGHAUL_STORAGE: 's3://shared/other' });
+  await eventually('the server names it', async () => {
+    const { body } = await readiness();
+    return body.degraded?.some((line: string) => line.includes('is another one'));
+  });
+  const { output } = await command(['doctor', '--json']);
+  expect(JSON.parse(output).findings).toContainEqual(
+    expect.objectContaining({ check: 'storage of workers', status: 'fail' }),
+  );
+  await other.end();
+});
+
+test('storage is checked and moved by commands; a move that was killed continues', async () => {
+  expect((await command(['storage', 'check'])).output).toContain('works');
+  const home = join(folder, 'home');
+  const from = openStorage({ home });
+  const keys = Array.from({ length: 300 }, (_, at) => artifactKey('moved', `file ${at}`));
+  for (const key of keys) await from.put(key, Buffer.alloc(50_000, key));
+  const move = ['storage', 'move', '--home', home, '--from', 'folder', '--to', 's3://shared/moved', '--json'];
+  const begun = s3.requests().length;
+  const killed = await command(move, {}, () => s3.requests().length > begun + 100);
+  expect(killed.code).toBe('SIGKILL');
+  const again = await command(move);
+  const first = JSON.parse(again.output);
+  expect(first).toMatchObject({ found: 300, newer: [] });
+  expect(first.present).toBeGreaterThan(0);
+  expect(first.copied).toBeGreaterThan(0);
+  expect(first.present + first.copied).toBe(300);
+  const late = artifactKey('moved', 'late');
+  await from.put(late, Buffer.from('late'));
+  const last = await command([...move, '--delete-source']);
+  expect(JSON.parse(last.output)).toMatchObject({
+    found: 301,
+    copied: 1,
+    present: 300,
+    deleted: 301,
+    kept: [],
+  });
+  const back = await command([
+    ...['storage', 'move', '--home', home, '--from', 's3://shared/moved', '--to', 'folder', '--json'],
+  ]);
+  expect(JSON.parse(back.output)).toMatchObject({ found: 301, copied: 301 });
+  for (const key of keys) expect((await from.read(key)).equals(Buffer.alloc(50_000, key))).toBe(true);
+  expect((await from.read(late)).toString()).toBe('late');
+});
