@@ -1,4 +1,5 @@
 /** A stack whose processes send spans to a collector of the test. */
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,6 +101,16 @@ export class TracedStack {
     const part = this.parts.parts.find(({ process }) => process.spawnargs.at(-1) === command)!;
     this.#known.add(part);
     return part;
+  }
+
+  /** A server over standard input and output. */
+  stdio(): ChildProcess {
+    const { environment, taskQueue } = this.parts;
+    const env = { ...process.env, NODE_OPTIONS: '', ...environment, LONGHAUL_TASK_QUEUE: taskQueue };
+    return spawn(process.execPath, [resolve('dist/cli/main.js'), 'stdio'], {
+      env,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
   }
 
   /** The logs of all processes, of ended ones too. */

@@ -1,4 +1,5 @@
 /** Traces from a client's request to the step's process: which spans there are, their parents, and what they lead to. */
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
@@ -297,6 +298,34 @@ test('request IDs: one that the client gives is returned, any other is replaced'
   expect(new Set(made).size).toBe(made.length);
 });
 
+test('over stdio, requests of both revisions have spans in the trace of their _meta', async () => {
+  for (const isCurrent of [true, false]) {
+    const trace = new ClientTrace();
+    const server = stack.stdio();
+    const send = (message: object) => server.stdin!.write(`${JSON.stringify(message)}\n`);
+    const call = { name: 'operation_list', arguments: {}, _meta: trace.fields };
+    if (!isCurrent) {
+      const clientInfo = { name: 'tests', version: '1' };
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+      send({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+      send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      send({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: call });
+    } else send({ ...stack.client.envelope('tools/call', call), id: 9 });
+    const [span] = await stack.span(trace.traceId, 'tools/call operation_list');
+    expect(span).toMatchObject({
+      parentSpanId: trace.spanId,
+      attributes: {
+        'mcp.protocol.version': isCurrent ? '2026-07-28' : '2025-11-25',
+        'network.transport': 'pipe',
+        'jsonrpc.request.id': '9',
+      },
+      resource: { 'longhaul.part': 'stdio' },
+    });
+    server.stdin!.end();
+    await once(server, 'close');
+  }
+});
+
 test('neither logs nor spans have arguments, answers, results, credentials or other texts of clients', async () => {
   const marker = (what: string) => `marker-${what}-7f3a`;
   for (const protocol of protocolClients(stack.parts.base)) {
@@ -363,4 +392,25 @@ test('a collector that takes spans and does not answer delays neither calls nor 
       true,
     ]);
   }
+});
+
+test('a collector that is down is a warning: calls are served, and the server ends in time', async () => {
+  const server = stack.parts.server({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+  });
+  await eventually('it serves', () =>
+    stack.client.request('tools/list').then(
+      ({ result }) => result?.tools.length > 0,
+      () => false,
+    ),
+  );
+  await eventually('it warns', () =>
+    linesOf(server).some(
+      ({ level, msg }) => level === 40 && msg === 'spans could not be sent, and are dropped',
+    ),
+  );
+  const beganMs = performance.now();
+  await server.end();
+  expect([server.process.exitCode, performance.now() - beganMs < 15_000]).toEqual([0, true]);
 });
