@@ -18,6 +18,7 @@ export const FAST = [
   'pipelines/{language-reference,language-tool,language-unsupported,language-values}',
   'pipelines/{logs,steps,steps-files,steps-mask}',
   'repository/{documents,fast,words}',
+  'traces/context',
   'two-stage/notifications',
 ].map((path) => `${import.meta.dirname}/test/${path}.test.ts`);
 

@@ -43,7 +43,6 @@ export function endStep({ stepId, token, step, startedAt, end, attempt, isAttend
   if (!parent) return;
   const failure = failureOf(end);
   const outcome = end.cause === 'canceled' ? 'canceled' : failure === undefined ? 'completed' : 'failed';
-  const endedMs = end.exit ? Date.parse(end.exit.endedAt) : Date.now();
   const span = tracing()?.startSpan(`RunStep:${step.name}`, {
     parent,
     spanId: stepSpanId(stepId),
@@ -57,8 +56,13 @@ export function endStep({ stepId, token, step, startedAt, end, attempt, isAttend
     },
   });
   if (failure !== undefined) span?.fail(failure);
-  span?.end(endedMs);
+  span?.end(endedMs(end));
   if (!isAttended) endAttempt(attempt, { outcome, failure }, { 'longhaul.adopted': true });
+}
+
+/** The launcher's record has whole seconds: the step has ended within that one, and before now. */
+function endedMs({ exit }: StepEnd): number {
+  return exit ? Math.min(Date.parse(exit.endedAt) + 999, Date.now()) : Date.now();
 }
 
 function stepSpanId(stepId: string): string {
