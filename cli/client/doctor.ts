@@ -13,6 +13,7 @@ import {
   type SettingName,
   type Settings,
 } from '../../platform/config.js';
+import type { Checks } from '../../platform/health/checks.js';
 import { checkWritable } from '../../platform/home.js';
 import { readHomeFormat } from '../../platform/home-format.js';
 import { nodeProblem } from '../../platform/node-version.js';
@@ -276,7 +277,7 @@ export async function checkServer(url: URL): Promise<Finding[]> {
     const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
     return {
       status: response.status,
-      body: (await response.json()) as { tools?: string[]; missing?: string[]; degraded?: string[] },
+      body: (await response.json()) as { tools?: string[]; missing?: string[]; checks?: Checks },
     };
   };
   try {
@@ -290,12 +291,16 @@ export async function checkServer(url: URL): Promise<Finding[]> {
   const server = ok('server', url.href);
   try {
     const { status, body } = await read('/readyz');
-    if (status === 200 && body.degraded?.length)
-      return [server, { check: 'ready', status: 'warn', detail: body.degraded.join('; ') }];
-    if (status === 200)
-      return [server, ok('ready', body.tools ? `${body.tools.length} tools` : 'callers are authenticated')];
+    const warnings = Object.entries(body.checks ?? {}).flatMap(
+      ([check, { status: of, reason }]): Finding[] =>
+        of === 'warning' ? [{ check, status: 'warn', detail: reason ?? '' }] : [],
+    );
+    if (status === 200) {
+      const detail = body.tools ? `${body.tools.length} tools` : 'callers are authenticated';
+      return [server, ok('ready', detail), ...warnings];
+    }
     const detail = body.missing?.join('; ') || `/readyz answered ${status}`;
-    return [server, fail('ready', detail, 'see the other lines, and the log of the server')];
+    return [server, fail('ready', detail, 'see the other lines, and the log of the server'), ...warnings];
   } catch (error) {
     return [server, fail('ready', (error as Error).message, 'see the log of the server')];
   }

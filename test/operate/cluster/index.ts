@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { freePort } from '../../stack/cli-process.js';
+import { Prometheus } from '../../metrics/prometheus.js';
 import { protocolClients } from '../../support/protocols/index.js';
 import { S3Server } from '../../support/s3-server.js';
 import { answers, Service } from '../../support/service.js';
@@ -19,6 +20,7 @@ import { startProxy } from './proxy.js';
 const MAIN = resolve('dist/cli/main.js');
 /** The workload. */
 export const PROJECT = resolve('test/chaos/project');
+const RULES = 'deploy/prometheus/longhaul.rules.yml';
 const BUCKET = 'longhaul';
 const TASK_QUEUE = 'cluster';
 /** Ends of the programs' starts, newest first. */
@@ -39,6 +41,7 @@ export class Cluster {
   readonly #ends: Ends = [];
   #environment: Record<string, string> = {};
   #proxyPort = 0;
+  #prometheus: Prometheus | undefined;
   #running: Record<string, { pid: () => number | undefined; restart?: () => Promise<void> }> = {};
 
   /** @param folder for all files; every process names it @param project with tools of the first release */
@@ -54,6 +57,11 @@ export class Cluster {
   }
 
   private constructor(readonly folder: string) {}
+
+  /** Scrapes all servers and workers of the first release, every second. */
+  get prometheus(): Prometheus {
+    return this.#prometheus!;
+  }
 
   /** Address of the proxy. */
   get base(): string {
@@ -97,6 +105,14 @@ export class Cluster {
     const proxy = await startProxy(this.folder, [one!, other!]);
     this.#register('proxy', proxy.service);
     this.#proxyPort = proxy.port;
+    const scraped = (kind: string) =>
+      Object.entries(this.nodes).flatMap(([name, { health }]) =>
+        name.startsWith(kind) ? [health.slice('http://'.length)] : [],
+      );
+    const targets = { 'longhaul-server': scraped('server'), 'longhaul-worker': scraped('worker') };
+    const prometheus = await Prometheus.start(targets, RULES);
+    this.#ends.unshift(() => prometheus.stop());
+    this.#prometheus = prometheus;
   }
 
   /** Starts a server, or one of another release in its place, on the same port. */

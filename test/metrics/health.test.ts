@@ -1,0 +1,253 @@
+/** Health addresses of single processes: readiness of a worker, drains, authentication, settings that contradict each other. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually, freePort, TestHome } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const PROJECT = resolve('test/metrics/project');
+
+let stack: TestStack;
+let server: string;
+let worker: string;
+let home: string;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'longhaul-health-'));
+  [server, worker] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  stack = await TestStack.serverAlone({
+    LONGHAUL_HOME: home,
+    LONGHAUL_PROJECT: PROJECT,
+    LONGHAUL_HEALTH_ADDRESS: server,
+  });
+  stack.worker({ LONGHAUL_HEALTH_ADDRESS: worker });
+  await stack.ready();
+});
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function ask(address: string, path: string): Promise<{ status: number; body: any }> {
+  const response = await fetch(`http://${address}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+/** Starts a command that has to end by itself. @returns its exit code and what it said */
+async function refusal(command: string, environment: Record<string, string>) {
+  const part = stack.run(command, environment);
+  await eventually('it has ended', () => part.process.exitCode !== null);
+  const said = part.output();
+  await part.end();
+  return { code: part.process.exitCode, said };
+}
+
+test('server and worker answer in the same shape', async () => {
+  for (const address of [server, worker, `127.0.0.1:${stack.port}`]) {
+    expect(await ask(address, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
+    const { status, body } = await ask(address, '/readyz');
+    expect([status, body.status, body.missing]).toEqual([200, 'ready', undefined]);
+    for (const check of ['temporal', 'storage', 'disk', 'secret', 'shutdown'])
+      expect([check, body.checks[check].status]).toEqual([check, expect.stringMatching(/^(ok|warning)$/)]);
+  }
+  expect(Object.keys((await ask(worker, '/readyz')).body.checks)).toEqual(
+    expect.arrayContaining(['workflows', 'activities', 'host', 'steps']),
+  );
+  expect((await ask(worker, '/nothing')).status).toBe(404);
+  expect((await fetch(`http://${worker}/readyz`, { method: 'POST' })).status).toBe(405);
+});
+
+test('a worker that waits for Temporal lives and is not ready, and says why', async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const waiting = stack.worker({
+    LONGHAUL_HEALTH_ADDRESS: address,
+    TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+  });
+  await eventually('it listens', () =>
+    ask(address, '/healthz').then(
+      () => true,
+      () => false,
+    ),
+  );
+  const { status, body } = await ask(address, '/readyz');
+  expect([status, body.status]).toEqual([503, 'unavailable']);
+  expect(body.missing).toContain('the worker has not connected to Temporal yet');
+  await waiting.end('SIGKILL');
+});
+
+test('a worker that drains is not ready, until its activity has ended', async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const taskQueue = `${stack.taskQueue}-drain`;
+  const port = await freePort();
+  const environment = { LONGHAUL_TASK_QUEUE: taskQueue, LONGHAUL_PORT: String(port) };
+  const own = stack.run('server', {
+    ...environment,
+    LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${await freePort()}`,
+  });
+  const draining = stack.worker({
+    ...environment,
+    LONGHAUL_HEALTH_ADDRESS: address,
+    LONGHAUL_DRAIN_TIMEOUT: '6s',
+  });
+  const base = `http://127.0.0.1:${port}`;
+  await eventually('it is ready', () =>
+    fetch(`${base}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const started = await fetch(`${base}/v1/tools/held/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    body: '{}',
+  });
+  const job = new URL(started.headers.get('location')!, base).href;
+  const stateOf = async () => ((await (await fetch(job)).json()) as any).progress;
+  await eventually('its activity runs', async () => (await stateOf()) !== undefined);
+  const ended = draining.end('SIGTERM');
+  const { body } = await eventually('it is not ready', async () => {
+    const answer = await ask(address, '/readyz');
+    return answer.status === 503 ? answer : undefined;
+  });
+  expect(body.checks.shutdown).toEqual({
+    status: 'failed',
+    reason: 'the worker stops: it takes no further tasks',
+  });
+  expect((await ask(address, '/healthz')).status).toBe(200);
+  await fetch(`${job}:cancel`, { method: 'POST' });
+  await ended;
+  await own.end();
+});
+
+test('processes with different secrets are found out by the server and by the worker', async () => {
+  const port = await freePort();
+  const other = stack.run('server', {
+    LONGHAUL_PORT: String(port),
+    LONGHAUL_SECRET: randomBytes(32).toString('base64'),
+    LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${await freePort()}`,
+  });
+  const base = `http://127.0.0.1:${port}`;
+  await eventually('it serves', () =>
+    fetch(`${base}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const started = await fetch(`${base}/v1/tools/held/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    body: '{}',
+  });
+  expect(started.status).toBe(202);
+  const refused = await eventually('the worker has refused it', async () => {
+    const { status, body } = await ask(worker, '/readyz');
+    return body.checks.secret.status === 'warning'
+      ? { status, reason: body.checks.secret.reason }
+      : undefined;
+  });
+  expect(refused).toEqual({
+    status: 200,
+    reason: expect.stringMatching(/the key [\w-]{8}, and this worker/),
+  });
+  const seen = await eventually('the server has seen it', async () => {
+    const { status, body } = await ask(server, '/readyz');
+    return body.checks.secret.status === 'warning'
+      ? { status, reason: body.checks.secret.reason }
+      : undefined;
+  });
+  expect(seen).toEqual({
+    status: 200,
+    reason: expect.stringMatching(/the key [\w-]{8}, and this server has the key [\w-]{8}: give all/),
+  });
+  const doctor = await TestHome.create();
+  const run = doctor.run(['doctor', '--url', `${stack.base}/mcp`, '--json']);
+  await run.ended;
+  expect(JSON.parse(run.stdout()).findings).toContainEqual(
+    expect.objectContaining({ check: 'secret', status: 'warn', detail: seen.reason }),
+  );
+  await doctor.remove();
+  await other.end();
+});
+
+test('with authentication only the health address has metrics', async () => {
+  const port = await freePort();
+  const address = `127.0.0.1:${await freePort()}`;
+  const closed = stack.run('server', {
+    LONGHAUL_PORT: String(port),
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_HEALTH_ADDRESS: address,
+  });
+  await eventually('it serves', () =>
+    fetch(`http://${address}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
+  expect(await (await fetch(`http://${address}/metrics`)).text()).toContain('longhaul_process_info');
+  expect((await ask(`127.0.0.1:${port}`, '/readyz')).body).not.toHaveProperty('tools');
+  expect(await (await fetch(`${stack.base}/metrics`)).text()).toContain('longhaul_process_info');
+  await closed.end();
+});
+
+test('metrics can be off, and the health stays', async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const quiet = stack.worker({ LONGHAUL_HEALTH_ADDRESS: address, LONGHAUL_METRICS: 'false' });
+  await eventually('it is ready', () =>
+    fetch(`http://${address}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  expect((await fetch(`http://${address}/metrics`)).status).toBe(404);
+  await quiet.end();
+});
+
+test.each<[string, string, () => Promise<Record<string, string>> | Record<string, string>, RegExp]>([
+  [
+    'an address without a port',
+    'worker',
+    () => ({ LONGHAUL_HEALTH_ADDRESS: 'localhost' }),
+    /LONGHAUL_HEALTH_ADDRESS: expected a host and a port, such as 127.0.0.1:9464 or \[::\]:9464; got "localhost"/,
+  ],
+  [
+    'metrics with authentication and without an address',
+    'server',
+    () => ({ LONGHAUL_HEALTH_ADDRESS: '', LONGHAUL_METRICS: 'true', LONGHAUL_AUTHENTICATION: 'keys' }),
+    /--metrics true: expected --health-address too/,
+  ],
+  [
+    "the server's own port",
+    'server',
+    () => ({ LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${stack.port}` }),
+    /--health-address 127.0.0.1:\d+: expected another port than --port \d+/,
+  ],
+  [
+    'an address in use',
+    'worker',
+    () => ({ LONGHAUL_HEALTH_ADDRESS: worker }),
+    /can't be listened on \(EADDRINUSE\): choose another address with LONGHAUL_HEALTH_ADDRESS or --health-address/,
+  ],
+])('%s is refused by the %s', async (_name, command, environment, expected) => {
+  const { code, said } = await refusal(command, await environment());
+  expect(code).not.toBe(0);
+  expect(said).toMatch(expected);
+});
+
+test('up refuses a health address whose next port is in use', async () => {
+  const up = await TestHome.create();
+  const port = await freePort();
+  const taken = createServer();
+  await new Promise<void>((listening) => taken.listen(port, '127.0.0.1', listening));
+  const run = up.run(['up'], { LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${port - 1}` });
+  expect(await run.ended).not.toBe(0);
+  expect(run.stderr()).toMatch(/and the health address of the (server|worker) needs it/);
+  taken.close();
+  await up.remove();
+});

@@ -1,0 +1,5 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+
+export async function refused() {
+  throw ApplicationFailure.nonRetryable('refused');
+}
