@@ -9,6 +9,7 @@ import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from '../mailbox/cli/agents.js';
 import { registerAnswer } from './commands/answer.js';
 import { registerAudit } from './commands/audit.js';
+import { registerBackup, registerRestore } from './commands/backup.js';
 import { registerBye } from '../mailbox/cli/bye.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
@@ -59,6 +60,8 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerBackup,
+    registerRestore,
     registerHistory,
     registerReplay,
     registerStorage,

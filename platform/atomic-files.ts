@@ -78,6 +78,9 @@ export async function removeTemporaryFiles(home: string, now = Date.now()): Prom
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
     cwd: home,
+    // A backup that was killed leaves a folder.
+    onlyFiles: false,
+    expandDirectories: false,
     dot: true,
     ignore: ['workspaces/**'],
     followSymbolicLinks: false,
@@ -87,6 +90,6 @@ export async function removeTemporaryFiles(home: string, now = Date.now()): Prom
     const file = await stat(path).catch(() => undefined);
     if (file && now - file.mtimeMs > ABANDONED_AFTER_MS) left.push(path);
   }
-  await Promise.all(left.map((path) => rm(path, { force: true })));
+  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
   return left.length;
 }

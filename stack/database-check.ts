@@ -36,7 +36,8 @@ export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | u
   }
 }
 
-async function quickCheck(path: string): Promise<string[]> {
+/** Problems that SQLite finds in a database; it is only read. */
+export async function quickCheck(path: string): Promise<string[]> {
   const { default: sqlite } = await import('node-sqlite3-wasm');
   const database = new sqlite.Database(path, { readOnly: true });
   try {

@@ -143,7 +143,7 @@ export class EventDescriber {
         return {
           ...this.#about(attributes.scheduledEventId),
           attempt,
-          // Of a retried activity, the event is that of its last attempt.
+          // A retried activity has only the event of its last attempt.
           ...(subject && attempt === 1 ? { queuedSeconds: seconds(atMs - subject.scheduledMs) } : {}),
           ...defined({ identity: attributes.identity || undefined }),
           ...failureOf(subject?.type ?? '', attributes.lastFailure),

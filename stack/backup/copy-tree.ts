@@ -1,0 +1,97 @@
+/** Copies of folders that other processes write to. */
+import { constants } from 'node:fs';
+import {
+  copyFile,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  rename,
+  stat,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../../platform/atomic-files.js';
+
+/** Errors of a hard link that a copy does without: another file system, or one without links, or too many. */
+const NO_LINK_CODES: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
+
+/**
+ * Copies a folder. Files that disappear meanwhile, sockets and pipes are left out. Folders come before files: the cursor of a
+ * step's output is beside the folder of that output, and must not be older.
+ *
+ * @param isExcluded called with paths relative to the folder
+ */
+export async function copyTree(
+  from: string,
+  to: string,
+  isExcluded: (path: string) => boolean = () => false,
+  path = '',
+): Promise<void> {
+  const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
+  await mkdir(join(to, path), { recursive: true, mode: 0o700 });
+  const ordered = [...entries].sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()));
+  for (const entry of ordered) {
+    const inner = join(path, entry.name);
+    if (isExcluded(inner)) continue;
+    const [source, target] = [join(from, inner), join(to, inner)];
+    if (entry.isDirectory()) await copyTree(from, to, isExcluded, inner);
+    else if (entry.isSymbolicLink())
+      await readlink(source).then((text) => symlink(text, target), undefinedIfMissing);
+    else if (entry.isFile()) await copyOne(source, target).catch(undefinedIfMissing);
+  }
+}
+
+async function copyOne(source: string, target: string): Promise<void> {
+  const { atime, mtime } = await stat(source);
+  // A clone takes no space, where the file system has them.
+  await copyFile(source, target, constants.COPYFILE_FICLONE);
+  // Sweeps go by the time of the last change.
+  await utimes(target, atime, mtime);
+}
+
+/**
+ * Links the files of a folder that are only written once, appended to, or replaced: a link keeps a file that is removed later.
+ * A repeated call adds new files, and replaces those that were replaced.
+ */
+export async function linkTree(from: string, to: string, path = ''): Promise<void> {
+  const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
+  if (entries.length) await mkdir(join(to, path), { recursive: true, mode: 0o700 });
+  for (const entry of entries) {
+    const inner = join(path, entry.name);
+    if (entry.isDirectory()) await linkTree(from, to, inner);
+    else if (entry.isFile() && !isTemporaryPath(inner))
+      await linkOne(join(from, inner), join(to, inner)).catch(undefinedIfMissing);
+  }
+}
+
+async function linkOne(source: string, target: string): Promise<void> {
+  const [current, known] = [await stat(source), await lstat(target).catch(undefinedIfMissing)];
+  if (known && known.ino === current.ino && known.dev === current.dev) return;
+  if (known && known.size === current.size && known.mtimeMs === current.mtimeMs) return;
+  const unfinished = temporaryPath(target);
+  await link(source, unfinished).catch((error: unknown) => {
+    if (!NO_LINK_CODES.has((error as NodeJS.ErrnoException).code)) throw error;
+    return copyOne(source, unfinished);
+  });
+  await rename(unfinished, target);
+}
+
+/** Number and size of the files below a folder. */
+export async function countFiles(folder: string): Promise<{ files: number; bytes: number }> {
+  const total = { files: 0, bytes: 0 };
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      const inner = await countFiles(path);
+      total.files += inner.files;
+      total.bytes += inner.bytes;
+    } else {
+      total.files += 1;
+      total.bytes += (await lstat(path)).size;
+    }
+  }
+  return total;
+}

@@ -1,0 +1,131 @@
+/**
+ * `longhaul backup`: a consistent copy of a home, also while its stack runs.
+ *
+ * Values are in storage before the database names them, and are removed at any time, by deletions and sweeps. So storage is linked
+ * first, then the database is copied, then what storage has got meanwhile is linked: every value that the copied database names is
+ * in the backup, and no process has to wait. Workspaces and journals are copied after the database: the outcome of a step that the
+ * database still calls running is found in its journal.
+ */
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isTemporaryPath, temporaryPath } from '../../platform/atomic-files.js';
+import { isDiskFullError } from '../../platform/disk.js';
+import { copyDatabase } from '../database-snapshot.js';
+import { quickCheck } from '../database-check.js';
+import { StackError, type Say } from '../stack-error.js';
+import { databaseMadeBy, databasePath } from '../temporal-version.js';
+import { copyTree, countFiles, linkTree } from './copy-tree.js';
+import { HOME_FOLDER, MANIFEST_FILE, newManifest, type Manifest } from './manifest.js';
+
+/** Entries that belong to the running stack, or are found or made again. */
+const LEFT_OUT = /^(stack\.json|stack\.lock.*|temporal\.db.*|logs|storage)$/;
+/** Workspaces that a sweep is removing. */
+const BEING_REMOVED = /^workspaces\/\.removed-/;
+
+/**
+ * Backs up a home.
+ *
+ * @param target a name ending with `.gz` or `.tgz`: an archive; else a folder, which must not exist
+ * @param binFolder left out if it is in the home
+ * @throws StackError if the home holds nothing, the target exists or is in the home, the database is damaged, or there is no room
+ */
+export async function createBackup(
+  { home, binFolder }: { home: string; binFolder: string },
+  target: string,
+  say: Say,
+): Promise<Manifest> {
+  const path = resolve(target);
+  assertUsable(home, target, path);
+  const staging = temporaryPath(join(home, 'backup'));
+  const unfinished = temporaryPath(path);
+  try {
+    const manifest = await stage(home, resolve(binFolder), staging, say);
+    await mkdir(dirname(path), { recursive: true });
+    if (isArchive(target)) await writeArchive(staging, unfinished);
+    else await cp(staging, unfinished, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    if (existsSync(path)) throw new StackError(`${target}: something else has made it meanwhile`);
+    await rename(unfinished, path);
+    return manifest;
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    if (isDiskFullError(error))
+      throw new StackError(`the disk of ${dirname(path)} or of ${home} is full: there is no backup`);
+    if ((error as Error).name === 'DamagedDatabase')
+      throw new StackError(`${databasePath(home)}: ${(error as Error).message}: there is no backup`);
+    throw error;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+export function isArchive(target: string): boolean {
+  return /\.(gz|tgz)$/.test(target);
+}
+
+function assertUsable(home: string, target: string, path: string): void {
+  if (!existsSync(join(home, 'longhaul.version')) && !existsSync(databasePath(home)))
+    throw new StackError(`home ${home}: expected one that a stack has used; got nothing to back up`);
+  if (existsSync(path))
+    throw new StackError(`${target}: expected a new name; got one that exists: remove it, or name another`);
+  if (isWithin(home, path))
+    throw new StackError(
+      `${target}: expected a place outside the home ${home}, or a backup would hold the ones before`,
+    );
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
+}
+
+async function stage(home: string, binFolder: string, staging: string, say: Say): Promise<Manifest> {
+  const copy = join(staging, HOME_FOLDER);
+  await mkdir(copy, { recursive: true, mode: 0o700 });
+  const linkStorage = () => linkTree(join(home, 'storage'), join(copy, 'storage'));
+  await linkStorage();
+  const hasDatabase = existsSync(databasePath(home));
+  if (hasDatabase) copyDatabase(databasePath(home), databasePath(copy));
+  await linkStorage();
+  const isExcluded = (path: string) =>
+    LEFT_OUT.test(path) ||
+    BEING_REMOVED.test(path) ||
+    (!path.startsWith('workspaces') && isTemporaryPath(path)) ||
+    isWithin(binFolder, join(home, path));
+  await copyTree(home, copy, isExcluded);
+  // Logs of steps have at least the output that the journals count.
+  await linkStorage();
+  if (hasDatabase) {
+    await chmod(databasePath(copy), 0o600);
+    const problems = await quickCheck(databasePath(copy));
+    if (problems.length)
+      throw new StackError(`${databasePath(home)} is damaged, so there is no backup: ${problems.join('; ')}`);
+  } else say('The home has no database: back up the named Temporal with its own tools.');
+  const temporal = hasDatabase ? databaseMadeBy(home) : undefined;
+  const manifest = newManifest({
+    home,
+    ...(temporal === undefined ? {} : { temporal }),
+    hasSecret: existsSync(join(copy, 'secret')),
+    ...(await countFiles(copy)),
+  });
+  await writeFile(join(staging, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  return manifest;
+}
+
+async function writeArchive(staging: string, path: string): Promise<void> {
+  const tar = await import('tar');
+  const file = await open(path, 'wx', 0o600);
+  try {
+    const archive = tar.create({ gzip: true, cwd: staging, strict: true }, [MANIFEST_FILE, HOME_FOLDER]);
+    for await (const chunk of archive as unknown as AsyncIterable<Buffer>) await file.write(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Size of a backup, in bytes. */
+export async function backupBytes(target: string): Promise<number> {
+  const found = await stat(target);
+  return found.isDirectory() ? (await countFiles(target)).bytes : found.size;
+}
