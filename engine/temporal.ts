@@ -19,7 +19,6 @@ import type { OperatorService } from '../platform/search-attributes.js';
 import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import { StorageError, type Storage } from '../platform/storage/index.js';
-import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from '../platform/temporal-ui.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';

@@ -96,7 +96,7 @@ export class Prometheus {
   }
 
   async #ask(path: string, parameters: Record<string, string>): Promise<any[]> {
-    const response = await fetch(`${this.base}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const response = await fetch(`${this.base}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
     const { status, error, data } = (await response.json()) as any;
     if (status !== 'success') throw new Error(`${parameters['query']}: ${error}`);
     return data.result;

@@ -1,6 +1,6 @@
 /** Troubles of the cluster: a part that is killed and started again, and a release that is rolled out. */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { waitUntilGone } from '../../platform/process-identity.js';
 import { isRunning } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
@@ -8,11 +8,11 @@ import { type Cluster, PROJECT } from './cluster/index.js';
 
 /** Kills a part with -9, and starts it again, unless it is started again by itself. */
 export async function killPart(cluster: Cluster, name: string): Promise<void> {
-  const { pid, restart } = cluster.processes[name]!;
-  const victim = pid()!;
+  const part = cluster.processes[name]!;
+  const victim = part.pid()!;
   process.kill(victim, 'SIGKILL');
   await waitUntilGone(() => isRunning(victim), STACK_MS);
-  await restart?.();
+  await part.restart?.();
 }
 
 /**
@@ -27,6 +27,7 @@ export async function rollOut(
   onWorkersRun: () => void = () => undefined,
 ): Promise<void> {
   cpSync(PROJECT, project, { recursive: true });
+  symlinkSync(resolve('node_modules'), join(project, 'node_modules'));
   const workflow = join(project, 'workflows/batches.ts');
   const code = readFileSync(workflow, 'utf8');
   writeFileSync(workflow, code.replace('`batch ${batch}`', '`batch no. ${batch}`'));

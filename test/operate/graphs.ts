@@ -26,7 +26,7 @@ const OPERATIONS = 120;
 const SEED = 8;
 /** Between two starts, in milliseconds. */
 const START_MS = 2_000;
-/** What happens after which share of the operations has started. */
+/** Events, each after a share of the operations has started. */
 const EVENTS: { share: number; name: string; run: (cluster: Cluster, root: string) => Promise<void> }[] = [
   { share: 0.3, name: 'kill server-1', run: (cluster) => killPart(cluster, 'server-1') },
   { share: 0.5, name: 'kill worker-1', run: (cluster) => killPart(cluster, 'worker-1') },

@@ -31,7 +31,7 @@ describe(COMPOSE_FILE, () => {
     checker = await composeGo();
     const model = execFileSync(checker, ['-format', 'json', COMPOSE_FILE], {
       encoding: 'utf8',
-      env: { PATH: process.env['PATH'], COMPOSE_PROFILES: 'longhaul' },
+      env: { PATH: process.env['PATH'] },
     });
     services = JSON.parse(model).services;
   }, INSTALL_LIMIT_MS);
@@ -39,10 +39,8 @@ describe(COMPOSE_FILE, () => {
   const longhaul = () => Object.entries(services).filter(([, { image }]) => image === 'longhaul');
 
   test('without a profile it is Temporal, PostgreSQL and the UI, as docs/running.md has it', () => {
-    const env = { PATH: process.env['PATH'] };
-    const model = execFileSync(checker, ['-format', 'json', COMPOSE_FILE], { encoding: 'utf8', env });
-    const names = Object.keys(JSON.parse(model).services).sort();
-    expect(names).toEqual(['namespace', 'postgresql', 'schema', 'temporal', 'ui']);
+    const names = Object.keys(services).filter((name) => services[name]!.profiles === undefined);
+    expect(names.sort()).toEqual(['namespace', 'postgresql', 'schema', 'temporal', 'ui']);
   });
 
   test('the checker refuses a broken file', () => {

@@ -115,7 +115,7 @@ test('an operation shows its trace over every protocol; log lines of server and 
   const trace = new ClientTrace();
   const token = await start('trip', {}, trace.fields, { 'x-request-id': 'shown-1' });
   const task = await stack.client.until(token, 'completed');
-  expect(task._meta['longhaul/trace_id']).toBe(trace.traceId);
+  expect(task._meta['longhaul/trace-id']).toBe(trace.traceId);
   const { result } = await stack.client.request('tools/call', {
     name: 'operation_get',
     arguments: { token, view: 'full' },
@@ -124,7 +124,7 @@ test('an operation shows its trace over every protocol; log lines of server and 
   expect((await stack.jobs.job(token)).trace_id).toBe(trace.traceId);
   const older = await LegacyClient.open(`${stack.parts.base}/mcp`, '2025-11-25', {});
   const read = await older.request('tasks/get', { taskId: token });
-  expect(read.result._meta['longhaul/trace_id']).toBe(trace.traceId);
+  expect(read.result._meta['longhaul/trace-id']).toBe(trace.traceId);
 
   const worker = linesOf(stack.part('worker')).filter((line) => line['token'] === token);
   expect(worker.map(({ msg }) => msg)).toEqual(
@@ -220,7 +220,7 @@ test('a trace that is not sampled has no spans, and steps still get its context'
   const trace = new ClientTrace(false);
   const token = await start('traced', { ledger: stack.ledger('unsampled') }, trace.fields);
   const task = await stack.client.until(token, 'completed');
-  expect(task._meta['longhaul/trace_id']).toBe(trace.traceId);
+  expect(task._meta['longhaul/trace-id']).toBe(trace.traceId);
   expect(stack.lines('unsampled')[0]).toMatch(
     new RegExp(`^write 00-${trace.traceId}-[0-9a-f]{16}-00 vendor`),
   );
@@ -234,7 +234,7 @@ test('a trace that is not sampled has no spans, and steps still get its context'
 test('a malformed context begins a trace of its own', async () => {
   const token = await start('trip', {}, { traceparent: `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
   const task = await stack.client.until(token, 'completed');
-  const traceId = task._meta['longhaul/trace_id'];
+  const traceId = task._meta['longhaul/trace-id'];
   expect(traceId).toMatch(/^[0-9a-f]{32}$/);
   const request = only(await stack.span(traceId, 'tools/call trip'));
   expect(request).toMatchObject({ parentSpanId: '', attributes: { 'longhaul.token': token } });
