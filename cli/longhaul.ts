@@ -39,6 +39,7 @@ import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
 import { registerTemporal } from './commands/temporal.js';
 import { registerTools } from './commands/tools.js';
+import { registerTop } from './commands/top.js';
 import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWorker } from './commands/worker.js';
@@ -53,6 +54,7 @@ const COMMANDS = [
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
   ...[
     registerList,
+    registerTop,
     registerDoctor,
     registerDeploy,
     registerHosts,
