@@ -20,6 +20,7 @@ import { registerDelete } from './commands/delete.js';
 import { registerDeploy } from './commands/deploy.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
+import { registerGc } from './commands/gc.js';
 import { registerGet } from './commands/get.js';
 import { registerHistory } from './commands/history.js';
 import { registerHosts } from './commands/hosts.js';
@@ -61,6 +62,7 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerGc,
     registerBackup,
     registerRestore,
     registerHistory,
