@@ -20,6 +20,7 @@ import { registerDelete } from './commands/delete.js';
 import { registerDeploy } from './commands/deploy.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
+import { registerGc } from './commands/gc.js';
 import { registerGet } from './commands/get.js';
 import { registerHistory } from './commands/history.js';
 import { registerHosts } from './commands/hosts.js';
@@ -40,6 +41,7 @@ import { registerStorage } from './commands/storage.js';
 import { registerStdio } from './commands/stdio.js';
 import { registerTemporal } from './commands/temporal.js';
 import { registerTools } from './commands/tools.js';
+import { registerTop } from './commands/top.js';
 import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWorker } from './commands/worker.js';
@@ -54,12 +56,14 @@ const COMMANDS = [
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
   ...[
     registerList,
+    registerTop,
     registerDoctor,
     registerDeploy,
     registerHosts,
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerGc,
     registerBackup,
     registerRestore,
     registerHistory,

@@ -67,13 +67,18 @@ export function isTemporaryPath(path: string): boolean {
   return TEMPORARY.test(path);
 }
 
-/**
- * Removes temporary files that killed processes have left in a home. Skips workspaces, where steps have files of any name:
- * each workspace is removed as a whole.
- *
- * @returns the number of removed files
- */
+/** Removes the files of {@link abandonedFiles}. @returns the number of removed files */
 export async function removeTemporaryFiles(home: string, now = Date.now()): Promise<number> {
+  const left = await abandonedFiles(home, now);
+  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
+  return left.length;
+}
+
+/**
+ * Temporary files that killed processes have left in a home, and folders of killed backups. Skips workspaces, where steps have files of any name:
+ * each workspace is removed as a whole.
+ */
+export async function abandonedFiles(home: string, now = Date.now()): Promise<string[]> {
   // Loaded on demand: processes that only write files start faster without it.
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
@@ -90,6 +95,5 @@ export async function removeTemporaryFiles(home: string, now = Date.now()): Prom
     const file = await stat(path).catch(() => undefined);
     if (file && now - file.mtimeMs > ABANDONED_AFTER_MS) left.push(path);
   }
-  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
-  return left.length;
+  return left;
 }

@@ -9,6 +9,7 @@ import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { prefixesOf } from './storage-keys.js';
 import type { Storage } from './storage/index.js';
+import { storedItem, type SweepItem } from './sweep-plan.js';
 
 /** Workflow type of the runs that hide operations, and their task queue, which no worker polls. */
 export const DELETION_TYPE = 'longhaul_deletion';
@@ -95,18 +96,26 @@ export async function completeDeletion(
   );
 }
 
-/** Completes all interrupted deletions. @returns how many */
-export async function completeDeletions(client: Client, storage: Storage): Promise<number> {
-  let count = 0;
+/** All interrupted deletions; removing an item completes it. */
+export async function* interruptedDeletions(client: Client, storage: Storage): AsyncGenerator<SweepItem> {
   const query = `WorkflowType = '${DELETION_TYPE}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) {
     const found = await findWorkflow(client, workflowId);
     const deletion = found && !found.closeTime ? deletionIn(found) : undefined;
     if (!deletion) continue;
-    await completeDeletion(client, storage, found!, deletion);
-    count += 1;
+    const keys: string[] = [];
+    for (const prefix of prefixesOf(workflowId))
+      for await (const { key } of storage.list(prefix)) keys.push(key);
+    yield {
+      ...storedItem(storage, {
+        kind: 'deletion',
+        name: workflowId,
+        reason: 'its deletion was interrupted',
+        keys,
+      }),
+      remove: () => completeDeletion(client, storage, found!, deletion),
+    };
   }
-  return count;
 }
 
 async function ignoreNotFound(client: Client, call: () => Promise<unknown>): Promise<void> {

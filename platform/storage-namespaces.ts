@@ -9,16 +9,17 @@ const NAMESPACES_PREFIX = 'namespaces/';
 /**
  * Records that the client's namespace uses the storage. Namespaces of the same name in other clusters have other IDs.
  *
+ * @param isDry whether the namespace isn't recorded. Default: it is
  * @returns whether no other namespace has ever used it
  * @throws when Temporal can't be reached
  */
-export async function isOnlyNamespace(storage: Storage, client: Client): Promise<boolean> {
+export async function isOnlyNamespace(storage: Storage, client: Client, isDry = false): Promise<boolean> {
   const { namespace } = client.options;
   const { namespaceInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
     client.workflowService.describeNamespace({ namespace }),
   );
   const own = `${NAMESPACES_PREFIX}${namespaceInfo!.id!}`;
-  if ((await storage.size(own)) === undefined) await storage.put(own, Buffer.from(namespace));
+  if (!isDry && (await storage.size(own)) === undefined) await storage.put(own, Buffer.from(namespace));
   for await (const { key } of storage.list(NAMESPACES_PREFIX)) if (key !== own) return false;
   return true;
 }

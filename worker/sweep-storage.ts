@@ -1,6 +1,6 @@
 /** Removes stored data of operations that Temporal no longer knows, and texts of old messages. */
 import type { Client } from '@temporalio/client';
-import { completeDeletions } from '../platform/deletions.js';
+import { interruptedDeletions } from '../platform/deletions.js';
 import { encodeFileName, decodeFileName } from '../platform/file-name.js';
 import {
   MAILBOX_PREFIX,
@@ -11,6 +11,7 @@ import {
 import type { Storage } from '../platform/storage/index.js';
 import { findWorkflow } from '../platform/find-workflow.js';
 import { isOnlyNamespace } from '../platform/storage-namespaces.js';
+import { storedItem, sweep, type SweepItem } from '../platform/sweep-plan.js';
 import { quote } from '../platform/visibility-query.js';
 
 /**
@@ -20,22 +21,45 @@ import { quote } from '../platform/visibility-query.js';
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
- * Completes interrupted deletions. Then removes the artifacts, logs and large values of operations that Temporal doesn't
- * know and that have been unchanged for {@link UNCHANGED_LIMIT_MS}, and texts of messages of that age: none is kept for so
- * long. In storage that several namespaces have used only the deletions are completed: an operation that one namespace
- * doesn't know may be another's.
+ * Plans the sweep: interrupted deletions; then the artifacts, logs and large values of operations that Temporal doesn't know and
+ * that have been unchanged for {@link UNCHANGED_LIMIT_MS}, and texts of messages of that age: none is kept for so long. In
+ * storage that several namespaces have used only the deletions are in it: an operation that one namespace doesn't know may
+ * be another's.
  *
- * @returns number of removed operations
- * @throws when Temporal can't be reached; operations that were not checked stay
+ * @param isDry whether nothing may change, not even the record that this namespace uses the storage
+ * @throws when Temporal can't be reached; operations that were not checked aren't in the plan
  */
-export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
-  await completeDeletions(client, storage);
-  if (!(await isOnlyNamespace(storage, client))) return 0;
+export async function* planStorageSweep(
+  storage: Storage,
+  client: Client,
+  now = Date.now(),
+  isDry = false,
+): AsyncGenerator<SweepItem> {
+  yield* interruptedDeletions(client, storage);
+  if (!(await isOnlyNamespace(storage, client, isDry))) return;
   const limit = new Date(now - UNCHANGED_LIMIT_MS);
-  await removeOlder(storage, MAILBOX_PREFIX, limit);
-  const gone = await expiredOperations(storage, client, limit);
-  for (const prefix of gone.flatMap(prefixesOfName)) await removeOlder(storage, prefix, limit);
-  return gone.length;
+  const reason = `unchanged since ${limit.toISOString().slice(0, 10)}`;
+  for await (const key of olderKeys(storage, MAILBOX_PREFIX, limit))
+    yield storedItem(storage, { kind: 'mailbox', name: key, reason, keys: [key] });
+  for (const name of await expiredOperations(storage, client, limit)) {
+    const keys: string[] = [];
+    for (const prefix of prefixesOfName(name))
+      for await (const key of olderKeys(storage, prefix, limit)) keys.push(key);
+    const origin = decodeFileName(name);
+    const shown = origin && 'text' in origin ? origin.text : name;
+    yield storedItem(storage, {
+      kind: 'values',
+      name: shown,
+      reason: `Temporal doesn't know the operation, ${reason}`,
+      keys,
+    });
+  }
+}
+
+/** Sweeps the storage. @returns number of removed operations @throws when Temporal can't be reached */
+export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
+  const kinds = await sweep(planStorageSweep(storage, client, now));
+  return kinds.filter((kind) => kind === 'values').length;
 }
 
 /** Names, as in keys, of the workflows that Temporal doesn't know and whose stored values are all old. */
@@ -64,10 +88,6 @@ async function isKnown(client: Client, name: string): Promise<boolean> {
   for await (const { workflowId } of client.workflow.list({ query }))
     if (encodeFileName(workflowId) === name) return true;
   return false;
-}
-
-async function removeOlder(storage: Storage, prefix: string, limit: Date): Promise<void> {
-  await storage.removeAll(olderKeys(storage, prefix, limit));
 }
 
 async function* olderKeys(storage: Storage, prefix: string, limit: Date): AsyncGenerator<string> {

@@ -1,12 +1,13 @@
 /** Removes workspaces of operations that can no longer be resumed. */
 import { randomUUID } from 'node:crypto';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
+import { sweep, type SweepItem } from '../../platform/sweep-plan.js';
 import { readJson } from './files.js';
 import { runningSteps } from './running.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
@@ -15,45 +16,82 @@ import { operationFile, workspacesFolder, type OperationFile } from './layout.js
 const REMOVED = '.removed-';
 
 /**
- * Removes workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
+ * Plans the sweep: workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
  * namespaces stay, also of one with the same name in another Temporal: where several namespaces have used the storage, all
  * workspaces of unknown operations do. That of a running step stays until a worker has ended the step.
  *
- * @throws when Temporal can't be reached; workspaces that were not checked stay
+ * @param isDry whether nothing may change
+ * @throws when Temporal can't be reached; workspaces that were not checked aren't in the plan
  */
+export async function* planWorkspaceSweep(
+  home: string,
+  storage: Storage,
+  client: Client,
+  now = Date.now(),
+  isDry = false,
+): AsyncGenerator<SweepItem> {
+  const folder = workspacesFolder(home);
+  const isKept = !(await isOnlyNamespace(storage, client, isDry));
+  const running = new Set((await runningSteps(home)).map(({ operationId }) => operationId));
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    if (name.startsWith(REMOVED)) {
+      yield workspaceItem(path, name, 'its removal was interrupted', () => removeFolder(path));
+      continue;
+    }
+    const operation = await readJson<OperationFile>(operationFile(path));
+    if (operation?.namespace !== client.options.namespace) continue;
+    const { workflowId } = operation;
+    const reason = running.has(workflowId) ? undefined : await whyUnneeded(workflowId, client, now, isKept);
+    if (reason === undefined) continue;
+    yield workspaceItem(path, workflowId, reason, async () => {
+      const removed = join(folder, `${REMOVED}${randomUUID()}`);
+      await rename(path, removed).catch(() => undefined);
+      await removeFolder(removed);
+    });
+  }
+}
+
+/** Sweeps the workspaces. @throws when Temporal can't be reached */
 export async function sweepWorkspaces(
   home: string,
   storage: Storage,
   client: Client,
   now = Date.now(),
 ): Promise<void> {
-  const folder = workspacesFolder(home);
-  const isKept = !(await isOnlyNamespace(storage, client));
-  const running = new Set((await runningSteps(home)).map(({ operationId }) => operationId));
-  for (const name of await readdir(folder).catch(() => [])) {
-    const path = join(folder, name);
-    if (!name.startsWith(REMOVED)) {
-      const operation = await readJson<OperationFile>(operationFile(path));
-      if (operation?.namespace !== client.options.namespace) continue;
-      if (running.has(operation.workflowId) || (await isNeeded(operation.workflowId, client, now, isKept)))
-        continue;
-      const removed = join(folder, `${REMOVED}${randomUUID()}`);
-      await rename(path, removed).catch(() => undefined);
-      await rm(removed, { recursive: true, force: true });
-    } else await rm(path, { recursive: true, force: true });
-  }
+  await sweep(planWorkspaceSweep(home, storage, client, now));
 }
 
-/** @param isUnknownKept whether an operation that Temporal doesn't know may be another namespace's */
-async function isNeeded(
+function workspaceItem(path: string, name: string, reason: string, remove: () => Promise<void>): SweepItem {
+  return { kind: 'workspace', name, reason, keys: [path], bytes: () => folderBytes(path), remove };
+}
+
+function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true });
+}
+
+async function folderBytes(path: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true }))
+    if (entry.isFile())
+      sum += (await lstat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
+  return sum;
+}
+
+/**
+ * @param isUnknownKept whether an operation that Temporal doesn't know may be another namespace's
+ * @returns undefined if the workspace is needed
+ */
+async function whyUnneeded(
   workflowId: string,
   client: Client,
   now: number,
   isUnknownKept: boolean,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const found = await findWorkflow(client, workflowId);
-  if (!found) return isUnknownKept;
-  if (!found.closeTime) return true;
+  if (!found) return isUnknownKept ? undefined : "Temporal doesn't know the operation";
+  if (!found.closeTime) return undefined;
   const { keepAliveSeconds = 0 } = (found.memo?.[START_MEMO] ?? {}) as Partial<StartMemo>;
-  return found.closeTime.getTime() + keepAliveSeconds * 1000 > now;
+  const isOver = found.closeTime.getTime() + keepAliveSeconds * 1000 <= now;
+  return isOver ? `closed at ${found.closeTime.toISOString()}, and its result is no longer kept` : undefined;
 }

@@ -30,15 +30,32 @@ export function registerList(program: Command): void {
       since,
     )
     .option('--everyone', "also others' of your tenant, if a role allows it")
-    .option('--limit <number>', 'maximum number to list', wholeNumber, 20);
+    .option('--limit <number>', 'maximum number to list', wholeNumber, 20)
+    .addOption(
+      new Option('--watch', 'print the open operations, then a line for each change, until Ctrl-C').conflicts(
+        ['since', 'limit'],
+      ),
+    )
+    .option('--interval <seconds>', 'seconds between two looks of --watch, from 5 on', wholeNumber, 5);
   runAgainstServer(command, async (session) => {
-    const { tool, status, since, everyone, limit } = command.opts<{
+    const { tool, status, since, everyone, limit, watch, interval } = command.opts<{
       tool?: string;
       everyone?: boolean;
       status?: OperationStatus;
       since?: string | number;
       limit: number;
+      watch?: boolean;
+      interval: number;
     }>();
+    if (watch) {
+      const { watchList } = await import('../client/watch-list.js');
+      const intervalMs = interval * 1_000;
+      return watchList(session, {
+        ...defined({ tool, status, everyone }),
+        intervalMs,
+        json: isJson(command),
+      });
+    }
     const { listOperations } = await import('../client/operation-tools.js');
     const operations: ListedOperation[] = [];
     let cursor: string | undefined;

@@ -1,5 +1,6 @@
 /** Running `longhaul` as people and scripts do: as a process, with a terminal or without. */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
@@ -107,6 +108,19 @@ export class Terminal {
   get screen(): string {
     // eslint-disable-next-line no-control-regex
     return this.#output.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
+  }
+
+  /** All that was written to the terminal. */
+  get raw(): string {
+    return this.#output;
+  }
+
+  /** Sends a signal to the command. */
+  signal(name: NodeJS.Signals): void {
+    const [child] = readFileSync(`/proc/${this.#child.pid}/task/${this.#child.pid}/children`, 'utf8').split(
+      ' ',
+    );
+    process.kill(Number(child), name);
   }
 
   /** Waits until a text is shown that was not shown before the last wait. */

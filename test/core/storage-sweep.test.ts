@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { temporaryPath } from '../../platform/atomic-files.js';
 import { artifactKey, logKey, mailboxKey, payloadKey } from '../../platform/storage-keys.js';
 import { folderStorage, openStorage, type Storage } from '../../platform/storage/index.js';
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
+import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
@@ -135,4 +137,52 @@ test("large arguments and results are stored with their operation's other values
   const sizes = await Promise.all(keys.map(async (key) => (await storage.size(key))!));
   expect(sizes.filter((size) => size > textLength)).toHaveLength(1);
   expect(sizes.filter((size) => size > resultBytes && size < textLength).length).toBeGreaterThan(0);
+});
+
+test('longhaul gc shows what the sweeps would remove, then removes it, and nothing of open operations', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-gc-'));
+  const storage = openStorage({ home });
+  const open = await parts.client.start('confirm_delete', { filename: 'kept.txt' });
+  const old = new Date(Date.now() - UNCHANGED_LIMIT_MS - 60_000);
+  const age = (path: string) => utimesSync(path, old, old);
+  for (const key of [...valuesOf(gone), ...valuesOf(open), mailboxKey('ada', '1', 'content')]) {
+    await storage.put(key, Buffer.from('0123456789'));
+    age(join(home, 'storage', key));
+  }
+  for (const workflowId of [gone, open]) {
+    mkdirSync(join(home, 'workspaces', workflowId), { recursive: true });
+    const owner = JSON.stringify({ workflowId, namespace: 'default' });
+    writeFileSync(join(home, 'workspaces', workflowId, 'operation.json'), owner);
+  }
+  const temporary = temporaryPath(join(home, 'cache.json'));
+  writeFileSync(temporary, 'half');
+  age(temporary);
+  const all = () => readdirSync(home, { recursive: true }).sort();
+  const before = all();
+
+  const gc = (...args: string[]) => run(parts, ['gc', ...args], { environment: { LONGHAUL_HOME: home } });
+  const [plan] = documents<any>(await gc('--dry-run', '--json', '--verbose'));
+  expect(plan.totals).toEqual([
+    { kind: 'mailbox', count: 1, bytes: 10 },
+    { kind: 'values', count: 1, bytes: 40 },
+    { kind: 'workspace', count: 1, bytes: expect.any(Number) },
+    { kind: 'temporary', count: 1, bytes: 4 },
+  ]);
+  expect(plan.items[1]).toMatchObject({ name: gone, reason: expect.stringContaining("doesn't know") });
+  expect([...plan.items[1].keys].sort()).toEqual(valuesOf(gone).sort());
+  expect(all()).toEqual(before);
+
+  const unreachable = await run(parts, ['gc'], {
+    environment: { LONGHAUL_HOME: home, TEMPORAL_ADDRESS: '127.0.0.1:9' },
+  });
+  expect([unreachable.code, all()]).toEqual([3, before]);
+
+  const { code, stdout } = await gc();
+  expect([code, stdout]).toEqual([0, expect.stringContaining('removed 1 of values')]);
+  expect(stdout).toContain(`workspace ${gone}: Temporal doesn't know the operation`);
+  expect(await keysOf(storage, 'artifacts/')).toEqual(valuesOf(open).slice(0, 2).sort());
+  expect(readdirSync(join(home, 'workspaces'))).toEqual([open]);
+  expect(existsSync(temporary)).toBe(false);
+  expect((await gc('--dry-run')).stdout).toBe(`nothing to remove in ${home}\n`);
+  await parts.client.request('tasks/cancel', { taskId: open });
 });

@@ -144,8 +144,9 @@ export class Cluster {
     return execFileSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8', stdio: 'pipe' });
   }
 
+  /** Stops everything; again, does nothing. */
   async stop(): Promise<void> {
-    for (const end of this.#ends) await end();
+    for (const end of this.#ends.splice(0)) await end();
   }
 
   #nodeEnvironment(home: string, project: string): Record<string, string> {

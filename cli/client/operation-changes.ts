@@ -1,0 +1,107 @@
+/**
+ * Changes of the operations that a caller may list: one call to the server's list each interval, since Temporal limits lists, and
+ * reads of open operations that are too old for it.
+ */
+import { defined } from '../../operations/defined.js';
+import { isTerminal, type OperationStatus } from '../../operations/record.js';
+import { listOperations, type OperationPage } from './operation-tools.js';
+import { pause, ReconnectPolicy, type ReconnectOptions } from './reconnect-policy.js';
+import type { Session } from './session.js';
+import { progressOf, type ListedOperation } from './wire.js';
+
+/** Shortest time between two lists, in milliseconds. */
+export const LIST_INTERVAL_MS = 5_000;
+/** Page size of lists: the server's maximum. */
+const PAGE = 100;
+/** Maximum reads of single operations in an interval; further ones are read in turn. */
+const MAX_READS = 50;
+/** Closed operations whose state is remembered, so that they aren't shown twice. */
+const REMEMBERED = 1_000;
+
+export interface ChangesFilter {
+  tool?: string;
+  everyone?: boolean;
+}
+
+/** The open operations: those that ask, then the others, each newest first. At most {@link PAGE} of each. */
+export async function openOperations(session: Session, filter: ChangesFilter): Promise<ListedOperation[]> {
+  const pages: OperationPage[] = [];
+  for (const status of ['input_required', 'working'] as const)
+    pages.push(await listOperations(session, { ...defined({ ...filter }), status, limit: PAGE }));
+  return pages.flatMap(({ operations }) => operations);
+}
+
+/**
+ * Yields every operation that is open now, then each operation whose status or stage has changed, until the signal is aborted.
+ *
+ * @throws Unreachable, RpcError, ToolRefusal
+ */
+export async function* operationChanges(
+  session: Session,
+  filter: ChangesFilter,
+  intervalMs: number,
+  options: ReconnectOptions,
+): AsyncGenerator<ListedOperation> {
+  const { signal } = options;
+  const reconnects = new ReconnectPolicy(options);
+  const known = new Map<string, ListedOperation>();
+  const startedAt = new Date().toISOString();
+  const isNew = (operation: ListedOperation): boolean => {
+    const before = known.get(operation.token);
+    // Lists lag: a state that was read may be newer.
+    if (before && isTerminal(before.status) && !isTerminal(operation.status)) return false;
+    known.delete(operation.token);
+    known.set(operation.token, operation);
+    return before === undefined || keyOf(before) !== keyOf(operation);
+  };
+  const open = await reconnects.retryUntilAnswered(() => openOperations(session, filter));
+  for (const operation of (open ?? []).reverse()) if (isNew(operation)) yield operation;
+  while (!signal.aborted) {
+    await pause(Math.max(LIST_INTERVAL_MS, intervalMs), signal);
+    const page = await reconnects.retryUntilAnswered(() =>
+      listOperations(session, { ...defined({ ...filter }), limit: PAGE }),
+    );
+    const listed = (page?.operations ?? []).filter(
+      ({ token, closedAt }) => known.has(token) || closedAt === undefined || closedAt > startedAt,
+    );
+    for (const operation of listed.reverse()) if (isNew(operation)) yield operation;
+    const tokens = new Set(listed.map(({ token }) => token));
+    const older = [...known.values()].filter(
+      ({ token, status }) => !tokens.has(token) && !isTerminal(status),
+    );
+    for (const before of older.slice(0, MAX_READS)) {
+      const now = await reconnects.retryUntilAnswered(() => currentState(session, before, signal));
+      if (now && isNew(now)) yield now;
+    }
+    for (const { token } of [...known.values()]
+      .filter(({ status }) => isTerminal(status))
+      .slice(0, -REMEMBERED))
+      known.delete(token);
+  }
+}
+
+function keyOf({ status, stage }: ListedOperation): string {
+  return `${status}\n${stage ?? ''}`;
+}
+
+/** Reads an operation; one that doesn't exist any more has expired. */
+async function currentState(
+  session: Session,
+  before: ListedOperation,
+  signal: AbortSignal,
+): Promise<ListedOperation> {
+  try {
+    const task = await session.task(before.token, signal);
+    const { stage } = progressOf(task);
+    const closedAt = isTerminal(task.status) ? { closedAt: task.lastUpdatedAt } : {};
+    return { ...before, status: task.status, ...defined({ stage }), ...closedAt };
+  } catch (error) {
+    const isGone = (error as { kind?: string; code?: number }).kind === 'not_found' || isExpired(error);
+    if (!isGone) throw error;
+    return { ...before, status: 'expired' satisfies OperationStatus };
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return (error as Error).name === 'RpcError' && (error as { code?: number }).code === -32602;
+}

@@ -1,0 +1,162 @@
+/** Lines of the screens of `longhaul top`. */
+import { elapsed, statusLine } from '../client/status-line.js';
+import { stepsTree } from '../client/steps-tree.js';
+import { oneLine } from '../client/table.js';
+import { escapeControls } from '../client/terminal-text.js';
+import { padTo, truncateTo, widthOf } from '../client/text-width.js';
+import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
+import { isAsking, isQueued, type Row } from './operations.js';
+
+const INVERSE = '\u001b[7m';
+const PLAIN = '\u001b[0m';
+/** Least width of the column with stage and bar; columns before it are left out for it. */
+const LEAST_STATE = 30;
+const TOKEN_WIDTH = 12;
+
+export interface FrameContext {
+  columns: number;
+  rows: number;
+  /** Counts up with each drawing; turns the spinners. */
+  frame: number;
+  nowMs: number;
+  /** Address of the server. */
+  url: string;
+  /** Why the server doesn't answer; undefined while it does. */
+  trouble: string | undefined;
+  /** Notice in the last line. */
+  notice: string | undefined;
+}
+
+/** Number of rows that fit. */
+export function capacity(rows: number): number {
+  return Math.max(1, rows - 4);
+}
+
+/** First row on the screen, so that the selected one is on it. */
+export function firstShown(selected: number, rows: number): number {
+  return Math.max(0, selected - capacity(rows) + 1);
+}
+
+/** The list of open operations. */
+export function listFrame(rows: readonly Row[], selected: number, context: FrameContext): string[] {
+  const from = firstShown(selected, context.rows);
+  const shown = rows.slice(from, from + capacity(context.rows));
+  const widths = widthsOf(rows, context.columns);
+  const lines = shown.map((row, index) => {
+    const line = rowLine(row, widths, context);
+    return from + index === selected ? INVERSE + padTo(line, context.columns - 1) + PLAIN : line;
+  });
+  const empty = rows.length === 0 && context.trouble === undefined ? ['', '  No operation is open.'] : [];
+  return framed(headerLine(rows, context), [headLine(widths), ...lines, ...empty], context, LIST_KEYS);
+}
+
+/** One operation: steps, and the end of its log. */
+export function detailsFrame(
+  task: Task,
+  { tool, children }: Pick<OperationSteps, 'tool' | 'children'>,
+  log: LogAnswer | undefined,
+  context: FrameContext,
+): string[] {
+  const questions = Object.entries(task.inputRequests ?? {}).map(
+    ([key, { params }]) => `question ${key}: ${oneLine(params?.message ?? '')}`,
+  );
+  const state = statusLine(task, context.frame, context.nowMs, context.columns);
+  const steps = children?.length ? ['', ...stepsTree(children, context.nowMs).split('\n')] : [];
+  const head = [`${task.taskId}  ${tool}`, state, ...questions, ...steps];
+  const room = Math.max(0, context.rows - 3 - Math.min(head.length, context.rows - 8));
+  const tail = (log?.lines ?? []).slice(-Math.max(0, room - 2)).map(({ text }) => escapeControls(text));
+  const body = [...head.slice(0, Math.max(4, context.rows - 8))];
+  if (tail.length) body.push('', `log of ${log?.name ?? log?.step ?? 'the operation'}`, ...tail);
+  return framed(`${task.taskId}: ${task.status}`, body, context, DETAIL_KEYS);
+}
+
+const LIST_KEYS = 'up/down select   o open   a answer   c cancel   q quit';
+const DETAIL_KEYS = 'esc back   a answer   c cancel   q quit';
+
+function framed(
+  head: string,
+  body: string[],
+  { rows, trouble, notice }: FrameContext,
+  keys: string,
+): string[] {
+  const filled = body.slice(0, rows - 2);
+  const last =
+    notice ?? (trouble === undefined ? keys : `the server does not answer (${oneLine(trouble)}); retrying`);
+  return [head, ...filled, ...Array<string>(Math.max(0, rows - 2 - filled.length)).fill(''), last];
+}
+
+function headerLine(rows: readonly Row[], { url, nowMs }: FrameContext): string {
+  const hosts = [...new Set(rows.flatMap((row) => row.hosts))].sort();
+  return [
+    `longhaul ${new URL(url).host}`,
+    `${rows.length} open`,
+    `${rows.filter(isAsking).length} ask`,
+    `${rows.filter(isQueued).length} queued`,
+    `hosts: ${hosts.join(' ') || 'none'}`,
+    new Date(nowMs).toISOString().slice(11, 19),
+  ].join('   ');
+}
+
+interface Widths {
+  token: number;
+  tool: number;
+  host: number;
+}
+
+function widthsOf(rows: readonly Row[], columns: number): Widths {
+  const longest = (texts: string[], most: number) => Math.min(most, Math.max(4, ...texts.map(widthOf)));
+  const widths = {
+    token: TOKEN_WIDTH,
+    tool: longest(
+      rows.map(({ operation }) => operation.tool),
+      24,
+    ),
+    host: longest(
+      rows.map(({ hosts }) => hosts.join(' ')),
+      24,
+    ),
+  };
+  if (rows.every(({ hosts }) => hosts.length === 0)) widths.host = 0;
+  const left = () => columns - widths.token - widths.tool - widths.host - 16;
+  if (left() < LEAST_STATE) widths.host = 0;
+  if (left() < LEAST_STATE) widths.token = 0;
+  return widths;
+}
+
+function headLine({ token, tool, host }: Widths): string {
+  return cells([
+    ['TOKEN', token],
+    ['TOOL', tool],
+    ['AGE', 7],
+    ['HOST', host],
+  ]).concat('STATE');
+}
+
+function rowLine(row: Row, { token, tool, host }: Widths, context: FrameContext): string {
+  const { operation, task, hosts } = row;
+  const age = elapsed(context.nowMs - Date.parse(operation.createdAt));
+  const before = cells([
+    [operation.token, token],
+    [operation.tool, tool],
+    [age, 7],
+    [hosts.join(' '), host],
+  ]);
+  return before + stateOf(row, task, context.columns - widthOf(before), context);
+}
+
+/** The question, or stage, bar and share. */
+function stateOf(row: Row, task: Task | undefined, columns: number, { frame, nowMs }: FrameContext): string {
+  if (isAsking(row)) {
+    const [question] = Object.values(task?.inputRequests ?? {});
+    return truncateTo(`? ${oneLine(question?.params?.message ?? 'asks a question')}`, columns - 1);
+  }
+  if (!task) return oneLine([row.operation.status, row.operation.stage].filter(Boolean).join(': '));
+  return statusLine(task, frame, nowMs, columns);
+}
+
+function cells(columns: [text: string, width: number][]): string {
+  return columns
+    .filter(([, width]) => width > 0)
+    .map(([text, width]) => `${padTo(truncateTo(oneLine(text), width), width)}  `)
+    .join('');
+}

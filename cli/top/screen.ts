@@ -1,0 +1,84 @@
+/**
+ * The whole terminal as a screen: the alternate buffer, keys, resizes. Whatever ends the process, the terminal gets its cursor, its
+ * lines and its line mode back.
+ */
+import { writeSync } from 'node:fs';
+import { emitKeypressEvents, type Key } from 'node:readline';
+import { truncateTo } from '../client/text-width.js';
+
+/** Escape sequences (xterm, "Functions using CSI"): alternate buffer and cursor; cursor home; clear to the end. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_REST = '\u001b[J';
+
+/** Exit codes as shells show them: 128 and the number of the signal. */
+const ENDING_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+export class Screen {
+  #isShown = false;
+  readonly #onKey: (text: string | undefined, key: Key) => void;
+  readonly #restore = () => this.#leave();
+
+  /**
+   * @param onKey called with the name of a key, `up`, or its character
+   * @param onResize called after the terminal's size has changed
+   */
+  constructor(
+    onKey: (name: string) => void,
+    private readonly onResize: () => void,
+  ) {
+    this.#onKey = (text, key) => onKey(key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text ?? ''));
+    emitKeypressEvents(process.stdin);
+    process.on('exit', this.#restore);
+    for (const [signal, code] of Object.entries(ENDING_SIGNALS))
+      process.once(signal, () => process.exit(code));
+    this.enter();
+  }
+
+  get rows(): number {
+    return process.stdout.rows || 24;
+  }
+
+  get columns(): number {
+    return process.stdout.columns || 80;
+  }
+
+  enter(): void {
+    if (this.#isShown) return;
+    this.#isShown = true;
+    process.stdin.setRawMode(true);
+    process.stdin.resume();
+    process.stdin.on('keypress', this.#onKey);
+    process.stdout.on('resize', this.onResize);
+    writeSync(process.stdout.fd, ENTER);
+  }
+
+  /** Gives the terminal back, for prompts or permanently. */
+  leave(): void {
+    this.#leave();
+    process.stdin.pause();
+  }
+
+  #leave(): void {
+    if (!this.#isShown) return;
+    this.#isShown = false;
+    process.stdin.off('keypress', this.#onKey);
+    process.stdout.off('resize', this.onResize);
+    process.stdin.setRawMode(false);
+    writeSync(process.stdout.fd, LEAVE);
+  }
+
+  close(): void {
+    this.leave();
+    process.off('exit', this.#restore);
+  }
+
+  /** Draws lines, each cut to the terminal's width. */
+  draw(lines: readonly string[]): void {
+    if (!this.#isShown) return;
+    const shown = lines.slice(0, this.rows).map((line) => truncateTo(line, this.columns - 1) + CLEAR_LINE);
+    process.stdout.write(HOME + shown.join('\r\n') + CLEAR_REST);
+  }
+}
