@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../../platform/config.js';
 import type { SelectedHistory } from '../replay/histories.js';
@@ -14,6 +14,8 @@ import { workflowIdOfToken } from '../workflow-id.js';
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_TIMEOUT_SECONDS = 60;
+/** Port of Node.js's inspector, by its own default. */
+const INSPECT_PORT = 9_229;
 /** How long the command waits for a connection to Temporal, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000;
 const NOR_FILE = ', and there is no such file';
@@ -34,6 +36,7 @@ interface ReplayFlags {
   query?: string;
   limit: number;
   timeoutSeconds: number;
+  inspect?: number | true;
   tenant?: string;
   subject?: string;
 }
@@ -48,6 +51,11 @@ export function registerReplay(program: Command): void {
     .option('--query <query>', "workflows that this query of Temporal's visibility finds")
     .option('--limit <number>', 'maximum number of histories from Temporal', wholeNumber, DEFAULT_LIMIT)
     .option('--timeout-seconds <number>', 'time-out of each replay', wholeNumber, DEFAULT_TIMEOUT_SECONDS)
+    .option(
+      '--inspect [port]',
+      `wait for a debugger, which stops before each replay (default port: ${INSPECT_PORT})`,
+      portNumber,
+    )
     .option('--tenant <name>', 'tenant of the caller whose tokens they are (default: default)')
     .option('--subject <name>', 'that caller; without it, callers without authentication')
     .option('--json', 'print JSON, for programs')
@@ -87,7 +95,7 @@ async function replay(command: Command, targets: readonly string[]): Promise<voi
 async function replayAll(
   settings: Settings,
   targets: readonly string[],
-  { query, limit, timeoutSeconds, ...caller }: ReplayFlags,
+  { query, limit, timeoutSeconds, inspect, ...caller }: ReplayFlags,
   show: (report: Report) => Promise<void>,
 ): Promise<boolean> {
   const [{ Replays }, { historiesOf, historiesOfQuery }] = await Promise.all([
@@ -99,7 +107,7 @@ async function replayAll(
   const missing = tokens.find((token) => /[/\\]|\.json(\.gz)?$/.test(token));
   if (missing !== undefined)
     throw usageFailure(`${missing}: expected a file with a history; there is no such file`);
-  const replays = await Replays.start(settings, timeoutSeconds);
+  const replays = await Replays.start(settings, timeoutSeconds, inspect === true ? INSPECT_PORT : inspect);
   try {
     for (const file of files) await show(await replays.ofFile(file));
     if (query === undefined && tokens.length === 0) return false;
@@ -125,6 +133,14 @@ async function replayAll(
   } finally {
     await replays.close();
   }
+}
+
+/** @throws InvalidArgumentError */
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new InvalidArgumentError('expected a port from 1 to 65535.');
+  return port;
 }
 
 function isFile(target: string): boolean {

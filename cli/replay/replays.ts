@@ -1,33 +1,36 @@
 /** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { defined } from '../../operations/defined.js';
 import type { Settings } from '../../platform/config.js';
 import { bundleInChildProcess } from '../../worker/bundle-process.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
+import type { ReplaySettings } from '../../worker/replay/process.js';
 import { Replayer } from '../../worker/replay/replayer.js';
 import type { SelectedHistory } from './histories.js';
-import { storageChoice, type StorageChoice } from '../../platform/storage/index.js';
+import { storageChoice } from '../../platform/storage/index.js';
 import { reportOf, unknownType, workflowTypeOf, type Report } from './report.js';
 
 export class Replays {
   readonly #replayer: Replayer;
 
   private constructor(
-    codePath: string,
-    storage: StorageChoice,
+    settings: ReplaySettings,
     /** Types of workflows that the bundle has. */
     private readonly exported: readonly string[],
     private readonly timeoutSeconds: number,
   ) {
-    this.#replayer = new Replayer({ codePath, storage });
+    this.#replayer = new Replayer(settings);
   }
 
   /**
    * @param timeoutSeconds of each replay
+   * @param inspectPort port on which a debugger is waited for, which then stops before each replay
    * @throws BundleError when the project's workflows can't be bundled
    */
-  static async start(settings: Settings, timeoutSeconds: number): Promise<Replays> {
+  static async start(settings: Settings, timeoutSeconds: number, inspectPort?: number): Promise<Replays> {
     const { codePath, exports } = await bundleInChildProcess(settings);
-    return new Replays(codePath, storageChoice(settings), Object.keys(exports), timeoutSeconds);
+    const replaySettings = { codePath, storage: storageChoice(settings), ...defined({ inspectPort }) };
+    return new Replays(replaySettings, Object.keys(exports), timeoutSeconds);
   }
 
   /** Replays a history from Temporal. */

@@ -1,13 +1,14 @@
 /** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { processIdentity } from '../../platform/process-identity.js';
 import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
-import { eventually } from '../stack/cli-process.js';
+import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { documents, run, start, type Ended } from './commands.js';
@@ -115,6 +116,19 @@ describe('what fits', () => {
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stdout).toContain('nothing to replay: no worker has run it yet');
   });
+});
+
+test('a debugger stops in the code of the workflow', async () => {
+  const port = String(await freePort());
+  const replayed = start(stack, ['replay', file, '--inspect', port], {
+    environment: { LONGHAUL_PROJECT: FIXTURES },
+  });
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...['--experimental-websocket', resolve('test/cli/debugger.js'), port, "('count primes')"],
+  ]);
+  expect(stdout).toBe('slow_compute\n');
+  expect(await replayed.ended).toMatchObject({ code: 0 });
+  expect(replayed.stderr).toContain(`ws://127.0.0.1:${port}/`);
 });
 
 describe('a changed workflow', () => {

@@ -195,22 +195,26 @@ describe('the alerts', () => {
   });
 });
 
-test('storage that fails makes both unready, and is named', async () => {
+test('storage that fails makes the worker unready, is a warning of the server, and is named', async () => {
   const folder = join(home.path, 'storage');
   renameSync(folder, `${folder}.away`);
   writeFileSync(folder, '');
-  for (const address of [server, worker])
+  for (const [address, status, outcome, list] of [
+    [server, 'warning', 200, 'degraded'],
+    [worker, 'failed', 503, 'missing'],
+  ] as const)
     await eventually(`${address} says so`, async () => {
       const response = await fetch(`http://${address}/readyz`);
-      const { status, checks, missing } = (await response.json()) as any;
-      if (response.status !== 503) return false;
-      expect([status, checks.storage.status]).toEqual(['unavailable', 'failed']);
-      expect(missing).toEqual([checks.storage.reason]);
-      expect(checks.storage.reason).toMatch(/^storage can't be written: E(NOTDIR|EXIST)$/);
+      const body = (await response.json()) as any;
+      const { storage } = body.checks;
+      if (storage.status === 'ok') return false;
+      expect([response.status, storage.status]).toEqual([outcome, status]);
+      expect(body[list]).toEqual([storage.reason]);
+      expect(storage.reason).toMatch(/^storage can't be written: E(NOTDIR|EXIST)$/);
       return true;
     });
   await eventually('the errors are counted', async () => {
-    const errors = await prometheus.query('sum(longhaul_storage_errors_total{operation="put"}) > 0');
+    const errors = await prometheus.query('sum(longhaul_storage_errors_total{operation="probe"}) > 0');
     return errors.length > 0;
   });
   rmSync(folder);

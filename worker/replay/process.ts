@@ -26,6 +26,8 @@ export interface ReplaySettings {
   codePath: string;
   /** Where large values are stored. */
   storage: StorageChoice;
+  /** Port of loopback on which this process waits for a debugger, to stop before each history. Default: none. */
+  inspectPort?: number;
 }
 
 export interface ReplayRequest {
@@ -55,7 +57,7 @@ interface Trace {
   description: string | undefined;
 }
 
-async function serve({ codePath, storage }: ReplaySettings): Promise<void> {
+async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promise<void> {
   installRuntime(createLogger('replay', 'silent'));
   exactStacks();
   // In this thread (debugMode): the SDK's own limit on an activation crashes the process, without an answer.
@@ -66,6 +68,11 @@ async function serve({ codePath, storage }: ReplaySettings): Promise<void> {
   const histories = async function* () {
     for await (const request of requests) {
       history = History.decode(request.history);
+      if (inspectPort !== undefined) {
+        // Continue: the workflow's code is loaded, and breakpoints in it hold.
+        // eslint-disable-next-line no-debugger -- the stop that --inspect promises
+        debugger;
+      }
       yield { history: history as never, workflowId: request.workflowId };
     }
   };

@@ -26,7 +26,7 @@ export class Replayer {
 
   /**
    * @param workflowId for a history of an older server, which doesn't record it
-   * @param limitMs time-out in milliseconds, of the replay alone
+   * @param limitMs time-out in milliseconds, of the replay alone; none under a debugger
    */
   async replay(history: History, workflowId: string, limitMs: number): Promise<ReplayOutcome> {
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes))
@@ -50,7 +50,9 @@ export class Replayer {
     ]);
     answered.catch(() => undefined);
     child.send(request, () => undefined);
-    const message = await withTimeout(answered, limitMs);
+    const message = await (this.settings.inspectPort === undefined
+      ? withTimeout(answered, limitMs)
+      : answered);
     ended.abort();
     if (!message) {
       await this.close();
@@ -72,10 +74,12 @@ export class Replayer {
   }
 
   #start(): ChildProcess {
+    const { inspectPort } = this.settings;
     const child = fork(PROCESS, [JSON.stringify(this.settings)], {
       env: { ...process.env, NODE_OPTIONS: '' },
-      execArgv: [],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: inspectPort === undefined ? [] : [`--inspect-wait=127.0.0.1:${inspectPort}`],
+      // Node.js prints the debugger's address there.
+      stdio: ['ignore', 'ignore', inspectPort === undefined ? 'ignore' : 'inherit', 'ipc'],
       serialization: 'advanced',
     });
     child.on('exit', () => {
