@@ -1,14 +1,15 @@
 /**
- * Takes the pictures of docs/temporal-ui.md and docs/pipelines.md: a stack of its own, one operation of
- * analyze_dataset, seen while it waits for an answer and at its end, one that works, and a pipeline of the examples.
- * Run it from the checkout's root, after a build: `node test/docs-screenshots.js`. The pipeline needs npm's registry.
+ * Takes the pictures of docs/temporal-ui.md, docs/pipelines.md and docs/replay.md: a stack of its own, one operation of
+ * analyze_dataset, seen while it waits for an answer and at its end, one that works, a pipeline of the examples, and one that fails.
+ * Run it from the checkout's root, after a build: `node test/docs-screenshots.js`, or with the names of some pictures. The pipeline of
+ * the examples needs npm's registry.
  * CHROMIUM names the browser; default: /usr/bin/chromium.
  */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
@@ -16,16 +17,30 @@ import { chromium } from 'playwright-core';
 const IMAGES = 'docs/images';
 const LIMIT_BYTES = 150_000;
 const MAIN = 'dist/cli/main.js';
+/** Names of the pictures to take; empty for all. */
+const ONLY = process.argv.slice(2);
 const PACKAGES = ['is-number@7.0.0', 'is-odd@3.0.1'];
 const CALL = { path: 'flights-3m.parquet', profile: true, limit: 5, ask_over_mb: 0 };
 
+/** A pipeline whose second step fails twice. */
+const RELEASE = `description: Builds and publishes a release.
+jobs:
+  build:
+    steps:
+      - { name: Compile, run: 'seq 3 | sed "s/^/compiled module /"' }
+      - { name: Publish, retry: { attempts: 2 }, idempotent: true, run: 'echo "no such remote"; exit 3' }
+`;
+
 const home = mkdtempSync(join(tmpdir(), 'longhaul-screenshots-'));
+const pipelines = join(home, 'pipelines');
+mkdirSync(pipelines);
+writeFileSync(join(pipelines, 'release.yml'), RELEASE);
 const env = {
   ...process.env,
   LONGHAUL_HOME: home,
   // For an activity that takes its time.
   LONGHAUL_PROJECT: 'test/fixtures/project',
-  LONGHAUL_PIPELINE_FOLDERS: 'examples/pipelines',
+  LONGHAUL_PIPELINE_FOLDERS: ['examples/pipelines', pipelines].join(delimiter),
   LONGHAUL_SECRET_SIGNING_KEY: 'only for a picture',
   LONGHAUL_PORT: String(await freePort()),
   LONGHAUL_TEMPORAL_PORT: String(await freePort()),
@@ -92,6 +107,12 @@ async function takeAll(ui) {
     await until(pipeline, 'input_required');
     const pipelineTab = await tabsOf(page, `${workflows}/${pipeline}`);
     await open(page, 'pipeline', 'sign / list', pipelineTab('history'), 960);
+
+    const failed = await longhaul('call', 'release', '--detach');
+    await until(failed, 'failed');
+    const failedTab = await tabsOf(page, `${workflows}/${failed}`);
+    await open(page, 'failed', 'no such remote', failedTab('history'), 860);
+    console.log(await longhaul('history', failed));
   } finally {
     await browser.close();
   }
@@ -105,8 +126,13 @@ async function tabsOf(page, url) {
   return (name) => `${operation}/${name}`;
 }
 
+function isWanted(name) {
+  return ONLY.length === 0 || ONLY.includes(name);
+}
+
 /** Opens a page and takes a picture of it. */
 async function open(page, name, text, url, height) {
+  if (!isWanted(name)) return;
   await page.setViewportSize({ width: 1280, height });
   await page.goto(url);
   await take(page, name, text);
@@ -114,6 +140,7 @@ async function open(page, name, text, url, height) {
 
 /** Takes a picture once a text is to be seen. */
 async function take(page, name, text) {
+  if (!isWanted(name)) return;
   await page.getByText(text).first().waitFor();
   // The timeline and the editors are drawn after their texts.
   await page.waitForTimeout(2_000);
@@ -133,7 +160,9 @@ async function longhaul(...args) {
 
 async function until(token, status) {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(200)) {
-    if (JSON.parse(await longhaul('status', token, '--json')).status === status) return;
+    // It exits with 1 for a failed operation.
+    const shown = await longhaul('status', token, '--json').catch(({ stdout }) => stdout);
+    if (JSON.parse(shown).status === status) return;
   }
   throw new Error(`${token}: not ${status} within a minute`);
 }

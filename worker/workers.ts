@@ -5,12 +5,14 @@
  * operations have their files there.
  */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
 import type { HostSteps } from '../activities/pipeline/host-steps.js';
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
 import type { DeploymentVersion } from '../platform/deployments.js';
+import { withJitter } from '../platform/jitter.js';
 import { unversionedCode } from './bundle-entry.js';
 import { StepSlots } from './step-slots.js';
 import type { Tuning } from './tuning.js';
@@ -24,6 +26,10 @@ export const SHUTDOWN_GRACE_MS = 5_000;
 /** Maximum number of open polls for steps, and for jobs to be placed on this host. */
 const STEP_POLLS = 2;
 const PLACEMENT_POLLS = 2;
+
+/** Attempts to create a Worker, and the pause after the first one in milliseconds, which grows with each. */
+const CREATE_ATTEMPTS = 6;
+const CREATE_PAUSE_MS = 500;
 
 /** Options that all Workers share. */
 export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workerDeploymentOptions'>;
@@ -105,7 +111,7 @@ export class WorkerFactory {
   }
 
   async #create(options: WorkerOptions): Promise<Worker> {
-    const worker = await Worker.create(options);
+    const worker = await createWorker(options);
     this.#made.add(worker);
     return worker;
   }
@@ -119,6 +125,22 @@ export class WorkerFactory {
       maxHeartbeatThrottleInterval: heartbeatMs,
       defaultHeartbeatThrottleInterval: heartbeatMs,
     };
+  }
+}
+
+/**
+ * Creates a Worker. The SDK describes the namespace as it does so, in one attempt: a Temporal that is busy, or starts again, must not
+ * end this process.
+ */
+async function createWorker(options: WorkerOptions): Promise<Worker> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await Worker.create(options);
+    } catch (error) {
+      const isTemporary = /code: (Unavailable|DeadlineExceeded|ResourceExhausted)/.test(String(error));
+      if (!isTemporary || attempt === CREATE_ATTEMPTS) throw error;
+      await delay(withJitter(CREATE_PAUSE_MS * attempt));
+    }
   }
 }
 
