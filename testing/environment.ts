@@ -250,7 +250,8 @@ export class TestToolEnvironment implements AsyncDisposable {
       // The server holds nothing, and would wait for connections that the client keeps open.
       await Promise.all([server.kill(), worker.stop()]);
       await Promise.all([temporal.close(), endSteps(settings.home, STEP_GRACE_MS)]);
-      await rm(settings.home, { recursive: true, force: true });
+      // Processes that were killed may still be closing files.
+      await rm(settings.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     }
   }
 

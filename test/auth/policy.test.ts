@@ -131,7 +131,9 @@ test('an operator cancels and resumes what others started, and an edit of the po
     workflowId = found?.job_id ?? '';
     return found !== undefined && found.user === 'acme/starter';
   });
-  expect((await jobs(keys.operator).request('POST', `/v1/jobs/${workflowId}:cancel`, {})).status).toBe(202);
+  // 200 if it has ended by the time of the answer.
+  const { status } = await jobs(keys.operator).request('POST', `/v1/jobs/${workflowId}:cancel`, {});
+  expect([200, 202]).toContain(status);
   await owner.until(token, 'cancelled');
   writeFileSync(policy, POLICY.replace('tenant: [operate]', 'tenant: []'));
   await eventually('the right has ended', async () => {

@@ -22,7 +22,7 @@ import { killPart, rollOut } from './faults.js';
 
 const DASHBOARD = 'deploy/grafana/longhaul.json';
 const IMAGES = 'docs/images';
-const OPERATIONS = 120;
+const OPERATIONS = 90;
 const SEED = 8;
 /** Between two starts, in milliseconds. */
 const START_MS = 2_000;
@@ -39,7 +39,7 @@ const PICTURES: Record<string, string> = {
   'operate-backlog': 'Backlog',
   'operate-builds': 'Open operations by build',
   'operate-requests': 'Requests',
-  'operate-ready': 'Ready',
+  'operate-latency': 'Latency, 95th percentile',
 };
 /** Window of rates, and distance between two points, in seconds. */
 const RATE_SECONDS = 30;

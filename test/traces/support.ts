@@ -1,5 +1,5 @@
 /** A stack whose processes send spans to a collector of the test. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,6 +60,8 @@ export class ClientTrace {
   }
 }
 
+const MAIN = resolve('dist/cli/main.js');
+
 export class TracedStack {
   readonly #known = new Set<Part>();
 
@@ -103,14 +105,17 @@ export class TracedStack {
     return part;
   }
 
-  /** A server over standard input and output. */
+  /** A server over standard input and output. It starts a stack of its home, which {@link stop} ends. */
   stdio(): ChildProcess {
-    const { environment, taskQueue } = this.parts;
-    const env = { ...process.env, NODE_OPTIONS: '', ...environment, LONGHAUL_TASK_QUEUE: taskQueue };
-    return spawn(process.execPath, [resolve('dist/cli/main.js'), 'stdio'], {
-      env,
+    return spawn(process.execPath, [MAIN, 'stdio'], {
+      env: this.#environment,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    const { environment, taskQueue } = this.parts;
+    return { ...process.env, NODE_OPTIONS: '', ...environment, LONGHAUL_TASK_QUEUE: taskQueue };
   }
 
   /** The logs of all processes, of ended ones too. */
@@ -143,6 +148,7 @@ export class TracedStack {
   }
 
   async stop(): Promise<void> {
+    spawnSync(process.execPath, [MAIN, 'down'], { env: this.#environment, stdio: 'ignore' });
     await this.parts.stop();
     await this.collector.stop();
     rmSync(this.folder, { recursive: true, force: true });

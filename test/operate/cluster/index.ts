@@ -160,7 +160,7 @@ export class Cluster {
 
   async #node(name: string, kind: 'server' | 'worker', project: string, port: number): Promise<Node> {
     const home = join(this.folder, name);
-    const health = `http://127.0.0.1:${await freePort()}`;
+    const health = this.nodes[name]?.health ?? `http://127.0.0.1:${await freePort()}`;
     const service = await Service.start({
       name,
       folder: this.folder,
