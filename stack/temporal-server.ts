@@ -14,6 +14,7 @@ import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
 import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 import { updateStackState } from './stack-state.js';
+import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './temporal-binary.js';
 import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './temporal-version.js';
 
@@ -104,7 +105,20 @@ export async function startEmbeddedTemporal(
       );
     }
     updateStackState(home, { temporalAddress: address, temporalUiUrl: uiUrl });
-    void launched.exited.then(stopRotation);
+    const ended = new AbortController();
+    void launched.exited.then(() => {
+      stopRotation();
+      ended.abort();
+    });
+    void isDatabaseStuck({ log: logPath(home, LOG), from: logStart, signal: ended.signal }).then(
+      (isStuck) => {
+        if (!isStuck) return;
+        say(
+          "Temporal's connection to its database is stuck: every call fails. Ending it, so that it is started again.",
+        );
+        return launched.stop(STOP_LIMIT_MS);
+      },
+    );
     return {
       address,
       uiUrl,

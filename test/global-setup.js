@@ -3,14 +3,19 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '../dist/platform/config.js';
+import { keepRunning } from '../dist/stack/keep-running.js';
 import { startEmbeddedTemporal } from '../dist/stack/temporal-server.js';
 
 export default async function setUp() {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-test-'));
   if (!process.env.LONGHAUL_TEST_OPERATOR_ADDRESS) {
     const settings = await loadSettings({ home, logLevel: 'warn' });
-    globalThis.longhaulTestTemporal = await startEmbeddedTemporal(settings, (line) => console.log(line));
-    process.env.TEMPORAL_ADDRESS = globalThis.longhaulTestTemporal.address;
+    const say = (line) => console.log(line);
+    const temporal = await startEmbeddedTemporal(settings, say);
+    const again = () => startEmbeddedTemporal(settings, say, temporal.ports);
+    // As under `longhaul up`, it is started again when it ends.
+    globalThis.longhaulTestTemporal = keepRunning('Temporal', again, say, temporal);
+    process.env.TEMPORAL_ADDRESS = temporal.address;
   }
   // The interval of the embedded Temporal, though the tests' processes are given an address.
   process.env.LONGHAUL_HEARTBEAT_SECONDS = '1';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { endSteps } from '../dist/activities/pipeline/end-steps.js';
 
 export default async function tearDown() {
-  await globalThis.longhaulTestTemporal?.stop();
+  await globalThis.longhaulTestTemporal?.stop(5_000);
   // A test that failed may have left some.
   await endSteps(process.env.LONGHAUL_HOME, 0);
   rmSync(process.env.LONGHAUL_HOME, { recursive: true, force: true });
