@@ -1,3 +1,4 @@
+/* global WebSocket, fetch */
 /**
  * A debugger for tests: attaches to a process of Node.js that waits, sets a breakpoint in the line with a text once it has stopped, and
  * prints the function in which that holds.
