@@ -16,7 +16,7 @@ import { call, KEY_META, request, session } from './rpc.js';
 const REVISION = '2025-11-25';
 /** How long a question may take to be shown, in milliseconds. */
 const SHOWN_MS = 15_000;
-const LOOK_MS = 20;
+const LOOK_MS = 100;
 
 const STATES: Record<string, State[]> = {
   working: ['submitted', 'working'],
@@ -62,9 +62,10 @@ export function olderTasksClient(url: string): ProtocolClient {
      */
     async answer(taskId, key, given, signal) {
       const asked = (await questionsOf(taskId, signal)).find((question) => question.key === key);
-      if (!asked) return answerByTool(rpc, taskId, key, given, signal);
-      await answerForm(url, taskId, asked, elicitResultOf(given), signal);
-      return undefined;
+      const isOpen = async () => (await questionsOf(taskId, signal)).some((question) => question.key === key);
+      if (asked && (await answerForm(url, taskId, asked, elicitResultOf(given), isOpen, signal)))
+        return undefined;
+      return answerByTool(rpc, taskId, key, given, signal);
     },
     async cancel(taskId, signal) {
       try {
@@ -89,14 +90,19 @@ export function olderTasksClient(url: string): ProtocolClient {
   };
 }
 
-/** In a session of its own: in one session a question is shown on one stream at a time. */
+/**
+ * Answers in a session of its own: in one session a question is shown on one stream at a time.
+ *
+ * @returns false if the question was answered by somebody else before its form was shown
+ */
 async function answerForm(
   url: string,
   taskId: string,
   { message }: Question,
   result: object,
+  isOpen: () => Promise<boolean>,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const client = await LegacyClient.open(url, REVISION, FORMS);
   const stream = await client.stream(client.message('tasks/result', { taskId }));
   try {
@@ -111,11 +117,12 @@ async function answerForm(
         const response = await client.post({ jsonrpc: '2.0', id: form.id, result }, {}, signal);
         await response.text();
         if (!response.ok) throw new Error(`the answer to a form: HTTP ${response.status}`);
-        return;
+        return true;
       }
       // The work has ended first.
       if (messages.some((one) => one.method === undefined))
         throw new Refused('wrong_state', undefined, 'the task ended before its form was shown');
+      if (!(await isOpen())) return false;
       if (Date.now() > deadline) throw new Error(`no form within ${SHOWN_MS} ms: ${message}`);
       await delay(LOOK_MS);
     }
