@@ -5,7 +5,7 @@
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { parseSignature } from '../operations/signatures.js';
 import { START_MEMO, type StartMemo } from '../operations/wire.js';
-import { OK, warning, type Check } from '../platform/health/checks.js';
+import { OK, SAME_SECRET, warning, type Check } from '../platform/health/checks.js';
 import { Background } from '../platform/metrics/background.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns } from './current-runs.js';
@@ -33,8 +33,7 @@ export class KeyCheck {
     const [foreign] = this.#foreign.value ?? [];
     if (foreign === undefined) return OK;
     return warning(
-      `operations of the last hour were started with the key ${foreign}, and this server has the key ${this.keyId}: give all servers ` +
-        'and workers of this Temporal the same LONGHAUL_SECRET, or the same file "secret" in LONGHAUL_HOME',
+      `operations of the last hour were started with the key ${foreign}, and this server has the key ${this.keyId}: ${SAME_SECRET}`,
     );
   }
 

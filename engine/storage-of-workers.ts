@@ -1,30 +1,30 @@
 /** Whether the workers of the task queue have the storage of this process: they find no value that it has stored elsewhere. */
-import { isPolling, pollersOf, storageInIdentity } from '../platform/host-presence.js';
+import { isPolling, storageInIdentity, type Poller } from '../platform/host-presence.js';
 import { storageId, type Storage } from '../platform/storage/index.js';
 import { withTimeout } from '../platform/with-timeout.js';
-import type { TemporalClient } from './temporal.js';
 
 /** Time that storage gets for an answer, in milliseconds. */
 const STORAGE_LIMIT_MS = 3_000;
 
-/** Names the workers whose storage is another one; undefined if there are none, or Temporal or storage doesn't answer. */
-export async function describeStorageMismatch(
-  temporal: TemporalClient,
-  storage: Storage,
-): Promise<string | undefined> {
-  const [id, pollers] = await Promise.all([
-    withTimeout(
-      storageId(storage).catch(() => undefined),
+export class StorageOfWorkers {
+  /** A storage keeps its ID. */
+  #id: string | undefined;
+
+  constructor(private readonly storage: Storage) {}
+
+  /** Names the workers whose storage is another one; undefined if there are none, or storage doesn't answer. */
+  async mismatch(workers: readonly Poller[]): Promise<string | undefined> {
+    this.#id ??= await withTimeout(
+      storageId(this.storage).catch(() => undefined),
       STORAGE_LIMIT_MS,
       () => undefined,
-    ),
-    temporal.call((client) => pollersOf(client, temporal.taskQueue, 'workflows')).catch(() => []),
-  ]);
-  if (id === undefined) return undefined;
-  return storageMismatch(
-    id,
-    pollers.filter(isPolling).map(({ identity }) => identity),
-  );
+    );
+    if (this.#id === undefined) return undefined;
+    return storageMismatch(
+      this.#id,
+      workers.filter(isPolling).map(({ identity }) => identity),
+    );
+  }
 }
 
 /** Says which of the workers, by their identities, store elsewhere; undefined if none does. */

@@ -21,7 +21,7 @@ import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import { StorageError, type Storage } from '../platform/storage/index.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from '../platform/temporal-ui.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
-import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';
+import { describeQueue, isPolling, type Poller, type QueueState } from '../platform/host-presence.js';
 import { temporalNowMs } from '../platform/temporal-clock.js';
 import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
@@ -280,15 +280,17 @@ export class TemporalClient {
     this.#facts.withoutSearchAttributes(refusal);
   }
 
-  /** Whether Temporal answers, and whether workers would take new operations. */
-  async checks(): Promise<Checks> {
+  /** Whether Temporal answers, whether workers would take new operations, and which poll. */
+  async readiness(): Promise<{ checks: Checks; workers: Poller[] }> {
     try {
       await this.facts();
       const state = await this.call((client) => describeQueue(client, this.taskQueue, 'workflows'));
       const problem = workersProblem(this.taskQueue, state);
-      return { temporal: OK, workers: problem === undefined ? OK : failed(problem) };
+      const checks = { temporal: OK, workers: problem === undefined ? OK : failed(problem) };
+      return { checks, workers: state.pollers };
     } catch (error) {
-      return { temporal: failed(error instanceof Error ? error.message : String(error)) };
+      const temporal = failed(error instanceof Error ? error.message : String(error));
+      return { checks: { temporal }, workers: [] };
     }
   }
 

@@ -5,6 +5,7 @@ import {
   failed,
   OK,
   readinessOf,
+  SAME_SECRET,
   StorageChecks,
   warning,
   type Check,
@@ -13,6 +14,7 @@ import {
 } from '../platform/health/checks.js';
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
+import { freshFor } from '../platform/fresh-for.js';
 import { temporalMessage } from '../platform/grpc-errors.js';
 import type { Storage } from '../platform/storage/index.js';
 import { withTimeout } from '../platform/with-timeout.js';
@@ -36,9 +38,9 @@ export interface StartedWorker {
 
 export class WorkerReadiness {
   readonly #storage: StorageChecks;
+  readonly #answers = freshFor(FRESH_MS, () => this.#call(this.#started!));
   #started: StartedWorker | undefined;
   #isStopping = false;
-  #answer: { check: Promise<Check>; atMs: number } | undefined;
   #otherKey: { keyId: string; atMs: number } | undefined;
 
   constructor(home: string, storage: Storage) {
@@ -72,9 +74,7 @@ export class WorkerReadiness {
 
   #temporal(): Promise<Check> {
     if (!this.#started) return Promise.resolve(failed('the worker has not connected to Temporal yet'));
-    if (performance.now() - (this.#answer?.atMs ?? -Infinity) > FRESH_MS)
-      this.#answer = { check: this.#call(this.#started), atMs: performance.now() };
-    return this.#answer!.check;
+    return this.#answers();
   }
 
   async #call({ client }: StartedWorker): Promise<Check> {
@@ -109,8 +109,7 @@ export class WorkerReadiness {
   #secret(): Check {
     if (!this.#otherKey || performance.now() - this.#otherKey.atMs > OTHER_KEY_MS) return OK;
     return warning(
-      `operations were started with the key ${this.#otherKey.keyId}, and this worker has another: give all servers and workers of ` +
-        'this Temporal the same LONGHAUL_SECRET, or the same file "secret" in LONGHAUL_HOME',
+      `operations were started with the key ${this.#otherKey.keyId}, and this worker has another: ${SAME_SECRET}`,
     );
   }
 }

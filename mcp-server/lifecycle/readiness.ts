@@ -1,7 +1,7 @@
 /** Readiness of a server: whether calls would work now, and whether new operations would be taken up. */
 import type { Engine } from '../../engine/index.js';
 import { KeyCheck } from '../../engine/key-check.js';
-import { describeStorageMismatch } from '../../engine/storage-of-workers.js';
+import { StorageOfWorkers } from '../../engine/storage-of-workers.js';
 import {
   failed,
   OK,
@@ -15,16 +15,17 @@ import type { Storage } from '../../platform/storage/index.js';
 
 export class ServerReadiness {
   readonly #storage: StorageChecks;
+  readonly #storageOfWorkers: StorageOfWorkers;
   readonly #keys: KeyCheck;
   #isStopping = false;
 
   /** @param keyId names the key of this server in signatures */
   constructor(
     private readonly engine: Engine,
-    private readonly own: { home: string; storage: Storage; keyId: string },
+    { home, storage, keyId }: { home: string; storage: Storage; keyId: string },
   ) {
-    const { home, storage, keyId } = own;
     this.#storage = new StorageChecks(home, storage);
+    this.#storageOfWorkers = new StorageOfWorkers(storage);
     this.#keys = new KeyCheck(engine.temporal, keyId);
   }
 
@@ -34,25 +35,20 @@ export class ServerReadiness {
   }
 
   async read(): Promise<ReadinessBody> {
-    const [ofTemporal, { storage, disk }, storageOfWorkers] = await Promise.all([
-      this.engine.temporal.checks(),
+    const [{ checks, workers }, { storage, disk }] = await Promise.all([
+      this.engine.temporal.readiness(),
       this.#storage.read(),
-      this.#storageOfWorkers(),
     ]);
+    const mismatch = await this.#storageOfWorkers.mismatch(workers);
     return readinessOf({
-      ...ofTemporal,
+      ...checks,
       // States and small results are in Temporal: taking the server away would take these too.
       storage: storage.isPermanent ? storage : asWarning(storage),
       disk: asWarning(disk),
-      storageOfWorkers,
+      storageOfWorkers: mismatch === undefined ? OK : warning(mismatch),
       secret: this.#keys.read(),
       shutdown: this.#isStopping ? failed('the server stops: it takes no further requests') : OK,
     });
-  }
-
-  async #storageOfWorkers(): Promise<Check> {
-    const mismatch = await describeStorageMismatch(this.engine.temporal, this.own.storage);
-    return mismatch === undefined ? OK : warning(mismatch);
   }
 }
 

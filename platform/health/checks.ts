@@ -1,6 +1,7 @@
 /** Health checks, as every process answers them: `GET /healthz` and `GET /readyz`. */
 import { statfs } from 'node:fs/promises';
 import { LonghaulError } from '../../operations/errors.js';
+import { freshFor } from '../fresh-for.js';
 import { storageErrorIn, type Storage } from '../storage/index.js';
 import { withTimeout } from '../with-timeout.js';
 
@@ -37,6 +38,10 @@ export const FREE_WARN_BYTES = 1024 ** 3;
 const ANSWER_FRESH_MS = 10_000;
 const ANSWER_LIMIT_MS = 5_000;
 
+/** Advice on processes of one Temporal that have different secrets. */
+export const SAME_SECRET =
+  'give all servers and workers of this Temporal the same LONGHAUL_SECRET, or the same file "secret" in LONGHAUL_HOME';
+
 export const OK: Check = { status: 'ok' };
 
 export function failed(reason: string): Check {
@@ -61,7 +66,7 @@ export function readinessOf(checks: Checks): ReadinessBody {
 
 /** Checks of the home's disk and of storage. Addresses and paths stay out of the reasons: anybody may read them. */
 export class StorageChecks {
-  #answered: { check: Promise<Check>; atMs: number } | undefined;
+  readonly #isUsable = freshFor(ANSWER_FRESH_MS, () => this.#probe());
 
   constructor(
     private readonly home: string,
@@ -71,13 +76,6 @@ export class StorageChecks {
   async read(): Promise<{ storage: Check; disk: Check }> {
     const [storage, disk] = await Promise.all([this.#isUsable(), this.#isRoomy()]);
     return { storage, disk };
-  }
-
-  #isUsable(): Promise<Check> {
-    const { atMs = -Infinity } = this.#answered ?? {};
-    if (performance.now() - atMs > ANSWER_FRESH_MS)
-      this.#answered = { check: this.#probe(), atMs: performance.now() };
-    return this.#answered!.check;
   }
 
   async #probe(): Promise<Check> {
