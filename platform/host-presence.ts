@@ -132,6 +132,12 @@ export function hostInIdentity(identity: string): string | undefined {
   return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity.split(STORAGE)[0]!)?.[1];
 }
 
+/** The hosts of workers, each once. @param pollers of the task queue through which jobs are placed on hosts */
+export function hostsIn(pollers: readonly Poller[]): Set<string> {
+  const hosts = pollers.map(({ identity }) => hostInIdentity(identity));
+  return new Set(hosts.filter((host) => host !== undefined));
+}
+
 /** When a worker of the host last polled, by Temporal's clock; undefined when that was over five minutes ago. */
 export async function lastSeen(client: Client, taskQueue: string, host: string): Promise<Date | undefined> {
   const [latest] = await pollersOf(client, hostTaskQueue(taskQueue, host));

@@ -6,7 +6,7 @@ import { isOpenPart, type ChildRecord } from '../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../pipelines/run.js';
-import { hostInIdentity, isPolling, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
+import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
 import { quote } from './visibility-query.js';
 
 /** Deadline of one call to Temporal, in milliseconds; a query may wait for a worker to replay. */
@@ -56,11 +56,8 @@ export interface HostList {
  */
 export async function listHosts(client: Client, taskQueue: string): Promise<HostList> {
   const { jobs, unread } = await hostedJobs(client, taskQueue);
-  const names = new Set(jobs.map(({ host }) => host));
-  for (const { identity } of await pollersOf(client, placementTaskQueue(taskQueue))) {
-    const name = hostInIdentity(identity);
-    if (name !== undefined) names.add(name);
-  }
+  const present = hostsIn(await pollersOf(client, placementTaskQueue(taskQueue)));
+  const names = new Set([...jobs.map(({ host }) => host), ...present]);
   const hosts = await Promise.all(
     [...names].sort().map(async (name): Promise<Host> => {
       const [seen] = await pollersOf(client, hostTaskQueue(taskQueue, name));

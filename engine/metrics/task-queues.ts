@@ -1,6 +1,6 @@
 /** The task queues that Longhaul's workers poll, with their backlogs, and the hosts behind them. */
-import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
-import { describeQueue, hostInIdentity, isPolling, type QueueWork } from '../../platform/host-presence.js';
+import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
+import { describeQueue, hostsIn, isPolling, type QueueWork } from '../../platform/host-presence.js';
 import type { TemporalClient } from '../temporal.js';
 
 /** Deadline of describing a task queue, in milliseconds. */
@@ -33,16 +33,14 @@ export class QueueReader {
   /** @throws LonghaulError `unavailable` */
   async read(): Promise<QueueReadings> {
     const { taskQueue } = this.temporal;
-    const shared = await Promise.all([
+    const [workflows, activities, placement] = await Promise.all([
       this.#describe(taskQueue, 'workflows'),
       this.#describe(taskQueue, 'activities'),
+      this.#describe(placementTaskQueue(taskQueue), 'activities'),
     ]);
-    for (const { identities } of shared)
-      for (const identity of identities) {
-        const host = hostInIdentity(identity);
-        if (host !== undefined && (this.#seen.has(host) || this.#seen.size < MAX_HOSTS))
-          this.#seen.set(host, this.#seen.get(host) ?? 0);
-      }
+    for (const host of hostsIn(placement.pollers))
+      if (this.#seen.has(host) || this.#seen.size < MAX_HOSTS)
+        this.#seen.set(host, this.#seen.get(host) ?? 0);
     const ofHosts: QueueReading[] = [];
     for (const host of [...this.#seen.keys()]) {
       const [files, steps] = await Promise.all([
@@ -57,7 +55,7 @@ export class QueueReader {
       }
     }
     return {
-      queues: [...shared.map(({ reading }) => reading), ...ofHosts],
+      queues: [workflows.reading, activities.reading, placement.reading, ...ofHosts],
       hosts: new Map([...this.#seen].filter(([, seenMs]) => seenMs > 0)),
     };
   }
@@ -73,10 +71,6 @@ export class QueueReader {
       pollers: pollers.filter(isPolling).length,
       backlog,
     };
-    return {
-      reading,
-      identities: pollers.map(({ identity }) => identity),
-      seenMs: pollers[0]?.polledAt.getTime() ?? 0,
-    };
+    return { reading, pollers, seenMs: pollers[0]?.polledAt.getTime() ?? 0 };
   }
 }

@@ -25,7 +25,7 @@ function workerWith(role: string, name: string): Part {
 }
 
 beforeAll(async () => {
-  hosts = await Hosts.start(PIPELINES);
+  hosts = await Hosts.start(PIPELINES, { LONGHAUL_METRICS: 'true' });
   workflows = workerWith('workflows', 'flows');
   await hosts.parts.ready();
 }, STACK_MS);
@@ -54,6 +54,20 @@ test(
     expect(listed).toMatchObject([
       { name: hostId(home('steps')), isThere: true, jobs: [{ token, job: 'work', status: 'working' }] },
     ]);
+
+    // Metrics name the worker that has a host, and no other one.
+    const seen = await eventually(
+      'the server has seen the host',
+      async () => {
+        const page = await (await fetch(`${hosts.parts.base}/metrics`)).text();
+        const named = [...page.matchAll(/^longhaul_host_last_seen_timestamp_seconds\{host="([^"]+)"/gm)];
+        return named.length > 0 ? { page, named: named.map(([, name]) => name) } : undefined;
+      },
+      PROCESSES_MS,
+    );
+    expect(seen.named).toEqual([hostId(home('steps'))]);
+    const queue = `${hosts.parts.taskQueue}-hosts`;
+    expect(seen.page).toContain(`longhaul_task_queue_pollers{task_queue="${queue}",type="activity"} 1`);
 
     // The step runs on while both are replaced.
     await Promise.all([host.end('SIGKILL'), workflows.end('SIGKILL')]);

@@ -33,7 +33,10 @@ export class Hosts {
   ) {}
 
   /** A server without a worker. */
-  static async start(pipelines: Record<string, string>): Promise<Hosts> {
+  static async start(
+    pipelines: Record<string, string>,
+    environment: Record<string, string> = {},
+  ): Promise<Hosts> {
     const root = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
     for (const folder of ['pipelines', 'storage', 'ledgers']) mkdirSync(join(root, folder));
     writePipelines(join(root, 'pipelines'), pipelines);
@@ -44,6 +47,7 @@ export class Hosts {
       LONGHAUL_MAX_STEPS: '8',
       LONGHAUL_HOST_ABSENCE_MINUTES: ABSENCE_MINUTES,
       LONGHAUL_STEP_ENVIRONMENT: 'TEST_HOST',
+      ...environment,
     });
     return new Hosts(root, parts);
   }
