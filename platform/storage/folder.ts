@@ -23,6 +23,10 @@ import type { Storage } from './types.js';
 /** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** Errors of a folder that disappears. Node.js's recursive mkdir gives the second one. */
+const REMOVED_CODES = ['ENOENT', 'ENOTDIR'];
+/** Attempts to create a file in a folder that other processes may remove. */
+const FOLDER_ATTEMPTS = 10;
 /** Key prefix of values that are written to see whether that works. */
 const PROBE_PREFIX = 'health/';
 
@@ -48,10 +52,9 @@ export function folderStorage(folder: string): Storage {
     appendPauseMs: 0,
     async put(key, bytes) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       const unfinished = temporaryPath(path);
       await removeOnFailure(unfinished, async () => {
-        const file = await open(unfinished, 'wx', FILE_MODE);
+        const file = await inFolderOf(path, () => open(unfinished, 'wx', FILE_MODE));
         try {
           await file.writeFile(bytes);
           await file.sync();
@@ -63,10 +66,9 @@ export function folderStorage(folder: string): Storage {
     },
     async create(key, bytes) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       const unfinished = temporaryPath(path);
       try {
-        await writeFile(unfinished, bytes, { flag: 'wx', mode: FILE_MODE });
+        await inFolderOf(path, () => writeFile(unfinished, bytes, { flag: 'wx', mode: FILE_MODE }));
         await link(unfinished, path);
         return true;
       } catch (error) {
@@ -78,17 +80,16 @@ export function folderStorage(folder: string): Storage {
     },
     async putFile(key, from) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       // Sweeps use the time at which the file was stored.
       await utimes(from, new Date(), new Date());
       await chmod(from, FILE_MODE);
       try {
-        await rename(from, path);
+        await inFolderOf(path, () => rename(from, path));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
         const unfinished = temporaryPath(path);
         await removeOnFailure(unfinished, async () => {
-          await copyFile(from, unfinished);
+          await inFolderOf(path, () => copyFile(from, unfinished));
           await rename(unfinished, path);
         });
         await unlink(from);
@@ -96,8 +97,7 @@ export function folderStorage(folder: string): Storage {
     },
     async append(key, bytes) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const file = await open(path, 'a', FILE_MODE);
+      const file = await inFolderOf(path, () => open(path, 'a', FILE_MODE));
       try {
         const { size } = await file.stat();
         await file.writeFile(bytes).catch(async (error: unknown) => {
@@ -181,6 +181,19 @@ export function folderStorage(folder: string): Storage {
       await this.remove(key);
     },
   };
+}
+
+/** Runs work that needs the folder of a path, again if another process has removed the folder meanwhile, since it was empty. */
+async function inFolderOf<T>(path: string, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      return await work();
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!REMOVED_CODES.includes(code) || attempt === FOLDER_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Removes the temporary file when writing it fails. */

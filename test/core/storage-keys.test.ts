@@ -1,5 +1,5 @@
 /** Keys of storage, for any token and any name. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -99,4 +99,30 @@ test('the workspace of any token lies in the folder of workspaces', () => {
     const { workspace } = childPaths('/home', NAMES[index]!, { job: '..' });
     expect(workspace.startsWith(`${folder}/`)).toBe(true);
   }
+});
+
+test('values are stored while others are removed from the same folder, with the folders that this leaves empty', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'longhaul-storage-'));
+  const storage = folderStorage(root);
+  const store = [
+    (key: string) => storage.put(key, Buffer.from('put')),
+    (key: string) => storage.create(key, Buffer.from('created')),
+    (key: string) => storage.append(key, Buffer.from('appended')),
+    (key: string) => {
+      const file = join(root, `${key.replaceAll('/', '-')}.file`);
+      writeFileSync(file, 'moved');
+      return storage.putFile(key, file);
+    },
+  ];
+  const turns = store.map(async (storeOne, writer) => {
+    for (let turn = 0; turn < 300; turn += 1) {
+      const key = `logs/one/${writer}`;
+      await storeOne(key);
+      expect(await storage.size(key)).toBeGreaterThan(0);
+      await storage.remove(key);
+    }
+  });
+  const failures = (await Promise.allSettled(turns)).filter(({ status }) => status === 'rejected');
+  rmSync(root, { recursive: true });
+  expect(failures).toEqual([]);
 });
