@@ -4,13 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 const TEMPORARY = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
-
-/** Time without a write after which a temporary file counts as abandoned, in milliseconds: a day. */
-export const ABANDONED_AFTER_MS = 24 * 3600_000;
 
 /** A new temporary path for writing a file. */
 export function temporaryPath(path: string): string {
@@ -65,35 +61,4 @@ export function undefinedIfMissing(error: unknown): undefined {
 /** Whether a path is a temporary file's. */
 export function isTemporaryPath(path: string): boolean {
   return TEMPORARY.test(path);
-}
-
-/** Removes the files of {@link abandonedFiles}. @returns the number of removed files */
-export async function removeTemporaryFiles(home: string, now = Date.now()): Promise<number> {
-  const left = await abandonedFiles(home, now);
-  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
-  return left.length;
-}
-
-/**
- * Temporary files that killed processes have left in a home, and folders of killed backups. Skips workspaces, where steps have files of any name:
- * each workspace is removed as a whole.
- */
-export async function abandonedFiles(home: string, now = Date.now()): Promise<string[]> {
-  // Loaded on demand: processes that only write files start faster without it.
-  const { glob } = await import('tinyglobby');
-  const paths = await glob('**/*.tmp', {
-    cwd: home,
-    // A backup that was killed leaves a folder.
-    onlyFiles: false,
-    expandDirectories: false,
-    dot: true,
-    ignore: ['workspaces/**'],
-    followSymbolicLinks: false,
-  });
-  const left: string[] = [];
-  for (const path of paths.filter(isTemporaryPath).map((path) => join(home, path))) {
-    const file = await stat(path).catch(() => undefined);
-    if (file && now - file.mtimeMs > ABANDONED_AFTER_MS) left.push(path);
-  }
-  return left;
 }

@@ -7,7 +7,7 @@ import { dataConverterOf } from '../platform/data-converter.js';
 import { every } from '../platform/every.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage/index.js';
-import { removeTemporaryFiles } from '../platform/atomic-files.js';
+import { removeTemporaryFiles } from '../platform/temporary-sweep.js';
 import { adoptSteps, type AdoptionContext } from './adopt-steps.js';
 import { sweepStorage } from './sweep-storage.js';
 

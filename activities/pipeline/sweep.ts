@@ -1,9 +1,10 @@
 /** Removes workspaces of operations that can no longer be resumed. */
 import { randomUUID } from 'node:crypto';
-import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
+import { contentSize } from '../../platform/content-size.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
@@ -63,19 +64,18 @@ export async function sweepWorkspaces(
 }
 
 function workspaceItem(path: string, name: string, reason: string, remove: () => Promise<void>): SweepItem {
-  return { kind: 'workspace', name, reason, keys: [path], bytes: () => folderBytes(path), remove };
+  return {
+    kind: 'workspace',
+    name,
+    reason,
+    keys: [path],
+    bytes: async () => (await contentSize(path)).bytes,
+    remove,
+  };
 }
 
 function removeFolder(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true });
-}
-
-async function folderBytes(path: string): Promise<number> {
-  let sum = 0;
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true }))
-    if (entry.isFile())
-      sum += (await lstat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
-  return sum;
 }
 
 /**

@@ -58,28 +58,19 @@ export function registerGc(program: Command): void {
 
 /** All that the sweeps remove. */
 async function* plan(client: Client, settings: Settings, isDry: boolean): AsyncGenerator<SweepItem> {
-  const [{ planStorageSweep }, { planWorkspaceSweep }, { abandonedFiles }, { openStorage }, fs] =
+  const [{ planStorageSweep }, { planWorkspaceSweep }, { planTemporarySweep }, { openStorage }] =
     await Promise.all([
       import('../../worker/sweep-storage.js'),
       import('../../activities/pipeline/sweep.js'),
-      import('../../platform/atomic-files.js'),
+      import('../../platform/temporary-sweep.js'),
       import('../../platform/storage/index.js'),
-      import('node:fs/promises'),
     ]);
   const { home } = settings;
   const storage = openStorage(settings);
   const now = Date.now();
   yield* planStorageSweep(storage, client, now, isDry);
   yield* planWorkspaceSweep(home, storage, client, now, isDry);
-  for (const path of await abandonedFiles(home, now))
-    yield {
-      kind: 'temporary',
-      name: path,
-      reason: 'a process that was killed has left it unfinished',
-      keys: [path],
-      bytes: async () => (await fs.stat(path)).size,
-      remove: () => fs.rm(path, { recursive: true, force: true }),
-    };
+  yield* planTemporarySweep(home, now);
 }
 
 function megabytes(bytes: number): string {

@@ -1,7 +1,7 @@
 /** Gauges of the home's disk and storage folder, and of the checks of readiness. Read in the background, when a page is scraped. */
-import { opendir, stat, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedIfMissing } from '../atomic-files.js';
+import { contentSize } from '../content-size.js';
 import { gauge, onScrape } from '../metrics/index.js';
 import { Background } from '../metrics/background.js';
 import type { Checks, ReadinessBody } from './checks.js';
@@ -19,13 +19,15 @@ export function registerHomeGauges(
   const disk = new Background(DISK_INTERVAL_MS, () => statfs(home));
   // A bucket has metrics of its own; a walk through it would cost requests.
   const size =
-    storage === 'folder' ? new Background(SIZE_INTERVAL_MS, () => sizeOf(join(home, 'storage'))) : undefined;
+    storage === 'folder'
+      ? new Background(SIZE_INTERVAL_MS, () => contentSize(join(home, 'storage')))
+      : undefined;
   const checks = new Background<Checks>(READINESS_INTERVAL_MS, async () => (await readiness()).checks);
   const ends = [
     onScrape(() => [disk, size, checks].forEach((one) => one?.refresh())),
     gauge('longhaul_home_disk_free_bytes', () => disk.map(({ bavail, bsize }) => [[{}, bavail * bsize]])),
     gauge('longhaul_home_disk_size_bytes', () => disk.map(({ blocks, bsize }) => [[{}, blocks * bsize]])),
-    gauge('longhaul_storage_size_bytes', () => size?.map((bytes) => [[{}, bytes]]) ?? []),
+    gauge('longhaul_storage_size_bytes', () => size?.map(({ bytes }) => [[{}, bytes]]) ?? []),
     gauge('longhaul_ready', () =>
       checks.map((all) =>
         Object.entries(all).map(([check, { status }]) => [{ check }, status === 'ok' ? 1 : 0]),
@@ -33,15 +35,4 @@ export function registerHomeGauges(
     ),
   ];
   return () => ends.forEach((end) => end());
-}
-
-/** Bytes in the files below a folder; 0 for a missing one. */
-async function sizeOf(folder: string): Promise<number> {
-  let bytes = 0;
-  for await (const entry of (await opendir(folder).catch(undefinedIfMissing)) ?? []) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) bytes += await sizeOf(path);
-    else bytes += (await stat(path).catch(undefinedIfMissing))?.size ?? 0;
-  }
-  return bytes;
 }

@@ -78,20 +78,3 @@ async function linkOne(source: string, target: string): Promise<void> {
   });
   await rename(unfinished, target);
 }
-
-/** Number and size of the files below a folder. */
-export async function countFiles(folder: string): Promise<{ files: number; bytes: number }> {
-  const total = { files: 0, bytes: 0 };
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) {
-      const inner = await countFiles(path);
-      total.files += inner.files;
-      total.bytes += inner.bytes;
-    } else {
-      total.files += 1;
-      total.bytes += (await lstat(path)).size;
-    }
-  }
-  return total;
-}

@@ -7,7 +7,7 @@
  * database still calls running is found in its journal.
  */
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isTemporaryPath, temporaryPath } from '../../platform/atomic-files.js';
 import { isDiskFullError } from '../../platform/disk.js';
@@ -15,7 +15,8 @@ import { copyDatabase } from '../database-snapshot.js';
 import { quickCheck } from '../database-check.js';
 import { StackError, type Say } from '../stack-error.js';
 import { databaseMadeBy, databasePath } from '../temporal-version.js';
-import { copyTree, countFiles, linkTree } from './copy-tree.js';
+import { contentSize } from '../../platform/content-size.js';
+import { copyTree, linkTree } from './copy-tree.js';
 import { HOME_FOLDER, MANIFEST_FILE, newManifest, type Manifest } from './manifest.js';
 
 /** Entries that belong to the running stack, or are found or made again. */
@@ -106,7 +107,7 @@ async function stage(home: string, binFolder: string, staging: string, say: Say)
     home,
     ...(temporal === undefined ? {} : { temporal }),
     hasSecret: existsSync(join(copy, 'secret')),
-    ...(await countFiles(copy)),
+    ...(await contentSize(copy)),
   });
   await writeFile(join(staging, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return manifest;
@@ -126,6 +127,5 @@ async function writeArchive(staging: string, path: string): Promise<void> {
 
 /** Size of a backup, in bytes. */
 export async function backupBytes(target: string): Promise<number> {
-  const found = await stat(target);
-  return found.isDirectory() ? (await countFiles(target)).bytes : found.size;
+  return (await contentSize(target)).bytes;
 }

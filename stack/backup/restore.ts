@@ -9,7 +9,7 @@ import { quickCheck } from '../database-check.js';
 import { messageOf, StackError, type Say } from '../stack-error.js';
 import { stackHolder } from '../stack-lock.js';
 import { databasePath } from '../temporal-version.js';
-import { countFiles } from './copy-tree.js';
+import { contentSize } from '../../platform/content-size.js';
 import { HOME_FOLDER, readManifest, type Manifest } from './manifest.js';
 
 /** Folder of binaries, which isn't in backups: the default one is in the default home. */
@@ -102,7 +102,7 @@ async function unpack(source: string, folder: string): Promise<void> {
 }
 
 async function check(restored: string, manifest: Manifest, source: string): Promise<void> {
-  const found = existsSync(restored) ? await countFiles(restored) : { files: 0, bytes: 0 };
+  const found = await contentSize(restored);
   if (found.files !== manifest.files || found.bytes !== manifest.bytes)
     throw new StackError(
       `${source}: expected ${manifest.files} files with ${manifest.bytes} bytes; got ${found.files} with ${found.bytes}: it isn't complete`,

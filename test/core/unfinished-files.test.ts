@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { folderStorage } from '../../platform/storage/index.js';
-import { ABANDONED_AFTER_MS, removeTemporaryFiles, temporaryPath } from '../../platform/atomic-files.js';
+import { temporaryPath } from '../../platform/atomic-files.js';
+import { ABANDONED_AFTER_MS, removeTemporaryFiles } from '../../platform/temporary-sweep.js';
 
 function write(path: string, ageMs: number): string {
   mkdirSync(dirname(path), { recursive: true });
