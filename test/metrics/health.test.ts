@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { answers } from '../support/service.js';
 import { eventually, freePort, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
@@ -46,6 +47,15 @@ async function refusal(command: string, environment: Record<string, string>) {
   const said = part.output();
   await part.end();
   return { code: part.process.exitCode, said };
+}
+
+/** Starts a job that is held until it is cancelled. */
+function startHeld(base: string): Promise<Response> {
+  return fetch(`${base}/v1/tools/held/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    body: '{}',
+  });
 }
 
 test('server and worker answer in the same shape', async () => {
@@ -96,17 +106,8 @@ test('a worker that drains is not ready, until its activity has ended', async ()
     LONGHAUL_DRAIN_TIMEOUT: '6s',
   });
   const base = `http://127.0.0.1:${port}`;
-  await eventually('it is ready', () =>
-    fetch(`${base}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  const started = await fetch(`${base}/v1/tools/held/jobs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
-    body: '{}',
-  });
+  await eventually('it is ready', () => answers(`${base}/readyz`));
+  const started = await startHeld(base);
   const job = new URL(started.headers.get('location')!, base).href;
   const stateOf = async () => ((await (await fetch(job)).json()) as any).progress;
   await eventually('its activity runs', async () => (await stateOf()) !== undefined);
@@ -133,17 +134,8 @@ test('processes with different secrets are found out by the server and by the wo
     LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${await freePort()}`,
   });
   const base = `http://127.0.0.1:${port}`;
-  await eventually('it serves', () =>
-    fetch(`${base}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  const started = await fetch(`${base}/v1/tools/held/jobs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
-    body: '{}',
-  });
+  await eventually('it serves', () => answers(`${base}/readyz`));
+  const started = await startHeld(base);
   expect(started.status).toBe(202);
   const refused = await eventually('the worker has refused it', async () => {
     const { status, body } = await ask(worker, '/readyz');

@@ -1,11 +1,12 @@
 /** Prometheus as a process, from Debian's package, and its queries. */
-import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { freePort } from '../stack/cli-process.js';
 import { unpackDebianPackages } from '../support/debian-packages.js';
+import { answers, Service } from '../support/service.js';
 
 const PACKAGES = resolve('test/metrics/debian-packages.txt');
 
@@ -33,7 +34,7 @@ export async function promtool(args: string[], cwd: string): Promise<string> {
 
 export class Prometheus {
   private constructor(
-    private readonly process: ChildProcess,
+    private readonly service: Service,
     private readonly folder: string,
     private readonly base: string,
   ) {}
@@ -48,28 +49,19 @@ export class Prometheus {
     const global = 'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }';
     const config = [global, `rule_files: ['${resolve(rules)}']`, 'scrape_configs:', ...jobs].join('\n');
     writeFileSync(join(folder, 'prometheus.yml'), config);
-    const port = await freePort();
-    const child = spawn(
-      await program('prometheus'),
-      [
+    const base = `http://127.0.0.1:${await freePort()}`;
+    const service = await Service.start({
+      name: 'prometheus',
+      folder,
+      command: [
+        await program('prometheus'),
         `--config.file=${join(folder, 'prometheus.yml')}`,
         `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
+        `--web.listen-address=${base.slice('http://'.length)}`,
       ],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    let output = '';
-    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const started = new Prometheus(child, folder, `http://127.0.0.1:${port}`);
-    await eventually(
-      () => `Prometheus is ready; it said: ${output}`,
-      () =>
-        fetch(`${started.base}/-/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-    );
-    return started;
+      isReady: () => answers(`${base}/-/ready`),
+    });
+    return new Prometheus(service, folder, base);
   }
 
   /** @throws Error for a query that Prometheus refuses */
@@ -103,9 +95,7 @@ export class Prometheus {
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise((settle) => this.process.once('exit', settle));
-    this.process.kill('SIGTERM');
-    await ended;
+    await this.service.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { waitUntilGone } from '../../platform/process-identity.js';
-import { isRunning } from '../stack/cli-process.js';
+import { isRunning, kill } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { type Cluster, PROJECT } from './cluster/index.js';
 
@@ -10,7 +10,7 @@ import { type Cluster, PROJECT } from './cluster/index.js';
 export async function killPart(cluster: Cluster, name: string): Promise<void> {
   const part = cluster.processes[name]!;
   const victim = part.pid()!;
-  process.kill(victim, 'SIGKILL');
+  kill(victim);
   await waitUntilGone(() => isRunning(victim), STACK_MS);
   await part.restart?.();
 }
