@@ -126,7 +126,7 @@ export class Terminal {
   /** Waits until a text is shown that was not shown before the last wait. */
   async shows(text: string | RegExp): Promise<string> {
     const found = await eventually(
-      `the terminal shows ${String(text)}; it shows\n${this.screen.slice(-2000)}`,
+      () => `the terminal shows ${String(text)}; it shows\n${JSON.stringify(this.#output.slice(-2000))}`,
       () => {
         const rest = this.screen.slice(this.#readTo);
         const at = typeof text === 'string' ? rest.indexOf(text) : rest.search(text);
