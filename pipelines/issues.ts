@@ -1,29 +1,39 @@
-/** Messages for the issues that the schema finds. */
+/** Messages for the issues that a schema finds in a file. */
 import type { z } from 'zod';
-import { hintForForm, hintForText } from './unsupported-values.js';
-import { hintForKey } from './unsupported-keys.js';
-import { formatKeyPath, preview, type KeyPath, type Report } from './problems.js';
-import type { Level } from './schema.js';
-import { at, isMap } from './values.js';
+import { preview, type KeyPath, type Report } from './problems.js';
+import { at } from './values.js';
 
 type Issue = z.core.$ZodIssue;
+
+/** Hints for common mistakes in files of one kind. */
+export interface Hints {
+  /** Ends the message about an unknown key. @param path of the map that has it */
+  ofKey: (path: KeyPath, key: string, value: unknown) => string;
+  /** Ends the message about a wrong value; undefined if there is none. */
+  ofValue: (path: KeyPath, value: unknown) => string | undefined;
+}
 
 /** Reports each of the issues. */
 export function reportIssues(
   file: unknown,
   issues: readonly Issue[],
   report: Report,
+  hints: Hints,
   above: KeyPath = [],
 ): void {
   for (const issue of issues) {
     const path = [...above, ...(issue.path as (string | number)[])];
-    if (issue.code === 'unrecognized_keys') reportKeys(file, path, issue.keys, report);
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys) {
+        const value = valueAt(file, [...path, key]);
+        report([...path, key], () => `unknown key; ${hints.ofKey(path, key, value)}`, 'key');
+      }
     else if (issue.code === 'invalid_key')
       report(path, `${issue.issues[0]?.message}; got ${preview(path.at(-1))}`, 'key');
     else {
       const branch = issue.code === 'invalid_union' && issue.errors.find((errors) => errors.some(isWithin));
-      if (branch) reportIssues(file, branch, report, path);
-      else report(path, () => describe(path, valueAt(file, path), issue.message));
+      if (branch) reportIssues(file, branch, report, hints, path);
+      else report(path, () => describe(path, valueAt(file, path), issue.message, hints));
     }
   }
 }
@@ -33,89 +43,11 @@ function isWithin({ code, path }: Issue): boolean {
   return path.length > 0 || !['invalid_type', 'invalid_union', 'invalid_value'].includes(code);
 }
 
-function describe(path: KeyPath, value: unknown, expected: string): string {
+function describe(path: KeyPath, value: unknown, expected: string, hints: Hints): string {
   if (value === undefined) return `missing; ${expected}`;
   const got = path.length === 0 && value === null ? 'an empty file' : preview(value);
-  const hint = hintOf(path, value);
+  const hint = hints.ofValue(path, value);
   return `${expected}; got ${got}${hint ? `; ${hint}` : ''}`;
-}
-
-function reportKeys(file: unknown, path: KeyPath, keys: readonly string[], report: Report): void {
-  const level = levelOf(path);
-  for (const key of keys) {
-    const keyPath = [...path, key];
-    const value = valueAt(file, keyPath);
-    const isEntry = isObjectSchema(path) && (isMap(value) || value === null);
-    const isCutOff = value === null && ['schema', 'output', 'approval'].includes(level);
-    const instead = () =>
-      isEntry ? underProperties(path, key) : isCutOff ? CUT_OFF : hintForKey(level, key, value);
-    report(keyPath, () => `unknown key; ${instead()}`, 'key');
-  }
-}
-
-/** Hint for a common wrong value. */
-function hintOf(path: KeyPath, value: unknown): string | undefined {
-  const key = path.at(-1);
-  const level = levelOf(path.slice(0, -1));
-  if (path[0] === 'jobs' && path.length === 2) return hintForText('job', String(key), value);
-  if (path[2] === 'steps' && path.length === 4) return hintForText('step', '', value);
-  if (level === 'schema' || level === 'output') {
-    if (isObjectSchema(path.slice(0, -1)) && isMap(value))
-      return underProperties(path.slice(0, -1), String(key));
-    if (key === 'required') return 'list the required names in `required`, next to `properties`';
-    return key === 'type' ? TYPES[String(value)] : undefined;
-  }
-  if (key === 'if') {
-    const [, name] = /^(success|failure|always)\(\)$/.exec(String(value)) ?? [];
-    if (/^!?cancelled\(\)$/.test(String(value))) return 'write always';
-    return name ? `write ${name}` : 'there are no expressions: let the script decide';
-  }
-  const form = hintForForm(level, String(key), value);
-  if (form !== undefined) return form;
-  if (key === 'concurrency' && isMap(value))
-    return 'give the number of jobs; `queue` bounds the operations that run at once';
-  if (key === 'name' && path.length === 1 && typeof value === 'string') {
-    const name = value.replace(/[^A-Za-z0-9]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '');
-    return name && name !== value ? `write ${name.slice(0, 64)}` : undefined;
-  }
-  return undefined;
-}
-
-/** In `{ description: one, two }`, "two" is a key. */
-const CUT_OFF = 'text that contains a comma needs quotes within braces';
-
-const TYPES: Partial<Record<string, string>> = {
-  choice: 'use `enum` with the list of choices',
-  environment: 'use `string`',
-  text: 'use `string`',
-  str: 'use `string`',
-  int: 'use `integer`',
-  float: 'use `number`',
-  bool: 'use `boolean`',
-  list: 'use `array`',
-  map: 'use `object`',
-  dict: 'use `object`',
-};
-
-function underProperties(path: KeyPath, key: string): string {
-  return `put it under \`properties\`: ${formatKeyPath([...path, 'properties', key])}`;
-}
-
-/** Whether it is `inputs` or the `fields` of an approval: the schema of an object, where `properties` is often forgotten. */
-function isObjectSchema(path: KeyPath): boolean {
-  return (path.length === 1 && path[0] === 'inputs') || (path.length === 6 && path[5] === 'fields');
-}
-
-/** The closed map at this path. */
-function levelOf(path: KeyPath): Level {
-  const [top, , steps, , part] = path;
-  if (path.length === 0) return 'pipeline';
-  if (top === 'outputs' && path.length === 2) return 'output';
-  if (top === 'queue' && path.length === 1) return 'queue';
-  if (top !== 'jobs') return 'schema';
-  if (path.length === 2) return 'job';
-  if (path.length === 4 && steps === 'steps') return 'step';
-  return path.length === 5 && (part === 'retry' || part === 'approval') ? part : 'schema';
 }
 
 function valueAt(value: unknown, path: KeyPath): unknown {

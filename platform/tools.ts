@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
-import { parsePipelineFile } from '../pipelines/file.js';
+import { parsePipelineFile } from '../pipelines/parse.js';
 import { formatProblem } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
 import type { Settings } from './config.js';
@@ -179,7 +179,7 @@ function readPipeline(path: string): Omit<PipelineFile, 'version'> {
   const name = basename(path)
     .replace(/\.ya?ml$/, '')
     .replaceAll('-', '_');
-  const { pipeline, problems } = parsePipelineFile(path);
+  const { value: pipeline, problems } = parsePipelineFile(path);
   if (!pipeline) return { name, problems: problems.map(formatProblem) };
   return { name: pipeline.name, tool: pipelineTool(pipeline), problems: [] };
 }

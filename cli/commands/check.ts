@@ -112,8 +112,8 @@ function filesAt(path: string): string[] {
 }
 
 async function checkFile(file: string): Promise<Checked> {
-  const { parsePipelineFile } = await import('../../pipelines/file.js');
-  const { pipeline, problems } = parsePipelineFile(file);
+  const { parsePipelineFile } = await import('../../pipelines/parse.js');
+  const { value: pipeline, problems } = parsePipelineFile(file);
   if (!pipeline) return { file, ok: false, problems };
   const jobs = Object.values(pipeline.jobs);
   const steps = jobs.reduce((sum, job) => sum + job.steps.length, 0);

@@ -80,8 +80,8 @@ function lint(path: string): Promise<Linted> {
 }
 
 async function lintPipeline(file: string): Promise<Linted> {
-  const { parsePipelineFile } = await import('../../pipelines/file.js');
-  const { pipeline, problems, gaps } = parsePipelineFile(file);
+  const { parsePipelineFile } = await import('../../pipelines/parse.js');
+  const { value: pipeline, problems, gaps } = parsePipelineFile(file);
   const findings = [...problems, ...gaps].map(({ line, column, message }) => ({ line, column, message }));
   return { file, ...(pipeline ? { tool: pipeline.name } : {}), findings };
 }

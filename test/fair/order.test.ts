@@ -74,13 +74,13 @@ describe('pipelines', () => {
     parsePipeline(`${keys}\njobs: { a: { steps: [{ run: 'true' }] } }`, 'p.yml');
 
   test('have a queue and a priority', () => {
-    const { pipeline } = parse(
+    const { value: pipeline } = parse(
       'priority: 2\nqueue: { name: gpu, concurrency: 2, per-caller: 1, max-waiting: 5, wait-minutes: 1.5 }',
     );
     const { priority, queue } = pipelineTool(pipeline!);
     expect(priority).toBe(2);
     expect(queue).toEqual({ name: 'gpu', concurrency: 2, perCaller: 1, maxWaiting: 5, waitSeconds: 90 });
-    expect(pipelineTool(parse('').pipeline!).queue).toBeUndefined();
+    expect(pipelineTool(parse('').value!).queue).toBeUndefined();
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe('pipelines', () => {
     ['queue: { concurrency: 1, per-caller: 2 }', 'queue.per-caller: expected at most concurrency, 1; got 2'],
     ['concurrency: { group: a }', '`queue` bounds the operations that run at once'],
   ])('%s', (keys, message) => {
-    const { pipeline, problems } = parse(keys);
+    const { value: pipeline, problems } = parse(keys);
     expect(pipeline).toBeUndefined();
     expect(problems.map(formatProblem).join('\n')).toContain(message);
   });

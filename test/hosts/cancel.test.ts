@@ -51,7 +51,7 @@ afterAll(async () => {
  * @param cleanupSeconds budget for the end, in place of the 15 minutes of this pipeline; a step waits a quarter of it in the queue
  */
 async function asking(ledger: string, count: number, cleanupSeconds: number): Promise<string> {
-  const { pipeline } = parsePipeline(PIPELINE, 'asked.yml');
+  const { value: pipeline } = parsePipeline(PIPELINE, 'asked.yml');
   const tool = { ...pipelineTool(pipeline!), cleanupSeconds };
   const items = Array.from({ length: count }, (_, at) => at);
   const { token } = await engine.start(ANONYMOUS, tool, { ledger: hosts.ledger(ledger), items });

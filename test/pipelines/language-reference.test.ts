@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { parsePipelineFile } from '../../pipelines/file.js';
+import { parsePipelineFile } from '../../pipelines/parse.js';
 import { keyTables } from '../../pipelines/reference.js';
 import { editorSchema } from '../../pipelines/schema.js';
 import { JOBS, pipelineOf, withStep } from './language-support.js';

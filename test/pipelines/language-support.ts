@@ -12,7 +12,7 @@ export function problemsOf(text: string, path = 'demo.yml'): string[] {
 
 /** The pipeline of a text that has no problems. */
 export function pipelineOf(text: string, path = 'demo.yml'): Pipeline {
-  const { pipeline, problems } = parsePipeline(text, path);
+  const { value: pipeline, problems } = parsePipeline(text, path);
   if (!pipeline) throw new Error(problems.map((problem: Problem) => JSON.stringify(problem)).join('\n'));
   return pipeline;
 }

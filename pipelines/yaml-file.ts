@@ -1,0 +1,145 @@
+/** Files of YAML that define tools: read from disk, parsed and checked, with the place of each problem. */
+import { readFileSync, statSync } from 'node:fs';
+import { LineCounter } from 'yaml';
+import { formatKeyPath, type KeyPath, type Problem, type Report } from './problems.js';
+import { MAX_FILE_BYTES, type YamlData } from './yaml-data.js';
+import { readYaml } from './yaml.js';
+
+/** Maximum number of problems reported for one file. */
+const MAX_PROBLEMS = 100;
+
+/** A parsed file. */
+export interface ParsedFile<T> {
+  /** Missing if there are problems. */
+  value?: T;
+  /** In the order of the file. */
+  problems: Problem[];
+  /** Gaps in the documentation, which don't prevent a run. Empty if there are problems. */
+  gaps: Problem[];
+}
+
+/**
+ * Checks a file's data, and reports its problems.
+ *
+ * @returns makes the value, and reports gaps of the documentation; called only if there are no problems
+ */
+export type CheckData<T> = (data: YamlData, report: Report) => ((reportGap: Report) => T) | undefined;
+
+/**
+ * Parses a text.
+ *
+ * @param text the file's text, or its bytes, which have to be UTF-8
+ * @param path name of the file in problems
+ */
+export function parseYamlFile<T>(
+  text: string | Uint8Array,
+  path: string,
+  check: CheckData<T>,
+): ParsedFile<T> {
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength;
+  if (bytes > MAX_FILE_BYTES) return invalidFile(tooLarge(path, bytes));
+  try {
+    return parseText(
+      typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
+      path,
+      check,
+    );
+  } catch (error) {
+    // Not `instanceof TypeError`: the decoder's error may come from another realm.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    return invalidFile(problemAtTop(path, 'expected text in UTF-8; got other bytes'));
+  }
+}
+
+function parseText<T>(text: string, path: string, check: CheckData<T>): ParsedFile<T> {
+  const lines = new LineCounter();
+  const found = new FoundProblems(path, lines);
+  const data = readYaml(text, lines, (offset, message) => found.add(offset, message));
+  if (!data) return invalidFile(...found.sorted());
+  const make = check(data, (keyPath, message, place = 'value') => {
+    const offset = data.offsetOf(keyPath, place);
+    if (!data.isExpression(offset)) found.add(offset, () => lineOf(keyPath, message));
+  });
+  const problems = found.sorted();
+  if (!make || problems.length > 0) return invalidFile(...problems);
+  const gaps = new FoundProblems(path, lines);
+  const value = make((keyPath, message, place = 'key') =>
+    gaps.add(data.offsetOf(keyPath, place), lineOf(keyPath, message)),
+  );
+  return { value, problems, gaps: gaps.sorted() };
+}
+
+function lineOf(keyPath: KeyPath, message: string | (() => string)): string {
+  const prefix = formatKeyPath(keyPath);
+  return `${prefix ? `${prefix}: ` : ''}${typeof message === 'string' ? message : message()}`;
+}
+
+/** Reads a file and parses it. An unreadable file gives a problem. */
+export function readYamlFile<T>(
+  path: string,
+  parse: (bytes: Uint8Array, path: string) => ParsedFile<T>,
+): ParsedFile<T> {
+  try {
+    const found = statSync(path);
+    // Reading a pipe or device might block forever.
+    if (!found.isFile()) return invalidFile(problemAtTop(path, 'expected a file; got something else'));
+    if (found.size > MAX_FILE_BYTES) return invalidFile(tooLarge(path, found.size));
+    return parse(readFileSync(path), path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return invalidFile(problemAtTop(path, REASONS[code] ?? message));
+  }
+}
+
+const REASONS: Partial<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: "it can't be read: no permission",
+};
+
+/** `deploy_site` for `pipelines/deploy-site.yml`: the default of a tool's name. */
+export function toolNameOf(path: string): string {
+  const file = path.split(/[/\\]/).at(-1) ?? '';
+  return file.replace(/\.(yml|yaml)$/i, '').replaceAll('-', '_');
+}
+
+/** Result for a file with problems. */
+function invalidFile(...problems: Problem[]): { problems: Problem[]; gaps: Problem[] } {
+  return { problems, gaps: [] };
+}
+
+function tooLarge(path: string, bytes: number): Problem {
+  return problemAtTop(path, `expected at most 1 MiB; got ${bytes} bytes`);
+}
+
+/** A problem of the file as a whole. */
+function problemAtTop(path: string, message: string): Problem {
+  return { path, line: 1, column: 1, message };
+}
+
+class FoundProblems {
+  readonly #problems: { offset: number; message: string }[] = [];
+  #more = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly lines: LineCounter,
+  ) {}
+
+  /** @param message a function is not called beyond the maximum number of problems */
+  add(offset: number, message: string | (() => string)): void {
+    if (this.#problems.length >= MAX_PROBLEMS) this.#more += 1;
+    else this.#problems.push({ offset, message: typeof message === 'string' ? message : message() });
+  }
+
+  sorted(): Problem[] {
+    const problems = this.#problems.toSorted((one, other) => one.offset - other.offset);
+    if (this.#more > 0)
+      problems.push({ offset: problems.at(-1)!.offset, message: `${this.#more} more problems` });
+    return problems.map(({ offset, message }) => {
+      const { line, col } = this.lines.linePos(offset);
+      return { path: this.path, line: Math.max(line, 1), column: Math.max(col, 1), message };
+    });
+  }
+}
