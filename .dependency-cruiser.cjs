@@ -4,9 +4,10 @@
  */
 const ROOMS = {
   operations: [],
-  platform: ['operations', 'pipelines', 'mailbox'],
+  platform: ['operations', 'pipelines', 'external-workflows', 'mailbox'],
   tools: ['operations'],
   pipelines: ['operations'],
+  'external-workflows': ['operations', 'pipelines'],
   workflows: ['operations', 'pipelines', 'tools'],
   activities: ['operations', 'pipelines', 'platform', 'tools'],
   engine: ['operations', 'pipelines', 'platform', 'mailbox', 'mailbox/client'],
@@ -14,7 +15,17 @@ const ROOMS = {
   'mcp-server': ['engine', 'operations', 'platform', 'mailbox/tools'],
   stack: ['operations', 'pipelines', 'platform', 'activities'],
   cli: [
-    ...['operations', 'pipelines', 'platform', 'activities', 'engine', 'stack', 'worker', 'mcp-server'],
+    ...[
+      'operations',
+      'pipelines',
+      'external-workflows',
+      'platform',
+      'activities',
+      'engine',
+      'stack',
+      'worker',
+      'mcp-server',
+    ],
     'mailbox/cli',
   ],
   testing: ['operations', 'platform', 'activities', 'stack', 'worker', 'mcp-server', 'cli'],

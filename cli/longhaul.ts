@@ -7,6 +7,7 @@ import { longhaulPackage } from '../platform/package.js';
 import { separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from '../mailbox/cli/agents.js';
+import { registerAdopt } from './commands/adopt.js';
 import { registerAnswer } from './commands/answer.js';
 import { registerAudit } from './commands/audit.js';
 import { registerBackup, registerRestore } from './commands/backup.js';
@@ -66,6 +67,7 @@ const COMMANDS = [
     registerGc,
     registerBackup,
     registerRestore,
+    registerAdopt,
     registerHistory,
     registerReplay,
     registerStorage,

@@ -139,7 +139,7 @@ function isKind(error: unknown, kind: ErrorKind): boolean {
   return error instanceof LonghaulError && error.kind === kind;
 }
 
-function closedError({ status }: OperationRecord): LonghaulError {
+export function closedError({ status }: OperationRecord): LonghaulError {
   return new LonghaulError('wrong_state', `the operation is ${status}`);
 }
 

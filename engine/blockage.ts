@@ -1,15 +1,12 @@
 /** Blockages of open operations: no worker, failing workflow code, retried activities. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
 import { waitIn } from '../operations/report.js';
 import { hostOfQueue } from '../platform/host-presence.js';
-import { activitySummary, lastTaskFailure } from './history.js';
+import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
 import { describeMissingBuild } from './missing-builds.js';
 import { timestampMs } from '../platform/temporal-clock.js';
 import type { TemporalClient } from './temporal.js';
@@ -48,8 +45,11 @@ export async function describeBlockage(
   }
   if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
     const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
-    if (waiting > NO_BUILD_MS) {
-      const queue = raw.workflowExecutionInfo?.taskQueue || temporal.taskQueue;
+    const queue = raw.workflowExecutionInfo?.taskQueue || temporal.taskQueue;
+    if (queue !== temporal.taskQueue) {
+      if (waiting > NO_WORKER_MS)
+        return `no worker takes work from task queue "${queue}" (for ${humanDuration(waiting / 1000)})`;
+    } else if (waiting > NO_BUILD_MS) {
       const missing = await describeMissingBuild(temporal, raw, queue, 'workflows');
       if (missing !== undefined) return missing;
     }
@@ -67,7 +67,7 @@ export async function describeBlockage(
       const failure = await decodeOptionalFailureToOptionalError(
         temporal.dataConverter,
         activity.lastFailure,
-      );
+      ).catch(() => undefined);
       const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
       const name = await pendingActivityName(temporal, workflowId, activity);
       return `${name} is being retried (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
@@ -106,11 +106,11 @@ export async function describeRetries(
 
 /** Why the outcome of an activity whose work is done can't be stored; undefined if it can, or the work isn't done. */
 async function outcomeWait(
-  { dataConverter }: TemporalClient,
+  temporal: TemporalClient,
   { heartbeatDetails }: PendingActivity,
 ): Promise<string | undefined> {
   if (!heartbeatDetails?.payloads?.length) return undefined;
-  return waitIn((await decodeArrayFromPayloads(dataConverter, heartbeatDetails.payloads))[0]);
+  return waitIn((await decodeReadable(temporal, heartbeatDetails.payloads))[0]);
 }
 
 function isRetried({ attempt }: PendingActivity): boolean {

@@ -18,6 +18,7 @@ const CANCELLATION_LIMIT_MS = 30_000;
  * Requests cancellation; a closed operation stays as it is.
  *
  * @param read reads the operation, and checks its principal
+ * @param signalOf signal that cancels a tool's workflow, if it isn't Temporal's own request
  * @returns whether it was open
  * @throws LonghaulError `not_found`, `unavailable`
  */
@@ -26,9 +27,13 @@ export async function cancelOperation(
   workflowId: string,
   read: () => Promise<OperationRecord>,
   reason: string | undefined,
+  signalOf: (tool: string) => { name: string; args: unknown[] } | undefined,
 ): Promise<boolean> {
-  const { status, principal, progress } = await read();
+  const record = await read();
+  const { status, tool, principal, progress } = record;
   if (isTerminal(status)) return false;
+  const signal = signalOf(tool);
+  if (signal) return sendCancelSignal(temporal, workflowId, read, record, signal);
   const cause = cancelCause(reason, progress);
   try {
     await temporal.call((client) =>
@@ -45,6 +50,24 @@ export async function cancelOperation(
     return true;
   } catch (error) {
     // It closed in the meantime.
+    if (!isTerminal((await read()).status)) throw error;
+    return false;
+  }
+}
+
+/** Sends the signal once: an external workflow may not expect a second one. */
+async function sendCancelSignal(
+  temporal: TemporalClient,
+  workflowId: string,
+  read: () => Promise<OperationRecord>,
+  { cancelRequestedAt }: OperationRecord,
+  { name, args }: { name: string; args: unknown[] },
+): Promise<boolean> {
+  if (cancelRequestedAt !== undefined) return true;
+  try {
+    await temporal.callPlain((client) => client.workflow.getHandle(workflowId).signal(name, ...args));
+    return true;
+  } catch (error) {
     if (!isTerminal((await read()).status)) throw error;
     return false;
   }

@@ -1,8 +1,10 @@
 /** Record of a closed operation: how it ended, with its result or failure. */
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import {
+  ActivityFailure,
   ApplicationFailure,
   CancelledFailure,
+  ChildWorkflowFailure,
   defaultPayloadConverter,
   rawValueTypeInfo,
   TerminatedFailure,
@@ -10,6 +12,7 @@ import {
   type RawValue,
 } from '@temporalio/common';
 import { defined } from '../operations/defined.js';
+import { structuredResult } from '../operations/external-workflow.js';
 import { undefinedIf, type ErrorKind, type OperationError } from '../operations/errors.js';
 import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
@@ -18,6 +21,7 @@ import { readClosedState } from '../platform/closed-state.js';
 import { storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
+import { externalOutcome } from './external/result.js';
 import type { TemporalClient } from './temporal.js';
 
 interface Outcome {
@@ -42,13 +46,14 @@ export async function describeClosed(
   state: StateMemo,
   record: OperationRecord,
   cancelRequest: CancelRequest = {},
+  isExternal = false,
 ): Promise<void> {
   const { closeTime } = description;
   record.closedAt = (closeTime ?? new Date()).toISOString();
   if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
-  const outcome = await readOutcome(temporal, description);
+  const outcome = await readOutcome(temporal, description, isExternal);
   if (outcome.progress) record.progress = roundProgress(outcome.progress);
   if (isPastKeepAlive(record)) {
     record.status = 'expired';
@@ -58,7 +63,8 @@ export async function describeClosed(
   switch (description.status.name) {
     case 'COMPLETED':
       record.status = 'completed';
-      if (outcome.problem === undefined) record.result = outcome.result;
+      if (outcome.problem === undefined)
+        record.result = isExternal ? structuredResult(outcome.result) : outcome.result;
       else record.resultProblem = outcome.problem;
       record.statusMessage =
         outcome.problem === undefined
@@ -103,6 +109,7 @@ export async function describeClosed(
 async function readOutcome(
   temporal: TemporalClient,
   { workflowId, runId, memo }: WorkflowExecutionDescription,
+  isExternal: boolean,
 ): Promise<Outcome> {
   try {
     const handle = (client: TemporalClient['client']) =>
@@ -112,6 +119,7 @@ async function readOutcome(
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
     const progress = payload.metadata?.[PROGRESS_METADATA];
+    if (isExternal) return externalOutcome(payload);
     return {
       result: defaultPayloadConverter.fromPayload(payload),
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
@@ -135,10 +143,17 @@ async function readOutcome(
     }
     if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
     return {
-      error: closing?.error ?? finalError('failed', failure?.message ?? error.message),
+      error: closing?.error ?? finalError('failed', failureMessage(failure, isExternal) ?? error.message),
       partial: closing?.partial,
     };
   }
+}
+
+/** An external workflow's failure has that of its activity or child as its cause, and says nothing of it itself. */
+function failureMessage(failure: Error | undefined, isExternal: boolean): string | undefined {
+  const isWrapper = failure instanceof ActivityFailure || failure instanceof ChildWorkflowFailure;
+  if (isExternal && isWrapper && failure.cause) return failureMessage(failure.cause, isExternal);
+  return failure?.message;
 }
 
 function finalError(kind: ErrorKind, message: string): OperationError {

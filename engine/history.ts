@@ -168,6 +168,22 @@ export async function decodePayloads(
   return decodeArrayFromPayloads(dataConverter, whole);
 }
 
+/**
+ * Decodes payloads one by one: one that this server can't read, such as a value that another codec has encrypted, is undefined. Of
+ * values of activities and heartbeats, which authors may encode as they like.
+ */
+export async function decodeReadable(
+  { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
+  payloads: Payload[] | null | undefined,
+): Promise<unknown[]> {
+  return Promise.all(
+    (payloads ?? []).map(async (payload) => {
+      const [value] = await decodeArrayFromPayloads(dataConverter, [payload]).catch(() => []);
+      return value;
+    }),
+  );
+}
+
 /** Converts a Temporal timestamp to a date. */
 export function toDate({ seconds, nanos }: { seconds?: unknown; nanos?: number | null }): Date {
   return new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6);

@@ -4,7 +4,8 @@
  */
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
-import { digestOf, workflowIdOf } from '../operations/token.js';
+import { LonghaulError } from '../operations/errors.js';
+import { digestOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage/index.js';
@@ -18,19 +19,20 @@ import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
-import { LiveQueries } from './live.js';
+import { answerExternal } from './external/answer.js';
+import { RunTokens } from './external/run-tokens.js';
+import { NamespaceOperations } from './namespace-operations.js';
 import { ownerOf, type Owner } from './owner.js';
 import { readPage } from './pages.js';
 import { selectLog, type SelectedLog } from './logs/select.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
-import { Records } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { findSessionOperations, type SessionQuery } from './session-operations.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
-import { Watches, type WatchedRecord, type WatchOptions } from './watch.js';
+import type { WatchedRecord, WatchOptions } from './watch.js';
 
 export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
@@ -43,10 +45,11 @@ export type { WatchedRecord } from './watch.js';
 
 export class Engine {
   readonly #estimates: Estimates;
-  readonly #watches: Watches;
-  readonly #records: Records;
-  readonly #live: LiveQueries;
   readonly #signer: Signer;
+  readonly #runTokens: RunTokens;
+  readonly #connected: NamespaceOperations;
+  /** For other namespaces than the connected one. */
+  readonly #namespaces = new Map<string, NamespaceOperations>();
   /** Messages between agents, and the agents that wait for them. */
   readonly mailbox: Mailbox;
 
@@ -61,17 +64,20 @@ export class Engine {
     private readonly operatorAnswers = true,
   ) {
     this.#signer = new Signer(secret);
+    this.#runTokens = new RunTokens(secret);
     this.#estimates = new Estimates(temporal);
-    this.#watches = new Watches(temporal);
-    this.#records = new Records(temporal, this.#signer);
-    this.#live = new LiveQueries(temporal);
-    this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
+    this.#connected = new NamespaceOperations(temporal, this.#signer, tools);
+    this.mailbox = new Mailbox(temporal, this.#connected.watches, secret, storage);
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
   /** Numbers of watched operations, and of long polls that are open for them. */
   get watchCounts(): { operations: number; polls: number } {
-    return this.#watches.counts;
+    const all = [this.#connected, ...this.#namespaces.values()].map(({ watches }) => watches.counts);
+    return {
+      operations: all.reduce((sum, { operations }) => sum + operations, 0),
+      polls: all.reduce((sum, { polls }) => sum + polls, 0),
+    };
   }
 
   /**
@@ -107,7 +113,7 @@ export class Engine {
       estimate,
     });
     const seconds = learnedSeconds ?? fixedEstimateSeconds(estimate, size);
-    return startOperation(this.#records, this.secret, {
+    return startOperation(this.#of(tool.external?.namespace).records, this.secret, {
       principal,
       tool,
       args: checked,
@@ -127,7 +133,8 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async read(principal: string, token: string): Promise<OperationRecord> {
-    const record = await this.#records.read(principal, token, this.workflowIdOf(principal, token));
+    const { located, records } = this.#locate(principal, token);
+    const record = await records.read(principal, token, located);
     const { error } = record;
     const isRetryable =
       error?.type !== undefined && this.tools.get(record.tool)?.retryableErrors.includes(error.type);
@@ -141,7 +148,8 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
-    return this.#live.complete(await this.read(principal, token), this.workflowIdOf(principal, token));
+    const { located, live } = this.#locate(principal, token);
+    return live.complete(await this.read(principal, token), located.workflowId);
   }
 
   /**
@@ -156,13 +164,14 @@ export class Engine {
     page: string,
   ): Promise<{ record: OperationRecord; children: ChildRecord[] }> {
     const record = await this.readLive(principal, token);
-    return { record, children: await readPage(this.#live, record, page) };
+    return { record, children: await readPage(this.#connected.live, record, page) };
   }
 
   /** Yields the operation now and at each change, until it is closed or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
-    return this.#watches.watch(this.workflowIdOf(principal, token), read, options);
+    const { located, watches } = this.#locate(principal, token);
+    return watches.watch(located.workflowId, read, options);
   }
 
   /**
@@ -172,16 +181,17 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
-    const workflowId = this.workflowIdOf(principal, token);
+    const { located, temporal, watches, live } = this.#locate(principal, token);
+    const { workflowId } = located;
     const read = () => this.read(principal, token);
     return streamEvents(
       {
-        temporal: this.temporal,
+        temporal,
         storage: this.storage,
-        watches: this.#watches,
+        watches,
         workflowId,
         read,
-        readLive: (record) => this.#live.complete(record, workflowId),
+        readLive: (record) => live.complete(record, workflowId),
       },
       options,
     );
@@ -205,11 +215,22 @@ export class Engine {
     answerer: { principal?: string; roles?: readonly string[] } = {},
   ): Promise<'accepted' | 'queued'> {
     const read = () => this.read(principal, token);
-    const workflowId = this.workflowIdOf(principal, token);
+    const { located, temporal, records } = this.#locate(principal, token);
+    const { workflowId } = located;
     const roles = answerer.roles?.length ? { roles: [...answerer.roles] } : {};
     const by = { principal: answerer.principal ?? principal, ...roles };
+    const { tool, runId } = await read();
+    const mapping = this.tools.get(tool)?.external?.question;
+    if (mapping) {
+      const expire = () => records.external.expire(runId);
+      const readNow = () => {
+        expire();
+        return read();
+      };
+      return answerExternal(temporal, workflowId, readNow, { mapping, key, answer, by }).finally(expire);
+    }
     const signing = signedBy(this.#signer, workflowId, by, !this.operatorAnswers);
-    return answerOperation(this.temporal, workflowId, read, key, answer, signing);
+    return answerOperation(temporal, workflowId, read, key, answer, signing);
   }
 
   /**
@@ -220,7 +241,9 @@ export class Engine {
    */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
-    return cancelOperation(this.temporal, this.workflowIdOf(principal, token), read, reason);
+    const { located, temporal } = this.#locate(principal, token);
+    const signalOf = (tool: string) => this.tools.get(tool)?.external?.cancelSignal;
+    return cancelOperation(temporal, located.workflowId, read, reason, signalOf);
   }
 
   /**
@@ -245,7 +268,9 @@ export class Engine {
       (end) => this.watch(principal, token, { signal: end }),
       signal,
     );
-    return resumeOperation(this.#records, this.secret, record, options);
+    if (this.#runTokens.locate(principal, token).run)
+      throw new LonghaulError('wrong_state', `"${record.tool}" can't be resumed; call it again`);
+    return resumeOperation(this.#connected.records, this.secret, record, options);
   }
 
   /**
@@ -256,7 +281,12 @@ export class Engine {
    * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it exists;
    *   `not_found`, `unavailable`
    */
-  delete(principal: string, token: string): Promise<void> {
+  async delete(principal: string, token: string): Promise<void> {
+    if (this.#runTokens.locate(principal, token).run)
+      throw new LonghaulError(
+        'wrong_state',
+        "its workflow has an ID of its own, which others may use: delete it with Temporal's own tools",
+      );
     return deleteOperation(this.temporal, this.secret, principal, token);
   }
 
@@ -292,7 +322,7 @@ export class Engine {
 
   /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */
   sweepOverdue(): Promise<number> {
-    return this.#records.overdue.sweep(this.tools);
+    return this.#connected.records.overdue.sweep(this.tools);
   }
 
   /**
@@ -302,12 +332,12 @@ export class Engine {
    *   a cursor of another list
    */
   list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
-    return listOperations(this.temporal, this.secret, principal, filter);
+    return listOperations(this.temporal, this.secret, principal, filter, this.tools.values());
   }
 
   /** Finds operations of many sessions at once, as {@link findSessionOperations}. */
   sessionOperations(...[scopes, period]: SessionQuery): ReturnType<typeof findSessionOperations> {
-    return findSessionOperations(this.temporal, scopes, period);
+    return findSessionOperations(this.temporal, scopes, period, this.secret);
   }
 
   /**
@@ -340,7 +370,7 @@ export class Engine {
       {
         storage: this.storage,
         tools: this.tools,
-        live: this.#live,
+        live: this.#connected.live,
         workflowId: this.workflowIdOf(principal, token),
         read: () => this.read(principal, token),
         readLive: () => this.readLive(principal, token),
@@ -360,6 +390,24 @@ export class Engine {
   }
 
   workflowIdOf(principal: string, token: string): string {
-    return workflowIdOf(principal, token, this.secret);
+    return this.#runTokens.locate(principal, token).workflowId;
+  }
+
+  /** Where an operation's workflow is, with the engine's parts for its namespace. @throws LonghaulError `not_found` */
+  #locate(principal: string, token: string) {
+    const located = this.#runTokens.locate(principal, token);
+    const { temporal, records, watches, live } = this.#of(located.namespace);
+    return { located, temporal, records, watches, live };
+  }
+
+  #of(namespace: string | undefined): NamespaceOperations {
+    const temporal = this.temporal.inNamespace(namespace);
+    if (namespace === undefined || temporal === this.temporal) return this.#connected;
+    let operations = this.#namespaces.get(namespace);
+    if (!operations) {
+      operations = new NamespaceOperations(temporal, this.#signer, this.tools);
+      this.#namespaces.set(namespace, operations);
+    }
+    return operations;
   }
 }

@@ -5,6 +5,7 @@ import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
 import { isTerminal, type ListedOperation } from '../operations/record.js';
+import type { Tool } from '../operations/tool.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,
@@ -16,6 +17,8 @@ import {
 import { tenantPrefixOf } from '../platform/principal.js';
 import { sealOf } from '../platform/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
+import { listAdopted, listingTools, type AdoptedFilter } from './external/list.js';
+import { RunTokens } from './external/run-tokens.js';
 import { toDate } from './history.js';
 import { hasTimedOut } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
@@ -40,7 +43,11 @@ interface ListCursor {
   again: Pick<ListFilter, 'status'> & { createdAfter?: string };
   /** Filters as given by the caller, without `createdAfter`. */
   given: string;
-  /** Page token of Temporal, in base64. */
+  /** Filters of runs that were started elsewhere; missing if none are listed. */
+  adopted?: AdoptedFilter;
+  /** Tool of such runs at which the list continues; missing while it lists operations that Longhaul has started. */
+  source?: string;
+  /** Page token of Temporal, in base64; empty at the beginning of a source. */
   next: string;
 }
 
@@ -55,6 +62,7 @@ export async function listOperations(
   secret: Buffer,
   principal: string,
   filter: ListFilter,
+  tools: Iterable<Tool> = [],
 ): Promise<OperationPage> {
   if (!(await temporal.facts()).searchAttributes) {
     throw new LonghaulError(
@@ -75,23 +83,65 @@ export async function listOperations(
   }
   const query = cursor?.query ?? listQuery(principal, filter);
   const again = cursor?.again ?? filtersOf(filter);
+  const adopted = cursor ? cursor.adopted : adoptedFilterOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
-  const list: List = { temporal, principal, wholeTenant, query, again, use: 'list' };
-  let page = await readPage(list, limit, cursor && Buffer.from(cursor.next, 'base64'));
-  const missing = cursor ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
+  const runTokens = new RunTokens(secret);
+  const list: List = { temporal, principal, wholeTenant, query, again, runTokens, use: 'list' };
+  const next = cursor && (cursor.next === '' ? undefined : Buffer.from(cursor.next, 'base64'));
+  const own =
+    cursor?.source === undefined
+      ? await ownOperations(list, filter, limit, next)
+      : { operations: [], next: undefined };
+  const sealed = (at: Uint8Array | undefined, source?: string) =>
+    cursors.seal({
+      ...{ principal, wholeTenant, query, again, given: cursor?.given ?? given },
+      next: at ? Buffer.from(at).toString('base64') : '',
+      ...defined({ adopted, source }),
+    });
+  if (own.next) return { operations: own.operations, nextCursor: sealed(own.next) };
+  const sources = adopted ? listingTools(tools, adopted) : [];
+  const { operations } = own;
+  let from = cursor?.source === undefined ? undefined : next;
+  for (const source of sources) {
+    if (cursor?.source !== undefined && source.name < cursor.source) continue;
+    if (operations.length >= limit) return { operations, nextCursor: sealed(from, source.name) };
+    const left = limit - operations.length;
+    const page = await listAdopted(temporal, secret, principal, source, adopted!, left, from);
+    operations.push(...page.operations);
+    if (page.next) return { operations, nextCursor: sealed(page.next, source.name) };
+    from = undefined;
+  }
+  return { operations };
+}
+
+/** A page of the operations that Longhaul has started. */
+async function ownOperations(
+  list: List,
+  filter: ListFilter,
+  limit: number,
+  from: Uint8Array | undefined,
+): Promise<Page> {
+  let page = await readPage(list, limit, from);
+  const missing = from ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
   if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
   const tokens = new Set(missing.map(({ token }) => token));
   const operations = [...missing, ...page.operations.filter(({ token }) => !tokens.has(token))];
-  if (!page.next) return { operations };
-  const sealed = {
-    principal,
-    wholeTenant,
-    query,
-    again,
-    given: cursor?.given ?? given,
-    next: Buffer.from(page.next).toString('base64'),
+  return { operations, next: page.next };
+}
+
+/** Undefined for lists that runs without Longhaul's search attributes can't match. */
+function adoptedFilterOf({
+  tool,
+  status,
+  session,
+  idempotencyKey,
+  createdAfter,
+}: ListFilter): AdoptedFilter | undefined {
+  if (session !== undefined || idempotencyKey !== undefined) return undefined;
+  return {
+    ...defined({ tool, status }),
+    ...(createdAfter ? { createdAfter: createdAfter.toISOString() } : {}),
   };
-  return { operations, nextCursor: cursors.seal(sealed) };
 }
 
 interface List {
@@ -100,6 +150,7 @@ interface List {
   wholeTenant: boolean;
   query: string;
   again: ListCursor['again'];
+  runTokens: RunTokens;
   /** Use of its next call to visibility. */
   use: VisibilityUse;
 }
@@ -148,12 +199,14 @@ async function missingOperations(list: List, filter: ListFilter, page: Page): Pr
 }
 
 async function listedOperations(
-  { temporal, principal, wholeTenant, again }: List,
+  { temporal, principal, wholeTenant, again, runTokens }: List,
   infos: RunInfo[],
   keepListed = false,
 ): Promise<ListedOperation[]> {
   const runs = await currentRuns(temporal, infos, keepListed);
-  const listed = await Promise.all(runs.map((run) => listedOperation(temporal, principal, wholeTenant, run)));
+  const listed = await Promise.all(
+    runs.map((run) => listedOperation(temporal, principal, wholeTenant, run, runTokens)),
+  );
   return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
 }
 
@@ -163,6 +216,7 @@ async function listedOperation(
   principal: string,
   wholeTenant: boolean,
   info: RunInfo,
+  runTokens: RunTokens,
 ): Promise<ListedOperation | undefined> {
   const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields);
   const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
@@ -178,8 +232,9 @@ async function listedOperation(
   const isTerminated = info.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED;
   const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
   const closedAt = info.closeTime && toDate(info.closeTime);
+  const token = runTokens.ofStart(workflowId, startMemo);
   return {
-    ...(isOwn ? { token: tokenOf(principal, workflowId) } : { token: workflowId, owner }),
+    ...(isOwn ? { token } : { token: workflowId, owner }),
     tool: startMemo.tool,
     status:
       isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),

@@ -19,6 +19,7 @@ import { count, OTHER } from '../platform/metrics/index.js';
 import type { Tools } from '../platform/tools.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
+import { isOpen } from './description.js';
 import { eventsFromEnd, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -41,14 +42,15 @@ type Memo = Record<string, unknown> | undefined;
 
 /** Message of an operation that Temporal or a server has ended, since no worker did. */
 export function overdueMessage(memo: Memo): string {
-  const { deadlineSeconds, inputWaitSeconds, queue } = memoOf(memo);
+  const { deadlineSeconds, inputWaitSeconds, queue, runtime } = memoOf(memo);
   const { inputRequests, turnAt } = stateOf(memo);
   if (queue && turnAt === undefined)
     return `its turn in the queue ${queue.name} did not come in the time that it had`;
   if (inputWaitSeconds && Object.keys(inputRequests ?? {}).length > 0)
     return `nobody answered within the ${humanDuration(inputWaitSeconds)} that people have in all`;
   const maximum = deadlineSeconds === undefined ? 'duration' : `of ${humanDuration(deadlineSeconds)}`;
-  return `the work took longer than its maximum ${maximum}, and no worker ended it`;
+  const why = runtime === 'none' || memo === undefined ? '' : ', and no worker ended it';
+  return `the work took longer than its maximum ${maximum}${why}`;
 }
 
 /** Message in the reason of a termination; undefined if an operator gave the reason. */
@@ -106,7 +108,7 @@ export class OverdueRuns {
    */
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
-    if (status.name !== 'RUNNING' || !isOverdue(startTime, memo) || !this.#isStuck(description)) return false;
+    if (!isOpen({ status }) || !isOverdue(startTime, memo) || !this.#isStuck(description)) return false;
     if (!isOverdue(startTime, memo, await this.temporal.nowMs())) return false;
     try {
       await this.temporal.call((client) =>

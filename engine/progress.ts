@@ -4,17 +4,14 @@
  * a cancel request holds the progress at its time.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
 import type { Reached } from './cancel-cause.js';
-import { eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
+import { decodeReadable, eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
 import { readPart, type Part } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -60,7 +57,7 @@ export class ProgressReader {
     const { raw, runId } = description;
     const running = await Promise.all(
       (raw.pendingActivities ?? []).map(async ({ heartbeatDetails, lastHeartbeatTime }) => {
-        const [details] = await decodeArrayFromPayloads(temporal.dataConverter, heartbeatDetails?.payloads);
+        const [details] = await decodeReadable(temporal, heartbeatDetails?.payloads);
         return { progress: reportIn(details), time: lastHeartbeatTime };
       }),
     );
@@ -213,14 +210,16 @@ function scheduledEventOf(event: HistoryEvent): string | undefined {
   )?.scheduledEventId?.toString();
 }
 
-async function reportOf({ dataConverter }: TemporalClient, event: HistoryEvent): Promise<ClosedReport> {
+async function reportOf(temporal: TemporalClient, event: HistoryEvent): Promise<ClosedReport> {
   const result = event.activityTaskCompletedEventAttributes?.result;
   const details = event.activityTaskCanceledEventAttributes?.details;
   const failure =
     event.activityTaskFailedEventAttributes?.failure ?? event.activityTaskTimedOutEventAttributes?.failure;
   const payloads = (result ?? details)?.payloads;
   const progress = failure
-    ? reportInFailure(await decodeOptionalFailureToOptionalError(dataConverter, failure))
-    : (await decodeArrayFromPayloads(dataConverter, payloads)).map(result ? reportInResult : reportIn).at(-1);
+    ? reportInFailure(
+        await decodeOptionalFailureToOptionalError(temporal.dataConverter, failure).catch(() => undefined),
+      )
+    : (await decodeReadable(temporal, payloads)).map(result ? reportInResult : reportIn).at(-1);
   return { progress, time: event.eventTime };
 }

@@ -8,10 +8,15 @@ import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
+import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
 import { verifiedAnswers } from './answer.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
+import { isOpen } from './description.js';
+import { adoptedMemo } from './external/adopted.js';
+import { ExternalStates } from './external/state.js';
+import type { Located, SealedRun } from './external/run-tokens.js';
 import { cancelRequestOf, INITIAL_EVENTS, type CancelRequest } from './history.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
@@ -39,15 +44,23 @@ export class Records {
   readonly #progress: ProgressReader;
   readonly overdue: OverdueRuns;
   readonly places: Places;
+  readonly external: ExternalStates;
   readonly #shared = new SharedReads<OperationRecord>();
 
+  /**
+   * @param externalOf a tool's external workflow, by the tool's name
+   * @param wake called when an external workflow's state may read differently than before
+   */
   constructor(
     readonly temporal: TemporalClient,
     readonly signer: Signer,
+    private readonly externalOf: (tool: string) => ExternalWorkflow | undefined,
+    wake: (workflowId: string) => void,
   ) {
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
     this.places = new Places(temporal);
+    this.external = new ExternalStates(temporal, wake);
   }
 
   /**
@@ -59,38 +72,50 @@ export class Records {
   read(
     principal: string,
     token: string,
-    workflowId: string,
+    located: Pick<Located, 'workflowId' | 'run'>,
     found?: WorkflowExecutionDescription,
   ): Promise<OperationRecord> {
-    if (found) return this.#read(principal, token, workflowId, found);
-    return this.#shared.read(`${principal}\n${workflowId}`, async () =>
-      this.#read(principal, token, workflowId, await this.temporal.describe(workflowId)),
+    if (found) return this.#read(principal, token, located, found);
+    return this.#shared.read(`${principal}\n${token}`, async () =>
+      this.#read(principal, token, located, await this.temporal.describe(located.workflowId)),
     );
   }
 
   async #read(
     principal: string,
     token: string,
-    workflowId: string,
+    located: Pick<Located, 'workflowId' | 'run'>,
     description: WorkflowExecutionDescription,
   ): Promise<OperationRecord> {
-    const memo = startMemoOf(description, principal);
+    const { workflowId, run } = located;
+    const memo = await this.#startMemoOf(description, principal, run);
     const kept = this.#closed.get(description.runId);
     const isFresh =
       kept &&
       performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
       isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
-    if (isFresh && description.status.name !== 'RUNNING') return kept.record;
+    if (isFresh && !isOpen(description)) return { ...kept.record, token };
     if (await this.overdue.endIfOverdue(description))
-      return this.#read(principal, token, workflowId, await this.temporal.describe(workflowId));
+      return this.#read(principal, token, located, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
       // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.
       if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
-        startMemoOf(await this.temporal.describe(workflowId), principal);
+        await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
       throw error;
     });
     if (record.closedAt && record.resultProblem === undefined) this.#keep(record);
     return record;
+  }
+
+  /** @throws LonghaulError `not_found` */
+  async #startMemoOf(
+    description: WorkflowExecutionDescription,
+    principal: string,
+    run: SealedRun | undefined,
+  ): Promise<StartMemo> {
+    if (run?.tool === undefined) return startMemoOf(description, principal, run);
+    const { retentionSeconds } = await this.temporal.facts();
+    return adoptedMemo(description, { ...run, tool: run.tool }, retentionSeconds);
   }
 
   #keep(record: OperationRecord): void {
@@ -105,13 +130,17 @@ export class Records {
     token: string,
   ): Promise<OperationRecord> {
     const { temporal } = this;
-    const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+    const ownState = description.memo?.[STATE_MEMO] as StateMemo | undefined;
+    const isExternal = memo.runtime === 'none' && ownState === undefined;
+    const external = isExternal
+      ? await this.external.read(description, this.externalOf(memo.tool))
+      : undefined;
+    const state = external ?? ownState ?? {};
     const { stage, partial } = state;
     const answers =
       state.answers && verifiedAnswers(this.signer, description.workflowId, memo.principal, state.answers);
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
-    const isOpen = description.status.name === 'RUNNING';
-    const parts = isOpen ? await describeOpenParts(temporal, description) : [];
+    const parts = isOpen(description) ? await describeOpenParts(temporal, description) : [];
     // The first is a server's time, the second Temporal's: the server's clock may be ahead.
     const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
     const isCancelRequested =
@@ -129,9 +158,18 @@ export class Records {
       ...reading,
       ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
     };
-    if (isOpen)
+    if (isOpen(description))
       await this.#describeOpen(description, memo, state, flattenParts(parts), record, cancelRequest);
-    else await describeClosed(temporal, description, state, record, cancelRequest);
+    else await describeClosed(temporal, description, state, record, cancelRequest, isExternal);
+    // Longhaul's own operations end canceled once that was requested.
+    if (isExternal && cancelRequest && record.cancelRequestedAt === undefined)
+      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.updatedAt;
+    if (external && isOpen(description)) {
+      const message = record.statusMessage ?? external.activity;
+      const line = [message, external.problem].filter(Boolean).join('; ');
+      if (line) record.statusMessage = line;
+    }
+    if (description.status.name === 'PAUSED') record.statusMessage = 'paused by an operator';
     return record;
   }
 
@@ -218,10 +256,20 @@ export function startedRecord(token: string, memo: StartMemo) {
   };
 }
 
-/** Start memo of an operation. @throws LonghaulError `not_found` if it is not an operation, or another principal's */
-export function startMemoOf(description: WorkflowExecutionDescription, principal: string): StartMemo {
+/**
+ * Start memo of an operation.
+ *
+ * @param run content of its token, if that is sealed
+ * @throws LonghaulError `not_found` if it is not an operation, another principal's, or another one of the same workflow ID
+ */
+export function startMemoOf(
+  description: WorkflowExecutionDescription,
+  principal: string,
+  run?: SealedRun,
+): StartMemo {
   const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
-  if (memo?.version !== 1 || memo.principal !== principal)
+  const isNamed = memo?.hasSealedToken ? run && run.startId === memo.startId : !run;
+  if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
     throw new LonghaulError('not_found', 'operation not found');
   return memo;
 }

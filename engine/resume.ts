@@ -52,7 +52,7 @@ export async function resumeOperation(
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,
-    input,
+    args: [input],
     summary: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
     memo: {
       ...kept,

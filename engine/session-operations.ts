@@ -1,8 +1,9 @@
 /** Operations of sessions that listen, found in Temporal's visibility store by one query for many sessions. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { START_MEMO, SEARCH_ATTRIBUTES, tokenOf, type StartMemo } from '../operations/wire.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
+import { RunTokens } from './external/run-tokens.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
@@ -41,7 +42,9 @@ export async function findSessionOperations(
   temporal: TemporalClient,
   scopes: readonly SessionScope[],
   period: SessionPeriod,
+  secret: Buffer,
 ): Promise<SessionOperation[]> {
+  const runTokens = new RunTokens(secret);
   if (!(await temporal.facts()).searchAttributes) return [];
   const principals = new Map(scopes.map(({ session, principal }) => [session, principal]));
   const found: SessionOperation[] = [];
@@ -52,7 +55,7 @@ export async function findSessionOperations(
     let pages = 0;
     do {
       const page = await listRuns(temporal, 'sessions', query, PAGE_RUNS, next);
-      const operations = page.infos.map((info) => sessionOperation(temporal, principals, info));
+      const operations = page.infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
       found.push(...(await Promise.all(operations)).filter((one) => one !== undefined));
       next = page.next;
       pages += 1;
@@ -74,15 +77,16 @@ async function sessionOperation(
   temporal: TemporalClient,
   principals: ReadonlyMap<string, string>,
   { memo, searchAttributes, execution, closeTime }: RunInfo,
+  runTokens: RunTokens,
 ): Promise<SessionOperation | undefined> {
   const attribute = searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.session]?.data;
   const session = attribute && (JSON.parse(Buffer.from(attribute).toString()) as string);
   const decoded = await decodeMapFromPayloads(temporal.dataConverter, memo?.fields);
-  const principal = (decoded?.[START_MEMO] as StartMemo | undefined)?.principal;
-  if (!session || principal === undefined || principals.get(session) !== principal) return undefined;
+  const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
+  if (!session || !startMemo || principals.get(session) !== startMemo.principal) return undefined;
   return {
     session,
-    token: tokenOf(principal, execution?.workflowId ?? ''),
+    token: runTokens.ofStart(execution?.workflowId ?? '', startMemo),
     ...(closeTime ? { closedAt: toDate(closeTime) } : {}),
   };
 }

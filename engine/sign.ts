@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { answerDigest } from '../operations/answers.js';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
+import { LonghaulError } from '../operations/errors.js';
 import type { Answer } from '../operations/record.js';
 import { digestOf, assertClientToken, newToken, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
@@ -44,9 +45,14 @@ export function signStart(
   secret: Buffer,
 ): SignedStart {
   assertClientToken(token);
+  if (tool.external)
+    throw new LonghaulError(
+      'invalid_arguments',
+      `"${tool.name}" runs an external workflow, which needs no signature: start it as usual, and adopt it`,
+    );
   const checked = checkArguments(tool, args);
   const workflowId = workflowIdOf(principal, token, secret);
-  const input = tool.toWorkflowInput(checked);
+  const [input] = tool.toWorkflowArguments(checked);
   const memo: StartMemo = {
     ...memoOfTool(tool),
     principal,

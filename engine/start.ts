@@ -13,6 +13,7 @@ import {
 } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
+import { idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
 import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
@@ -24,7 +25,9 @@ import type { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
 import { originOfStart } from './trace-calls.js';
 import { priorityOf } from './priority.js';
-import { startedRecord, startMemoOf, type Records } from './read.js';
+import { isOpen } from './description.js';
+import { RunTokens } from './external/run-tokens.js';
+import { startedRecord, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** Age from which an open deletion counts as interrupted, in milliseconds. */
@@ -80,16 +83,18 @@ export async function startOperation(
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const { session, progressToken, requestId } = options;
-  const token = tokenOfStart(start, secret);
+  const { external } = tool;
+  const { token, workflowId, startId } = nameStart(start, secret);
   const refusal = tool.queue && (await records.places.refusalOf(tool, principal, estimateSeconds));
-  if (refusal && !(await isRepeated(records.temporal, start, workflowIdOf(principal, token, secret))))
-    throw refusal;
+  if (refusal && !(await isRepeated(records.temporal, start, workflowId))) throw refusal;
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
+  const hasSealedToken = isSealed(external);
   const record = await startWorkflow(records, {
     token,
-    workflowId: workflowIdOf(principal, token, secret),
+    workflowId,
     workflow: tool.workflow,
-    input: tool.toWorkflowInput(args),
+    args: tool.toWorkflowArguments(args),
+    external,
     summary: tool.title,
     memo: {
       ...memoOfTool(tool),
@@ -103,7 +108,8 @@ export async function startOperation(
       ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
       ...defined({ session, progressToken, requestId }),
       ...originOfStart(),
-      ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
+      ...defined({ startId }),
+      ...(hasSealedToken ? { hasSealedToken } : {}),
     },
     ...defined({ idempotencyKey: options.idempotencyKey }),
   });
@@ -128,8 +134,10 @@ async function isRepeated(
 /** The fields of a first start's memo that are fixed by the tool. */
 export function memoOfTool(tool: Tool) {
   const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, priority, queue } = tool;
-  const times = { deadlineSeconds, cleanupSeconds, inputWaitSeconds };
-  return { version: 1 as const, tool: name, ...times, ...defined({ priority, queue }), attempt: 1 };
+  const fixed = { version: 1 as const, tool: name, deadlineSeconds, attempt: 1 };
+  // Nobody but Temporal enforces the deadline of an external workflow, and it knows no other budget.
+  if (tool.external) return { ...fixed, runtime: 'none' as const };
+  return { ...fixed, cleanupSeconds, inputWaitSeconds, ...defined({ priority, queue }) };
 }
 
 /** Request to Temporal for the start of an operation. */
@@ -138,7 +146,9 @@ export interface WorkflowStart {
   workflowId: string;
   /** Workflow type. */
   workflow: string;
-  input: unknown;
+  args: unknown[];
+  /** Set if workers without Longhaul's runtime run it. */
+  external?: ExternalWorkflow | undefined;
   /** Summary for Temporal's UI, one line. */
   summary: string;
   memo: StartMemo & { createdAt: string };
@@ -162,8 +172,18 @@ export async function startWorkflow(records: Records, start: WorkflowStart): Pro
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
+  // An ID of the author's choice may have had other executions.
+  if (start.external?.id !== undefined && !isOpen(found) && !isSameStart(found, start)) {
+    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE')) return submittedRecord(start);
+    found = await temporal.describe(workflowId);
+  }
   assertSameStart(found, start);
-  return records.read(memo.principal, token, workflowId, found);
+  const run = memo.hasSealedToken && {
+    principal: memo.principal,
+    workflowId,
+    ...defined({ startId: memo.startId }),
+  };
+  return records.read(memo.principal, token, { workflowId, ...(run ? { run } : {}) }, found);
 }
 
 /** Record of an operation that has just been started. */
@@ -208,6 +228,38 @@ async function completeOldDeletion(
   await finishDeletion(temporal, deletion);
 }
 
+/** Whether operations of an external workflow have sealed tokens. */
+function isSealed(external: ExternalWorkflow | undefined): external is ExternalWorkflow {
+  return external !== undefined && (external.id !== undefined || external.namespace !== undefined);
+}
+
+/** Token and workflow ID of a start, and the ID that distinguishes it from others of the same workflow ID. */
+function nameStart(
+  start: StartRequest,
+  secret: Buffer,
+): { token: string; workflowId: string; startId?: string } {
+  const { principal, tool, args, options } = start;
+  const { external } = tool;
+  if (!isSealed(external)) {
+    const token = tokenOfStart(start, secret);
+    const startId = options.isTokenNew ? startIdOf(start, secret) : undefined;
+    return { token, workflowId: workflowIdOf(principal, token, secret), ...defined({ startId }) };
+  }
+  if (options.token !== undefined)
+    throw new LonghaulError(
+      'invalid_arguments',
+      `token: operations of "${tool.name}" get their tokens from the server; expected none, got ${JSON.stringify(options.token)}`,
+    );
+  const startId = startIdOf(start, secret);
+  const workflowId =
+    external.id === undefined
+      ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
+      : idOf(external.id, args);
+  const { namespace } = external;
+  const run = { principal, ...defined({ namespace }), workflowId, startId };
+  return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
+}
+
 function tokenOfStart({ principal, tool, options }: StartRequest, secret: Buffer): string {
   if (options.token !== undefined) {
     assertClientToken(options.token);
@@ -228,10 +280,10 @@ async function callStart(
   temporal: TemporalClient,
   signer: Signer,
   operation: WorkflowStart,
-  workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
+  workflowIdReusePolicy:
+    'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE' = 'REJECT_DUPLICATE',
 ): Promise<void> {
-  const { workflow, workflowId, input, idempotencyKey } = operation;
-  const args = [input];
+  const { workflow, workflowId, args, idempotencyKey, external } = operation;
   const memo = signer.signedMemo('start', workflowId, workflow, operation.memo, args);
   const { session } = memo;
   const attributes: SearchAttributePair[] = [
@@ -242,16 +294,17 @@ async function callStart(
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
   const priority = priorityOf(memo);
+  const call = external ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
   const start = () =>
-    temporal.call((client) =>
+    call((client) =>
       client.workflow.start(workflow, {
         workflowId,
-        taskQueue: temporal.taskQueue,
+        taskQueue: external?.taskQueue ?? temporal.taskQueue,
         args,
         memo: { [START_MEMO]: memo },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        ...(external ? {} : { workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS }),
         workflowExecutionTimeout: executionTimeoutMs(memo),
         staticSummary: operation.summary,
         ...(priority ? { priority } : {}),
@@ -283,7 +336,9 @@ export function executionTimeoutMs({
   cleanupSeconds,
   inputWaitSeconds,
   queue,
+  runtime,
 }: StartMemo): number {
+  if (runtime === 'none') return deadlineSeconds * 1000;
   const beyondSeconds =
     (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) +
     (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS) +
@@ -295,20 +350,28 @@ export function executionTimeoutMs({
  * Rejects a different request under the same token, without details of the existing operation. A start that requires a new token
  * counts as the same only if it is a retry of this start after a lost response, or has the same idempotency key.
  */
-function assertSameStart(found: WorkflowExecutionDescription, { token, memo }: WorkflowStart): void {
-  try {
-    const { argumentsDigest, startId } = startMemoOf(found, memo.principal);
-    const isSameStart = memo.startId === undefined || startId === memo.startId;
-    if (isSameStart && argumentsDigest === memo.argumentsDigest) return;
-  } catch {
-    // Not an operation of this principal: the same error.
-  }
+function assertSameStart(found: WorkflowExecutionDescription, start: WorkflowStart): void {
+  if (isSameStart(found, start)) return;
+  const { token, memo, external, workflowId } = start;
+  if (external?.id !== undefined)
+    throw new LonghaulError(
+      'conflict',
+      `a workflow with the ID "${workflowId}" is open or was started with the same key; wait for its end`,
+    );
   throw new LonghaulError(
     'conflict',
     memo.resumedFrom === undefined
       ? 'the token or idempotency key is in use by another request; choose a new one'
       : `the operation was already resumed, from another step or with other changes, as ${token}; resume that one`,
   );
+}
+
+function isSameStart(found: WorkflowExecutionDescription, { memo }: WorkflowStart): boolean {
+  // Any other workflow, another principal's operation too, is treated alike.
+  const { version, principal, argumentsDigest, startId } =
+    (found.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
+  if (version !== 1 || principal !== memo.principal || argumentsDigest !== memo.argumentsDigest) return false;
+  return memo.startId === undefined || startId === memo.startId;
 }
 
 function keyword(name: string, value: string): SearchAttributePair {

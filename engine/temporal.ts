@@ -1,7 +1,7 @@
 /** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
-import type { LoadedDataConverter } from '@temporalio/common';
+import { ValueError, type LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
@@ -54,7 +54,12 @@ export class TemporalClient {
   /** Decodes the payloads that describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;
+  /** For values that Longhaul's storage has no part in. */
+  #plainClient: Client | undefined;
   #connection: TemporalConnection | undefined;
+  readonly #connecting: Promise<TemporalConnection>;
+  /** Clients of other namespaces over the same connection. */
+  readonly #namespaces = new Map<string, TemporalClient>();
   readonly #facts: NamespaceFacts;
   /** Features that Temporal turned out to lack, by the log line about each. */
   readonly #lacking = new Set<string>();
@@ -85,7 +90,9 @@ export class TemporalClient {
       >,
     readonly storage: Storage,
     private readonly logger: Logger,
-    firstConnectionLimitMs = 0,
+    private readonly firstConnectionLimitMs = 0,
+    /** Connection of another client, and the namespace to use on it. Default: one of its own, and the namespace of its settings. */
+    private readonly shared?: { connecting: Promise<TemporalConnection>; namespace: string },
   ) {
     this.dataConverter = loadDataConverter(dataConverterOf(storage));
     this.#visibility = new VisibilityBudget(settings.visibilityCallsPerSecond ?? UNLIMITED_VISIBILITY_CALLS);
@@ -94,20 +101,22 @@ export class TemporalClient {
       signal: this.#stoppedWaiting.signal,
       ref: false,
     }).catch(() => undefined);
+    this.#connecting =
+      shared?.connecting ?? connectTemporal(this.settings.home, this.logger, this.#closing.signal);
     this.whenConnected = this.#connect();
     this.#firstConnection = Promise.race([this.whenConnected, limit]);
   }
 
   async #connect(): Promise<void> {
     try {
-      const connected = await connectTemporal(this.settings.home, this.logger, this.#closing.signal);
-      const { namespace } = connected;
+      const connected = await this.#connecting;
+      const { namespace } = this.shared ?? connected;
       const dataConverter = dataConverterOf(this.storage);
-      const use = (connection: TemporalConnection['current']) =>
-        (this.#client = new Client({
-          ...{ connection, namespace, dataConverter },
-          interceptors: { workflow: [traceInterceptor] },
-        }));
+      const interceptors = { workflow: [traceInterceptor] };
+      const use = (connection: TemporalConnection['current']) => {
+        this.#client = new Client({ connection, namespace, dataConverter, interceptors });
+        this.#plainClient = new Client({ connection, namespace, interceptors });
+      };
       this.#connection = connected;
       use(connected.current);
       connected.onReplaced(use);
@@ -202,8 +211,41 @@ export class TemporalClient {
           { cause: error, retryable: false },
         );
       if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
+      if (error instanceof ValueError)
+        throw new LonghaulError(
+          'unavailable',
+          `a value of the workflow can't be read: ${error.message}; this server may lack its codec`,
+          { cause: error, retryable: false },
+        );
       throw error;
     }
+  }
+
+  /**
+   * As {@link call}, with a client whose values are readable for every worker: none is offloaded to Longhaul's storage.
+   *
+   * @throws LonghaulError as {@link call}
+   */
+  callPlain<T>(work: (client: Client) => Promise<T>, deadlineMs?: number): Promise<T> {
+    return this.call(() => work(this.#plainClient!), deadlineMs);
+  }
+
+  /** A client of another namespace over the same connection. @param namespace undefined: this client */
+  inNamespace(namespace: string | undefined): TemporalClient {
+    if (namespace === undefined || (this.isConnected && namespace === this.namespace)) return this;
+    let other = this.#namespaces.get(namespace);
+    if (!other) {
+      const shared = { connecting: this.#connecting, namespace };
+      other = new TemporalClient(
+        this.settings,
+        this.storage,
+        this.logger,
+        this.firstConnectionLimitMs,
+        shared,
+      );
+      this.#namespaces.set(namespace, other);
+    }
+    return other;
   }
 
   /**
@@ -297,7 +339,8 @@ export class TemporalClient {
   async close(): Promise<void> {
     this.stopWaiting();
     this.#closing.abort(new Error('closing'));
-    await this.#connection?.close();
+    for (const other of this.#namespaces.values()) other.stopWaiting();
+    if (!this.shared) await this.#connection?.close();
   }
 }
 

@@ -150,6 +150,11 @@ export class Watches {
     return this.#join(workflowId, { onChange, wantsProgress: false });
   }
 
+  /** Has the watchers of a workflow look at it again. */
+  wake(workflowId: string): void {
+    this.#watches.get(workflowId)?.notify();
+  }
+
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {
@@ -205,7 +210,7 @@ class Watch {
     this.#watchers.delete(watcher);
   }
 
-  #notify(onlyProgress = false): void {
+  notify(onlyProgress = false): void {
     for (const watcher of this.#watchers) if (!onlyProgress || watcher.wantsProgress) watcher.onChange();
   }
 
@@ -213,7 +218,7 @@ class Watch {
     this.#tick = setTimeout(() => {
       this.#tick = undefined;
       if (![...this.#watchers].some(({ wantsProgress }) => wantsProgress)) return;
-      this.#notify(true);
+      this.notify(true);
       this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
       this.#scheduleTick();
     }, this.#tickMs);
@@ -246,7 +251,7 @@ class Watch {
       const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
       this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
       this.#retryMs = RETRY_MS;
-      if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
+      if (types.some((type) => CHANGING_EVENTS.has(type))) this.notify();
       // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
       const isContinued =
         this.#nextPageToken !== undefined ||
@@ -257,7 +262,7 @@ class Watch {
       if (isThrottled(error)) return this.#backoffMs(error);
       this.#nextPageToken = undefined;
       // Watchers get the error from their next read.
-      if (!isUnreachable(error)) this.#notify();
+      if (!isUnreachable(error)) this.notify();
       return this.#retryMs;
     }
   }
@@ -271,12 +276,12 @@ class Watch {
       );
       const described = [runId, historyLength, raw.workflowExecutionInfo?.status].join();
       this.#retryMs = RETRY_MS;
-      if (described !== this.#described) this.#notify();
+      if (described !== this.#described) this.notify();
       this.#described = described;
       return DESCRIBE_INTERVAL_MS;
     } catch (error) {
       if (error instanceof LonghaulError && error.kind === 'unavailable') return this.#backoffMs(error);
-      this.#notify();
+      this.notify();
       return DESCRIBE_INTERVAL_MS;
     }
   }

@@ -137,14 +137,13 @@ export function partStatusIn(operationStatus: OperationStatus, status: ChildStat
 
 /**
  * Status that is `canceled` from the cancel request on, for protocols in which a cancelled operation is final immediately, even
- * while its work is still stopping.
+ * while its work is still stopping, and although an external workflow may complete after it.
  */
 export function statusOnceCanceled({
   status,
   cancelRequestedAt,
-  closedAt,
-}: Pick<OperationRecord, 'status' | 'cancelRequestedAt' | 'closedAt'>): OperationStatus {
-  return cancelRequestedAt !== undefined && closedAt === undefined ? 'canceled' : status;
+}: Pick<OperationRecord, 'status' | 'cancelRequestedAt'>): OperationStatus {
+  return cancelRequestedAt !== undefined && status !== 'expired' ? 'canceled' : status;
 }
 
 /** Task status of 2026-07-28; `failed` for work that ended with a JSON-RPC error. */

@@ -9,6 +9,7 @@ import { exampleOf } from './documentation/example.js';
 import { documentationGaps } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
+import type { ExternalWorkflow } from './external-workflow.js';
 import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
@@ -122,8 +123,10 @@ export interface Tool {
   name: string;
   /** Type of the workflow that does its work: the tool's name, unless several tools share a workflow. */
   workflow: string;
-  /** Converts a call's arguments to the workflow's input: unchanged, unless several tools share the workflow. */
-  toWorkflowInput: (args: Record<string, unknown>) => unknown;
+  /** Converts a call's arguments to the workflow's: one, the same, unless several tools share the workflow or it is external. */
+  toWorkflowArguments: (args: Record<string, unknown>) => unknown[];
+  /** Set if workers without Longhaul's runtime run the workflow. */
+  external: ExternalWorkflow | undefined;
   /** Whether it is a pipeline: its operations consist of jobs with steps, each with a log. */
   isPipeline: boolean;
   title: string;
@@ -281,7 +284,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   return {
     name: options.name,
     workflow: options.name,
-    toWorkflowInput: (args) => args,
+    toWorkflowArguments: (args) => [args],
+    external: undefined,
     isPipeline: false,
     title: options.title ?? options.name.replaceAll('_', ' '),
     summary,

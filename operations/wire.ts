@@ -135,6 +135,10 @@ export interface StartMemo {
   operatorAnswers?: false;
   /** Signature of type, ID and input of the workflow, and of this memo; missing in starts that no server of Longhaul made. */
   signature?: string;
+  /** `none`: workers without Longhaul's runtime run the workflow. Missing: Longhaul's own. */
+  runtime?: 'none';
+  /** Whether its token is a sealed one, since its workflow ID isn't the token or it is in another namespace. */
+  hasSealedToken?: true;
 }
 
 /** Memo that identifies a child workflow as a part. Written once, by the parent's workflow, with the start of the part. */

@@ -1,4 +1,4 @@
-/** The table of keys in docs/pipelines-language.md. */
+/** The tables of keys in docs/pipelines-language.md. */
 import { z } from 'zod';
 import { LEVELS, pipelineFile, type Level } from './schema.js';
 
@@ -24,14 +24,16 @@ const TITLES: [Level, string][] = [
 
 /** Tables of the keys of every map, in Markdown. */
 export function keyTables(): string {
-  return TITLES.map(([level, title]) => `### ${title}\n\n${keyTable(level)}`).join('\n\n');
+  const schemaOf = (level: Level) => (level === 'pipeline' ? pipelineFile : z.strictObject(LEVELS[level]));
+  return TITLES.map(([level, title]) => `### ${title}\n\n${keyTable(schemaOf(level))}`).join('\n\n');
 }
 
-function keyTable(level: Level): string {
-  const { properties, required = [] } = z.toJSONSchema(
-    level === 'pipeline' ? pipelineFile : z.strictObject(LEVELS[level]),
-    { target: 'draft-7', io: 'input' },
-  ) as { properties: Record<string, KeySchema>; required?: string[] };
+/** A table of a map's keys, in Markdown. */
+export function keyTable(schema: z.ZodType): string {
+  const { properties, required = [] } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as {
+    properties: Record<string, KeySchema>;
+    required?: string[];
+  };
   const rows = Object.entries(properties).map(([key, schema]) => [
     `\`${key}\``,
     formOf(schema),

@@ -45,7 +45,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     description: describe({ ...tool, isEstimated }),
     example: tool.example && { ...tool.example, ...(output === undefined ? {} : { output }) },
     workflow: PIPELINE_WORKFLOW,
-    toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,
+    toWorkflowArguments: (inputs) => [{ pipeline, inputs } satisfies PipelineRun],
     isPipeline: true,
   };
 }

@@ -67,6 +67,11 @@ export function projectFilesOf(kind: CodeKind, settings: Settings): string[] {
   return codeIn(projectFolder(kind, settings));
 }
 
+/** The project's folder of tools, if it isn't Longhaul's own: beside code, it may hold YAML files of external workflows. */
+export function toolFolderOf(settings: Settings): string | undefined {
+  return projectFolder('tools', settings);
+}
+
 /** Whether people may edit this file while Longhaul runs. */
 export function isProjectFile(path: string): boolean {
   return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);

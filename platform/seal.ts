@@ -2,7 +2,7 @@
  * Sealed values: state that clients carry instead of the server, encrypted and authenticated with the key that all servers of
  * a home share, so that any process, including later ones, can read it and nobody can change it.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -25,16 +25,25 @@ export interface Seal<T> {
  * which they don't open.
  *
  * @param purpose e.g. `session`
+ * @param options.isStable whether equal values give equal texts, which shows that they are equal. Default: false
  */
-export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<T> {
+export function sealOf<T extends object>(
+  secret: Buffer,
+  purpose: string,
+  { isStable = false } = {},
+): Seal<T> {
   // Derived when first needed: most requests neither seal nor open anything.
   let derived: Buffer | undefined;
   const key = () => (derived ??= Buffer.from(hkdfSync('sha256', secret, '', `longhaul ${purpose}`, 32)));
   return {
     seal(value) {
-      const nonce = randomBytes(NONCE_BYTES);
+      const json = JSON.stringify(value);
+      // One nonce for each value: a nonce never serves two.
+      const nonce = isStable
+        ? createHmac('sha256', key()).update(json).digest().subarray(0, NONCE_BYTES)
+        : randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key(), nonce);
-      const bytes = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+      const bytes = Buffer.concat([cipher.update(json, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, bytes, cipher.getAuthTag()]).toString('base64url');
     },
     open(text, nowMs = Date.now()) {

@@ -1,23 +1,34 @@
 /**
- * The tools that a server offers, from code and from pipelines, both of which may be edited while it runs. Pipelines are checked
- * for changes whenever tools are listed or called; an unusable file only lacks its own tool.
+ * The tools that a server offers, from code and from YAML files: pipelines, and external workflows. All may be edited while it runs.
+ * YAML files are checked for changes whenever tools are listed or called; an unusable file only lacks its own tool.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
-import { parsePipelineFile } from '../pipelines/parse.js';
-import { formatProblem } from '../pipelines/parse.js';
+import { parseToolFile } from '../external-workflows/parse.js';
+import { formatProblem, parsePipelineFile } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
+import { toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
+import { toolFolderOf } from './project.js';
 import { formatProjectProblem } from './project-problems.js';
 import { isMailboxToolName, mailboxNameConflict, CodeTools } from './code-tools.js';
 import { versionOf } from './watch-files.js';
 import { workerProblems } from './worker-problems.js';
 
-interface PipelineFile {
+/** A folder of YAML files. */
+export interface YamlFolder {
+  path: string;
+  /** Kind of tool that a file defines, for messages. */
+  noun: 'a pipeline' | 'a tool';
+  parse: (path: string) => ParsedFile<Tool>;
+}
+
+interface YamlFile {
+  noun: YamlFolder['noun'];
   /** Modification time and size, which change with an edit. */
   version: string;
   /** Name under which callers look for it. */
@@ -30,12 +41,12 @@ interface PipelineFile {
 }
 
 export class Tools {
-  #files = new Map<string, PipelineFile>();
-  #pipelines = new Map<string, Tool>();
+  #files = new Map<string, YamlFile>();
+  #ofFiles = new Map<string, Tool>();
 
   constructor(
     private ofCode: ReadonlyMap<string, Tool>,
-    private readonly folders: string[],
+    private readonly folders: readonly YamlFolder[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
     /** Whether the mailbox's tools are offered too. */
     readonly hasMailbox: boolean = false,
@@ -50,7 +61,7 @@ export class Tools {
 
   /** The tool as of the last time tools were listed or called. */
   get(name: string): Tool | undefined {
-    return this.ofCode.get(name) ?? this.#pipelines.get(name);
+    return this.ofCode.get(name) ?? this.#ofFiles.get(name);
   }
 
   /** As {@link get}, after files that have changed are read. @throws LonghaulError `unknown_tool` */
@@ -75,7 +86,7 @@ export class Tools {
   /** All present tools. */
   values(): Tool[] {
     this.refresh();
-    return [...this.ofCode.values(), ...this.#pipelines.values()];
+    return [...this.ofCode.values(), ...this.#ofFiles.values()];
   }
 
   /** Why the tool of this name is missing, when the file that should define it can't be used. */
@@ -96,16 +107,17 @@ export class Tools {
     this.#takeUp(this.#files);
   }
 
-  /** Reads the pipelines that have changed since the last call. */
+  /** Reads the files that have changed since the last call. */
   refresh(): void {
     const before = this.#files;
     this.#files = new Map();
-    for (const path of this.folders.flatMap(pipelinePaths)) {
-      const version = versionOf(path);
-      if (version === undefined) continue;
-      const known = before.get(path);
-      this.#files.set(path, known?.version === version ? known : { version, ...readPipeline(path) });
-    }
+    for (const folder of this.folders)
+      for (const path of yamlPaths(folder.path)) {
+        const version = versionOf(path);
+        if (version === undefined) continue;
+        const known = before.get(path);
+        this.#files.set(path, known?.version === version ? known : { version, ...readYaml(folder, path) });
+      }
     const hasChanged =
       this.#files.size !== before.size ||
       [...this.#files].some(([path, { version }]) => before.get(path)?.version !== version);
@@ -115,13 +127,13 @@ export class Tools {
   /** Tools that share a queue declare the same limits. */
   #queueConflict({ queue }: Tool): string | undefined {
     if (!queue) return undefined;
-    return [...this.ofCode.values(), ...this.#pipelines.values()]
+    return [...this.ofCode.values(), ...this.#ofFiles.values()]
       .map((other) => queueConflict(queue, other))
       .find((conflict) => conflict !== undefined);
   }
 
-  #takeUp(before: ReadonlyMap<string, PipelineFile>): void {
-    this.#pipelines = new Map();
+  #takeUp(before: ReadonlyMap<string, YamlFile>): void {
+    this.#ofFiles = new Map();
     for (const [path, file] of this.#files) {
       const conflictBefore = file.conflict;
       delete file.conflict;
@@ -132,14 +144,14 @@ export class Tools {
         else if (this.get(name)) file.conflict = `${path}: there is already a tool "${name}"`;
         else {
           const conflict = this.#queueConflict(file.tool);
-          if (conflict === undefined) this.#pipelines.set(name, file.tool);
+          if (conflict === undefined) this.#ofFiles.set(name, file.tool);
           else file.conflict = `${path}: ${conflict}`;
         }
       }
       const isNews = before.get(path)?.version !== file.version || file.conflict !== conflictBefore;
       if (isNews)
         for (const problem of problemsIn(file))
-          this.logger.warn({ path }, `a pipeline can't be used: ${problem}`);
+          this.logger.warn({ path }, `${file.noun} can't be used: ${problem}`);
     }
   }
 }
@@ -155,7 +167,7 @@ export async function createTools(
   logger: Pick<Logger, 'error' | 'warn' | 'info'>,
 ): Promise<Tools> {
   const code = await CodeTools.load(settings, logger);
-  const tools = new Tools(code.tools, settings.pipelineFolders, logger, settings.mailbox, {
+  const tools = new Tools(code.tools, yamlFolders(settings), logger, settings.mailbox, {
     of: (name) => code.problemOf(name),
     all: () => [...code.problems().map(formatProjectProblem), ...workerProblems(settings)],
   });
@@ -163,11 +175,28 @@ export async function createTools(
   return tools;
 }
 
-function problemsIn({ problems, conflict }: PipelineFile): string[] {
+function problemsIn({ problems, conflict }: YamlFile): string[] {
   return conflict === undefined ? problems : [conflict];
 }
 
-function pipelinePaths(folder: string): string[] {
+/** The folders of YAML files that define tools. */
+export function yamlFolders(settings: Settings): YamlFolder[] {
+  const tools = toolFolderOf(settings);
+  return [
+    ...settings.pipelineFolders.map((path): YamlFolder => ({
+      path,
+      noun: 'a pipeline',
+      parse: (file) => {
+        const { value, ...parsed } = parsePipelineFile(file);
+        return { ...parsed, ...(value ? { value: pipelineTool(value) } : {}) };
+      },
+    })),
+    ...(tools === undefined ? [] : [{ path: tools, noun: 'a tool' as const, parse: parseToolFile }]),
+  ];
+}
+
+/** The YAML files of a folder; none if it doesn't exist. */
+export function yamlPaths(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => /\.ya?ml$/.test(name))
@@ -175,11 +204,8 @@ function pipelinePaths(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-function readPipeline(path: string): Omit<PipelineFile, 'version'> {
-  const name = basename(path)
-    .replace(/\.ya?ml$/, '')
-    .replaceAll('-', '_');
-  const { value: pipeline, problems } = parsePipelineFile(path);
-  if (!pipeline) return { name, problems: problems.map(formatProblem) };
-  return { name: pipeline.name, tool: pipelineTool(pipeline), problems: [] };
+function readYaml({ noun, parse }: YamlFolder, path: string): Omit<YamlFile, 'version'> {
+  const { value: tool, problems } = parse(path);
+  if (!tool) return { noun, name: toolNameOf(path), problems: problems.map(formatProblem) };
+  return { noun, name: tool.name, tool, problems: [] };
 }

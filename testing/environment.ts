@@ -14,6 +14,7 @@ import type { ToolDeclaration } from '../cli/client/wire.js';
 import type { Tool, ToolInput, ToolOutput } from '../operations/tool.js';
 import { loadSettings, type LonghaulConfig, type Settings } from '../platform/config.js';
 import { projectFilesOf } from '../platform/project.js';
+import { yamlFolders, yamlPaths } from '../platform/tools.js';
 import { anyFreePort } from '../stack/ports.js';
 import { mcpUrl } from '../stack/readiness.js';
 import { TestClient } from './client.js';
@@ -287,6 +288,7 @@ function assertProject(settings: Settings): void {
   const { project, pipelineFolders } = settings;
   if (projectFilesOf('tools', settings).length > 0 || pipelineFolders.some((folder) => existsSync(folder)))
     return;
+  if (yamlFolders(settings).some(({ path }) => yamlPaths(path).length > 0)) return;
   throw new TestEnvironmentError(
     `project ${project}: expected a folder with files in tools/ or pipelines/; ${existsSync(project) ? 'there are none' : 'there is no such folder'}`,
   );

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Problem } from '../../pipelines/parse.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
@@ -12,10 +12,15 @@ export function registerCheck(program: Command): void {
   const command = program
     .command('check [files...]')
     .helpGroup('Tools and pipelines:')
-    .description(
-      "check the project's tools, workflows, activities, types and pipelines, or only files of pipelines",
+    .description("check the project's tools, workflows, activities, types and pipelines, or only YAML files")
+    .addOption(
+      new Option(
+        '--schema [language]',
+        'print the JSON Schema of pipelines, or of tools over external workflows',
+      )
+        .choices(['pipeline', 'tool'])
+        .preset('pipeline'),
     )
-    .option('--schema', 'print the JSON Schema of the pipeline language, for editors')
     .option('--json', 'print JSON, for programs')
     .addHelpText(
       'after',
@@ -23,13 +28,14 @@ export function registerCheck(program: Command): void {
 Without files, checks everything that a server and a worker would load, and starts neither: definitions, workflows
 that are missing, what workflows import, activities, and types with the project's own TypeScript. For pipelines it
 reports unknown keys, expressions and variables of GitHub Actions and GitLab CI, wrong indentation, jobs that can't
-run, and outputs whose values can't have their type. Each problem has its file, usually its line, what was expected
+run, and outputs whose values can't have their type; for tools over external workflows, unknown keys, arguments
+that are no inputs, and schemas that can't be used. Each problem has its file, usually its line, what was expected
 and what was found.
 Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.`,
     );
   command.action(async (operands: string[]) => {
-    const { schema, json } = command.opts<{ schema?: boolean; json?: boolean }>();
-    if (schema) return printSchema();
+    const { schema, json } = command.opts<{ schema?: 'pipeline' | 'tool'; json?: boolean }>();
+    if (schema) return printSchema(schema);
     const { files, types } = operands.length > 0 ? await checkFiles(operands) : await checkAll(command);
     const ok = files.every((file) => file.ok);
     if (json) print(JSON.stringify({ ok, files, ...(types ? { types } : {}) }));
@@ -61,32 +67,33 @@ interface CheckedFiles {
   types?: { checked: boolean; detail: string };
 }
 
-/** Checks the project's code, and its pipelines. */
+/** Checks the project's code and its YAML files. */
 async function checkAll(command: Command): Promise<CheckedFiles> {
   const settings = await settingsOf(command);
-  const folders = settings.pipelineFolders.filter((folder) => existsSync(folder));
-  const pipelines = await Promise.all(folders.flatMap(filesAt).map(checkFile));
+  const { yamlFolders, yamlPaths } = await import('../../platform/tools.js');
+  const folders = yamlFolders(settings).map(({ path }) => path);
+  const yaml = await Promise.all(folders.flatMap(yamlPaths).map(checkFile));
   const { checkProject } = await import('../check/project.js');
   const code = await checkProject(settings);
   if (code) {
     const { isChecked, detail } = code.types;
-    return { files: [...code.files, ...pipelines], types: { checked: isChecked, detail } };
+    return { files: [...code.files, ...yaml], types: { checked: isChecked, detail } };
   }
-  if (pipelines.length > 0) return { files: pipelines };
-  const where =
-    folders.length > 0 ? ` and no .yml or .yaml file in ${folders.join(', ')}` : ' and no pipelines';
+  if (yaml.length > 0) return { files: yaml };
+  const there = folders.filter((folder) => existsSync(folder));
+  const where = there.length > 0 ? ` and no .yml or .yaml file in ${there.join(', ')}` : ' and no pipelines';
   throw new CommandFailure(
     `nothing to check: no tools/, workflows/ or activities/ with code in ${settings.project}${where}`,
     EXIT.usage,
   );
 }
 
-/** Checks files of pipelines, those of a folder in alphabetical order. */
+/** Checks YAML files, those of a folder in alphabetical order. */
 async function checkFiles(operands: string[]): Promise<CheckedFiles> {
   const code = operands.find((path) => /\.[mc]?[jt]s$/.test(path));
   if (code !== undefined)
     throw new CommandFailure(
-      `${code}: expected a file of a pipeline; code is checked with its whole project: longhaul check`,
+      `${code}: expected a YAML file; code is checked with its whole project: longhaul check`,
       EXIT.usage,
     );
   const files = operands.flatMap(filesAt);
@@ -97,12 +104,15 @@ async function checkFiles(operands: string[]): Promise<CheckedFiles> {
   );
 }
 
-async function printSchema(): Promise<void> {
-  const { editorSchema } = await import('../../pipelines/schema.js');
-  print(JSON.stringify(editorSchema(), null, 2));
+async function printSchema(language: 'pipeline' | 'tool'): Promise<void> {
+  const schema =
+    language === 'tool'
+      ? (await import('../../external-workflows/schema.js')).toolEditorSchema()
+      : (await import('../../pipelines/schema.js')).editorSchema();
+  print(JSON.stringify(schema, null, 2));
 }
 
-/** The pipeline files in a folder; any other path is treated as a file, and reported if it isn't one. */
+/** The YAML files in a folder; any other path is treated as a file, and reported if it isn't one. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)
@@ -112,6 +122,13 @@ function filesAt(path: string): string[] {
 }
 
 async function checkFile(file: string): Promise<Checked> {
+  const { isToolFile, parseToolFile } = await import('../../external-workflows/parse.js');
+  if (isToolFile(file)) {
+    const { value: tool, problems } = parseToolFile(file);
+    if (!tool) return { file, ok: false, problems };
+    const gives = `tool ${tool.name}, workflow ${tool.workflow} on task queue ${tool.external!.taskQueue}`;
+    return { file, ok: true, tool: tool.name, gives, problems };
+  }
   const { parsePipelineFile } = await import('../../pipelines/parse.js');
   const { value: pipeline, problems } = parsePipelineFile(file);
   if (!pipeline) return { file, ok: false, problems };

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../client/exit-codes.js';
@@ -50,9 +50,9 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   }
   const settings = await settingsOf(command);
   const { filesOf: codeOf } = await import('../../platform/project.js');
-  const folders = settings.pipelineFolders.filter((folder) => existsSync(folder));
-  const pipelines = folders.flatMap(filesAt).filter(isPipeline);
-  return [...codeOf('tools', settings), ...pipelines].map(shortestPath);
+  const { yamlFolders, yamlPaths } = await import('../../platform/tools.js');
+  const yaml = yamlFolders(settings).flatMap(({ path }) => yamlPaths(path));
+  return [...codeOf('tools', settings), ...yaml].map(shortestPath);
 }
 
 /**
@@ -71,19 +71,16 @@ function filesAt(path: string): string[] {
     });
 }
 
-function isPipeline(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}
-
 function lint(path: string): Promise<Linted> {
-  return isPipeline(path) ? lintPipeline(path) : lintTool(path);
+  return /\.ya?ml$/i.test(path) ? lintYaml(path) : lintTool(path);
 }
 
-async function lintPipeline(file: string): Promise<Linted> {
+async function lintYaml(file: string): Promise<Linted> {
+  const { isToolFile, parseToolFile } = await import('../../external-workflows/parse.js');
   const { parsePipelineFile } = await import('../../pipelines/parse.js');
-  const { value: pipeline, problems, gaps } = parsePipelineFile(file);
+  const { value, problems, gaps } = isToolFile(file) ? parseToolFile(file) : parsePipelineFile(file);
   const findings = [...problems, ...gaps].map(({ line, column, message }) => ({ line, column, message }));
-  return { file, ...(pipeline ? { tool: pipeline.name } : {}), findings };
+  return { file, ...(value ? { tool: value.name } : {}), findings };
 }
 
 async function lintTool(file: string): Promise<Linted> {

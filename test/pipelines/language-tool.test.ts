@@ -76,10 +76,9 @@ test('misspelt arguments are refused, whether there are inputs or none', () => {
 });
 
 test('its workflow gets the whole pipeline beside the arguments', () => {
-  expect(pipelineTool(pipeline).toWorkflowInput({ version: '1' })).toEqual({
-    pipeline,
-    inputs: { version: '1' },
-  });
+  expect(pipelineTool(pipeline).toWorkflowArguments({ version: '1' })).toEqual([
+    { pipeline, inputs: { version: '1' } },
+  ]);
 });
 
 test('outputs have their types, those of for-each are lists, and none has to be there', () => {

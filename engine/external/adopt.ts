@@ -1,0 +1,48 @@
+/** Adoption of a run that somebody else has started: a sealed token makes it an operation. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { defined } from '../../operations/defined.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { AdoptionRules, ExternalWorkflow } from '../../operations/external-workflow.js';
+import type { Tool } from '../../operations/tool.js';
+import { firstRunIdOf, isOwnRun } from './adopted.js';
+import { RunTokens } from './run-tokens.js';
+
+/** A tool whose workflow type may be adopted. */
+export type AdoptingTool = Tool & { external: ExternalWorkflow & { adopt: AdoptionRules } };
+
+export function adoptingTools(tools: Iterable<Tool>): AdoptingTool[] {
+  return [...tools].filter((tool): tool is AdoptingTool => tool.external?.adopt !== undefined);
+}
+
+/**
+ * Makes a token for a run.
+ *
+ * @param principal that gets the token: nobody else can use it
+ * @throws LonghaulError `conflict` if Longhaul has started it; `wrong_state` if no tool, or another one, may adopt its type
+ */
+export function adoptRun(
+  description: WorkflowExecutionDescription,
+  tool: AdoptingTool,
+  principal: string,
+  secret: Buffer,
+): string {
+  const { workflowId, type } = description;
+  const { external } = tool;
+  if (type !== external.type)
+    throw new LonghaulError(
+      'wrong_state',
+      `workflow "${workflowId}": expected the type ${external.type} of the tool "${tool.name}"; got ${type}`,
+    );
+  if (isOwnRun(description))
+    throw new LonghaulError(
+      'conflict',
+      `workflow "${workflowId}" was started by Longhaul: it is an operation already; longhaul list shows its token`,
+    );
+  return new RunTokens(secret).tokenOf({
+    principal,
+    ...defined({ namespace: external.namespace }),
+    workflowId,
+    firstRunId: firstRunIdOf(description),
+    tool: tool.name,
+  });
+}

@@ -1,0 +1,44 @@
+/** Runs that somebody else has started, adopted as operations: their sealed tokens hold what a start memo would. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { LonghaulError } from '../../operations/errors.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire.js';
+import { toDate } from '../history.js';
+import type { SealedRun } from './run-tokens.js';
+
+/**
+ * The start memo of an adopted run.
+ *
+ * @param retentionSeconds how long the namespace keeps closed workflows
+ * @throws LonghaulError `not_found` for another execution of the workflow ID
+ */
+export function adoptedMemo(
+  description: WorkflowExecutionDescription,
+  { principal, tool, firstRunId }: SealedRun & { tool: string },
+  retentionSeconds: number,
+): StartMemo {
+  if (firstRunIdOf(description) !== firstRunId) throw new LonghaulError('not_found', 'operation not found');
+  const { workflowExecutionTimeout } = description.raw.executionConfig ?? {};
+  return {
+    ...{ version: 1, tool, principal, runtime: 'none', attempt: 1, argumentsDigest: '' },
+    deadlineSeconds: Number(workflowExecutionTimeout?.seconds ?? 0),
+    keepAliveSeconds: retentionSeconds,
+    searchAttributes: false,
+    createdAt: startOf(description).toISOString(),
+  };
+}
+
+/** First run of an execution; continue-as-new, retry and reset keep it. */
+export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 'raw' | 'runId'>): string {
+  return raw.workflowExecutionInfo?.firstRunId || runId;
+}
+
+/** When an execution began, its earlier runs included. */
+function startOf({ raw, startTime }: WorkflowExecutionDescription): Date {
+  const { originalStartTime } = raw.workflowExtendedInfo ?? {};
+  return originalStartTime ? toDate(originalStartTime) : startTime;
+}
+
+/** Whether Longhaul has started a run, or it is a part of one that Longhaul has started. */
+export function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
+  return memo?.[START_MEMO] !== undefined;
+}

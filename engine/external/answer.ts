@@ -1,0 +1,114 @@
+/**
+ * Answers to questions of external workflows: an update or signal of the workflow's own. An update's ID is the question's key, so
+ * that Temporal takes the first of two racing answers alone.
+ */
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { answererProblem } from '../../operations/answers.js';
+import { canonicalJson } from '../../operations/canonical-json.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { argumentsOf, type QuestionMapping } from '../../operations/external-workflow.js';
+import { isTerminal, type Answer, type OperationRecord } from '../../operations/record.js';
+import { check } from '../../operations/schema.js';
+import { closedError, type SignedBy } from '../answer.js';
+import { assertSize } from '../arguments.js';
+import { decodePayloads, eventsFromEnd } from '../history.js';
+import type { TemporalClient } from '../temporal.js';
+
+/** Deadline of an update, in milliseconds: its handler may do some work before it answers. */
+const UPDATE_DEADLINE_MS = 10_000;
+/** Maximum pages of history that are searched for an accepted answer. */
+const MAX_PAGES = 5;
+
+/**
+ * Answers a question of an external workflow.
+ *
+ * @param read reads the operation, with its current questions
+ * @returns `accepted` once an update has returned; `queued` once a signal is in the history
+ * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden`, `invalid_answer` also if the workflow refuses it,
+ *   `too_large`, `not_found`, `unavailable` also if no worker takes an update
+ */
+export async function answerExternal(
+  temporal: TemporalClient,
+  workflowId: string,
+  read: () => Promise<OperationRecord>,
+  { mapping, key, answer, by }: { mapping: QuestionMapping; key: string; answer: Answer; by: SignedBy['by'] },
+): Promise<'accepted' | 'queued'> {
+  assertSize('answer', answer);
+  const record = await read();
+  if (isTerminal(record.status)) throw closedError(record);
+  const request = record.inputRequests[key];
+  if (!request) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
+  const refusal = answererProblem(request, by, record.principal);
+  if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
+  const args = argumentsOfAnswer(mapping, answer);
+  // A dismissed question stays open: the workflow knows nothing of dismissals.
+  if (!args) return 'accepted';
+  const { by: way, name } = mapping.answer;
+  const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, record.runId);
+  if (way === 'signal') {
+    await temporal.callPlain((client) => handle(client).signal(name, ...args));
+    return 'queued';
+  }
+  const updateId = `longhaul-${key}`;
+  try {
+    await temporal.callPlain(
+      (client) => handle(client).executeUpdate(name, { args: args as [unknown, ...unknown[]], updateId }),
+      UPDATE_DEADLINE_MS,
+    );
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) {
+      const now = await read();
+      if (isTerminal(now.status)) throw closedError(now);
+      const why = error.cause?.message ?? error.message;
+      if (key in now.inputRequests)
+        throw new LonghaulError('invalid_answer', `the workflow refused it: ${why}`);
+      throw new LonghaulError('wrong_state', `the input request "${key}" is no longer open: ${why}`);
+    }
+    if (error instanceof LonghaulError && error.kind === 'unavailable')
+      throw new LonghaulError(
+        'unavailable',
+        `the workflow did not take the answer in time; its worker may be away: ${error.message}`,
+        { cause: error },
+      );
+    throw error;
+  }
+  if (await isAnotherAnswer(temporal, { workflowId, runId: record.runId }, updateId, args))
+    throw new LonghaulError('wrong_state', `the input request "${key}" was answered by somebody else`);
+  return 'accepted';
+}
+
+/** @returns undefined if nothing is sent @throws LonghaulError `invalid_answer` */
+function argumentsOfAnswer({ schema, answer: to }: QuestionMapping, answer: Answer): unknown[] | undefined {
+  if (answer.action === 'cancel') return undefined;
+  if (answer.action === 'decline') {
+    if (to.decline) return to.decline;
+    throw new LonghaulError(
+      'invalid_answer',
+      "this question can't be declined: the workflow has no way to hear it. Answer it, or cancel the operation",
+    );
+  }
+  const problems = check(schema, answer.content, 'content');
+  if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
+  return argumentsOf(to.args, answer.content);
+}
+
+/** Whether the update that Temporal has accepted under the ID has other arguments. */
+async function isAnotherAnswer(
+  temporal: TemporalClient,
+  execution: { workflowId: string; runId: string },
+  updateId: string,
+  args: unknown[],
+): Promise<boolean> {
+  for await (const { workflowExecutionUpdateAcceptedEventAttributes: accepted } of eventsFromEnd(
+    temporal,
+    execution,
+    MAX_PAGES,
+  )) {
+    const request = accepted?.acceptedRequest;
+    if (request?.meta?.updateId !== updateId) continue;
+    return (
+      canonicalJson(await decodePayloads(temporal, request.input?.args?.payloads)) !== canonicalJson(args)
+    );
+  }
+  return false;
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs that were started elsewhere, in lists: those of each tool whose file has a filter for them, after the operations that Longhaul
+ * has started. Each page of such a tool costs a call to visibility.
+ */
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { defined } from '../../operations/defined.js';
+import { undefinedIf } from '../../operations/errors.js';
+import { isTerminal, type ListedOperation } from '../../operations/record.js';
+import type { Tool } from '../../operations/tool.js';
+import { START_MEMO } from '../../operations/wire.js';
+import { quote } from '../../platform/visibility-query.js';
+import { listRuns, type RunInfo } from '../current-runs.js';
+import { toDate } from '../history.js';
+import type { TemporalClient } from '../temporal.js';
+import { NOT_CONTINUED, statusOf, type ListFilter } from '../visibility-query.js';
+import { firstRunIdOf } from './adopted.js';
+import { adoptingTools } from './adopt.js';
+import { RunTokens } from './run-tokens.js';
+
+/** Filters of a list that apply to adopted runs. */
+export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
+  createdAfter?: string;
+}
+
+export interface AdoptedPage {
+  operations: ListedOperation[];
+  /** Page token of Temporal. */
+  next: Uint8Array | undefined;
+}
+
+/** A tool that lists runs which were started elsewhere. */
+export interface ListingTool {
+  name: string;
+  type: string;
+  namespace: string | undefined;
+  filter: string;
+}
+
+/** Those that have such a filter, by name. */
+export function listingTools(tools: Iterable<Tool>, { tool, status }: AdoptedFilter): ListingTool[] {
+  // Nobody knows whether they ask without a query for each.
+  if (status === 'input_required') return [];
+  return adoptingTools(tools)
+    .filter(({ name }) => tool === undefined || name === tool)
+    .flatMap(({ name, external: { type, namespace, adopt } }) =>
+      adopt.list === undefined ? [] : [{ name, type, namespace, filter: adopt.list }],
+    )
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Lists a page of runs of a tool. @throws LonghaulError `unavailable` */
+export async function listAdopted(
+  connected: TemporalClient,
+  secret: Buffer,
+  principal: string,
+  tool: ListingTool,
+  filter: AdoptedFilter,
+  limit: number,
+  from?: Uint8Array,
+): Promise<AdoptedPage> {
+  const temporal = connected.inNamespace(tool.namespace);
+  const { infos, next } = await listRuns(temporal, 'rest of a list', queryOf(tool, filter), limit, from);
+  const listed = await Promise.all(
+    infos.map((info) => listedRun(temporal, new RunTokens(secret), principal, tool, info)),
+  );
+  return { operations: listed.filter((one) => one !== undefined), next };
+}
+
+function queryOf({ type, filter: own }: ListingTool, { status, createdAfter }: AdoptedFilter): string {
+  return [
+    `WorkflowType = ${quote(type)}`,
+    `(${own})`,
+    status === undefined ? NOT_CONTINUED : statusQuery(status),
+    createdAfter && `StartTime > '${createdAfter}'`,
+  ]
+    .filter(Boolean)
+    .join(' AND ');
+}
+
+function statusQuery(status: NonNullable<ListFilter['status']>): string {
+  switch (status) {
+    case 'completed':
+      return `ExecutionStatus = 'Completed'`;
+    case 'canceled':
+      return `ExecutionStatus = 'Canceled'`;
+    case 'failed':
+      return `ExecutionStatus IN ('Failed', 'Terminated')`;
+    case 'timed_out':
+      return `ExecutionStatus = 'TimedOut'`;
+    default:
+      return `ExecutionStatus = 'Running'`;
+  }
+}
+
+/** Undefined for a run that Longhaul has started, or that is gone. */
+async function listedRun(
+  temporal: TemporalClient,
+  tokens: RunTokens,
+  principal: string,
+  { name: tool, namespace }: ListingTool,
+  info: RunInfo,
+): Promise<ListedOperation | undefined> {
+  const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields).catch(() => undefined);
+  if (memo?.[START_MEMO] !== undefined) return undefined;
+  const workflowId = info.execution?.workflowId ?? '';
+  const firstRunId = info.firstRunId || (await describedFirstRun(temporal, workflowId));
+  if (firstRunId === undefined) return undefined;
+  const run = { principal, ...defined({ namespace }), workflowId, firstRunId, tool };
+  const status = statusOf(info.status ?? 0, undefined);
+  const { retentionSeconds } = await temporal.facts();
+  return {
+    token: tokens.tokenOf(run),
+    tool,
+    status,
+    createdAt: toDate(info.startTime ?? {}).toISOString(),
+    keepAliveSeconds: retentionSeconds,
+    ...(isTerminal(status) && info.closeTime ? { closedAt: toDate(info.closeTime).toISOString() } : {}),
+  };
+}
+
+/** Lists don't have it. */
+async function describedFirstRun(temporal: TemporalClient, workflowId: string): Promise<string | undefined> {
+  const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
+  return description && firstRunIdOf(description);
+}

@@ -1,0 +1,197 @@
+/**
+ * State of an operation whose workflow doesn't use Longhaul's runtime: made of Temporal's description of the run and the queries
+ * that the tool's file names, in the form of the memo in which the runtime keeps it.
+ */
+import { createHash } from 'node:crypto';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { canonicalJson } from '../../operations/canonical-json.js';
+import { defined } from '../../operations/defined.js';
+import {
+  progressIn,
+  questionsIn,
+  type ExternalQuestion,
+  type ExternalWorkflow,
+  type ProgressMapping,
+  type QuestionMapping,
+} from '../../operations/external-workflow.js';
+import type { InputRequest } from '../../operations/record.js';
+import type { StateMemo } from '../../operations/wire.js';
+import { isOpen } from '../description.js';
+import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../history.js';
+import type { TemporalClient } from '../temporal.js';
+import { ExternalQueries } from './queries.js';
+
+/** Maximum pages of history that are searched for an answer or a signal. */
+const MAX_PAGES = 20;
+/** Maximum length of a heartbeat that is shown, in characters of JSON. */
+const MAX_HEARTBEAT_CHARACTERS = 120;
+/** Maximum number of runs whose last answer is remembered. */
+const MAX_REMEMBERED = 1_000;
+
+type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+interface FoundEvent {
+  eventId: number;
+  /** ISO 8601. */
+  at: string;
+}
+
+export interface ExternalState extends StateMemo {
+  /** Why a part of the state is unknown, in one line. */
+  problem?: string;
+  /** The activity that runs, in one line. */
+  activity?: string;
+}
+
+export class ExternalStates {
+  readonly #queries: ExternalQueries;
+  /** Run ID, name and number of events -> the latest event that brought it; undefined if there is none. */
+  readonly #latest = new Map<string, FoundEvent | undefined>();
+
+  constructor(
+    private readonly temporal: TemporalClient,
+    wake: (workflowId: string) => void,
+  ) {
+    this.#queries = new ExternalQueries(temporal, wake);
+  }
+
+  /** As {@link ExternalQueries.expire}. */
+  expire(runId: string): void {
+    this.#queries.expire(runId);
+  }
+
+  /** @throws LonghaulError `unavailable` */
+  async read(
+    description: WorkflowExecutionDescription,
+    external: ExternalWorkflow | undefined,
+  ): Promise<ExternalState> {
+    const updatedAt = lastKnownChange(description);
+    if (!isOpen(description)) {
+      const cancelled = external && (await this.#cancelSignal(description, external));
+      return { updatedAt, ...cancelled };
+    }
+    const [reported, asked, cancelled, activity] = await Promise.all([
+      external?.progress && this.#progress(description, external.progress),
+      external?.question && this.#questions(description, external.question),
+      external && this.#cancelSignal(description, external),
+      this.#activityLine(description),
+    ]);
+    const problem = reported?.problem ?? asked?.problem;
+    return {
+      updatedAt,
+      ...reported?.state,
+      ...(asked && Object.keys(asked.inputRequests).length > 0 ? { inputRequests: asked.inputRequests } : {}),
+      ...cancelled,
+      ...defined({ problem, activity }),
+    };
+  }
+
+  async #progress(
+    description: WorkflowExecutionDescription,
+    { from, fields }: ProgressMapping,
+  ): Promise<{ state: StateMemo; problem?: string }> {
+    if (from === 'heartbeats') {
+      const details = await this.#heartbeats(description);
+      return { state: details.map((one) => progressIn(one, fields)).find(hasFields) ?? {} };
+    }
+    const { value, problem } = await this.#queries.read(description, from.query);
+    return { state: progressIn(value, fields), ...(problem === undefined ? {} : { problem }) };
+  }
+
+  /** Latest heartbeat of each pending activity, the activity that started last first. */
+  async #heartbeats({ raw }: WorkflowExecutionDescription): Promise<unknown[]> {
+    const activities = [...(raw.pendingActivities ?? [])].reverse();
+    return Promise.all(activities.map((activity) => this.#heartbeat(activity)));
+  }
+
+  async #heartbeat({ heartbeatDetails }: PendingActivity): Promise<unknown> {
+    return (await decodeReadable(this.temporal, heartbeatDetails?.payloads))[0];
+  }
+
+  /** The activity that runs, with its heartbeat: `ImportRows: {"rows":340}`. */
+  async #activityLine({ raw }: WorkflowExecutionDescription): Promise<string | undefined> {
+    const [first, ...others] = raw.pendingActivities ?? [];
+    if (!first) return undefined;
+    const heartbeat = JSON.stringify(await this.#heartbeat(first));
+    const isShown = heartbeat !== undefined && heartbeat.length <= MAX_HEARTBEAT_CHARACTERS;
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    return `${first.activityType?.name ?? 'an activity'}${isShown ? `: ${heartbeat}` : ''}${more}`;
+  }
+
+  async #questions(
+    description: WorkflowExecutionDescription,
+    mapping: QuestionMapping,
+  ): Promise<{ inputRequests: Record<string, InputRequest>; problem?: string }> {
+    const { value, problem, historyLength } = await this.#queries.read(description, mapping.query);
+    const open = questionsIn(value, mapping);
+    // Its own identity makes a question's key; otherwise the answers before it do, so that no key is used twice.
+    const answered = open.some(({ identity }) => identity === undefined)
+      ? await this.#latestEvent(description, historyLength, mapping.answer.name)
+      : undefined;
+    const keyed = open.map(
+      (one) => [keyOf(one, description.runId, answered?.eventId ?? 0), one.request] as const,
+    );
+    return { inputRequests: Object.fromEntries(keyed), ...(problem === undefined ? {} : { problem }) };
+  }
+
+  /** When a signal that cancels was sent. */
+  async #cancelSignal(
+    description: WorkflowExecutionDescription,
+    { cancelSignal }: ExternalWorkflow,
+  ): Promise<Pick<StateMemo, 'cancelRequestedAt'> | undefined> {
+    if (!cancelSignal) return undefined;
+    const sent = await this.#latestEvent(description, description.historyLength, cancelSignal.name);
+    return sent && { cancelRequestedAt: sent.at };
+  }
+
+  /** The latest event of a run that brought an update or signal of this name. */
+  async #latestEvent(
+    { workflowId, runId }: WorkflowExecutionDescription,
+    historyLength: number,
+    name: string,
+  ): Promise<FoundEvent | undefined> {
+    const key = `${runId}\n${name}\n${historyLength}`;
+    if (this.#latest.has(key)) return this.#latest.get(key);
+    let latest: FoundEvent | undefined;
+    for await (const event of eventsFromEnd(this.temporal, { workflowId, runId }, MAX_PAGES)) {
+      const eventId = Number(event.eventId);
+      if (eventId > historyLength || messageName(event) !== name) continue;
+      latest = { eventId, at: toDate(event.eventTime ?? {}).toISOString() };
+      break;
+    }
+    this.#latest.set(key, latest);
+    if (this.#latest.size > MAX_REMEMBERED) this.#latest.delete(this.#latest.keys().next().value!);
+    return latest;
+  }
+}
+
+/** Name of the update or signal that an event brought. */
+function messageName({
+  workflowExecutionUpdateAcceptedEventAttributes: accepted,
+  workflowExecutionSignaledEventAttributes: signaled,
+}: HistoryEvent): string | undefined {
+  return accepted?.acceptedRequest?.input?.name ?? signaled?.signalName ?? undefined;
+}
+
+function hasFields(state: StateMemo): boolean {
+  return Object.keys(state).length > 0;
+}
+
+/** Every process derives the same key of the same question. */
+function keyOf({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
+  if (identity !== undefined && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(identity)) return identity;
+  const asked = identity ?? [runId, answered, value];
+  return `question-${createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 12)}`;
+}
+
+/** ISO 8601; the latest time in a description. A history holds more, but reading it costs a call. */
+function lastKnownChange({ raw, startTime, closeTime }: WorkflowExecutionDescription): string {
+  const times = [
+    raw.pendingWorkflowTask?.scheduledTime,
+    ...(raw.pendingActivities ?? []).flatMap(({ lastHeartbeatTime, lastStartedTime, scheduledTime }) => [
+      ...[lastHeartbeatTime, lastStartedTime, scheduledTime],
+    ]),
+  ];
+  const dates = times.flatMap((time) => (time ? [toDate(time)] : []));
+  return new Date(Math.max(...[startTime, closeTime ?? startTime, ...dates].map(Number))).toISOString();
+}

@@ -1,0 +1,103 @@
+/** Checks beyond the schema, of keys that depend on each other. The file may have any form: the schema reports problems of form. */
+import { argumentsInId } from '../operations/external-workflow.js';
+import { didYouMean } from '../operations/near-names.js';
+import { RESERVED_ARGUMENTS } from '../operations/tool.js';
+import { checkFields, checkSchema } from '../pipelines/checks/schemas.js';
+import type { KeyPath, Report } from '../pipelines/problems.js';
+import { at, entriesOf, isMap, itemsOf } from '../pipelines/values.js';
+
+/** Fields of an answer without `fields`. */
+const DEFAULT_FIELDS = { properties: { approved: {} } };
+
+export function checkToolFile(file: unknown, report: Report): void {
+  checkInput(file, report);
+  checkArguments(at(file, 'args'), ['args'], at(file, 'input'), 'input', report);
+  checkId(file, report);
+  checkSchema(at(file, 'output'), ['output'], report);
+  checkProgress(at(file, 'progress'), report);
+  checkQuestion(at(file, 'question'), report);
+}
+
+function checkInput(file: unknown, report: Report): void {
+  const schema = at(file, 'input');
+  const type = at(schema, 'type');
+  if (typeof type === 'string' && type !== 'object')
+    report(['input', 'type'], `expected object; got "${type}"`);
+  for (const reserved of RESERVED_ARGUMENTS)
+    if (at(at(schema, 'properties'), reserved) !== undefined)
+      report(
+        ['input', 'properties', reserved],
+        `the name is reserved for every tool's calls; choose another, and give it to the workflow by \`args: { ${reserved}: other_name }\``,
+        'key',
+      );
+  checkSchema(schema, ['input'], report);
+}
+
+/** @param schema of the values that the arguments are made of @param noun of one of them */
+function checkArguments(args: unknown, path: KeyPath, schema: unknown, noun: string, report: Report): void {
+  const known = Object.keys(at(schema, 'properties') ?? {});
+  const checkName = (name: unknown, place: KeyPath) => {
+    if (typeof name !== 'string' || known.includes(name)) return;
+    report(
+      place,
+      () => `"${name}" is no ${noun}; known are ${known.join(', ') || 'none'}${didYouMean(name, known)}`,
+    );
+  };
+  for (const [index, source] of itemsOf(args).entries()) {
+    checkName(source, [...path, index]);
+    for (const [field, name] of entriesOf(source)) checkName(name, [...path, index, field]);
+  }
+  for (const [field, name] of entriesOf(args)) checkName(name, [...path, field]);
+}
+
+function checkId(file: unknown, report: Report): void {
+  const id = at(at(file, 'workflow'), 'id');
+  if (typeof id !== 'string') return;
+  const path = ['workflow', 'id'];
+  const input = at(file, 'input');
+  const required = itemsOf(at(input, 'required'));
+  const names = argumentsInId(id);
+  if (names.length === 0)
+    report(path, 'expected an input in braces, `refund-{order_id}`; all operations would have the same ID');
+  for (const name of names) {
+    if (at(at(input, 'properties'), name) === undefined)
+      report(path, `"${name}" is no input; known are ${listOf(at(input, 'properties'))}`);
+    else if (!required.includes(name))
+      report(path, `the input "${name}" must be in \`input.required\`: the ID depends on it`);
+  }
+}
+
+function checkProgress(progress: unknown, report: Report): void {
+  if (!isMap(progress)) return;
+  const sources = ['query', 'heartbeats'].filter((key) => at(progress, key) !== undefined);
+  if (sources.length !== 1)
+    report(
+      ['progress'],
+      `expected either \`query\` or \`heartbeats\`; got ${sources.length === 0 ? 'neither' : 'both'}`,
+    );
+  if (isMap(at(progress, 'map')) && Object.keys(at(progress, 'map') as object).length === 0)
+    report(
+      ['progress', 'map'],
+      'expected at least one of progress, total, stage and message; got an empty map',
+    );
+}
+
+function checkQuestion(question: unknown, report: Report): void {
+  if (!isMap(question)) return;
+  const fields = at(question, 'fields');
+  checkFields(fields, ['question', 'fields'], report);
+  const answer = at(question, 'answer');
+  if (!isMap(answer)) return;
+  const ways = ['update', 'signal'].filter((key) => at(answer, key) !== undefined);
+  if (ways.length !== 1)
+    report(
+      ['question', 'answer'],
+      `expected either \`update\` or \`signal\`; got ${ways.length === 0 ? 'neither' : 'both'}`,
+    );
+  const schema = fields === undefined ? DEFAULT_FIELDS : fields;
+  checkArguments(at(answer, 'args'), ['question', 'answer', 'args'], schema, 'answer field', report);
+}
+
+function listOf(map: unknown): string {
+  return Object.keys(map ?? {}).join(', ') || 'none';
+}

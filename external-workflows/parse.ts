@@ -1,0 +1,69 @@
+/** Parses and checks the file of a tool over an external workflow, and reports all problems with their places. */
+import { readFileSync } from 'node:fs';
+import { LonghaulError } from '../operations/errors.js';
+import type { Tool } from '../operations/tool.js';
+import { reportIssues } from '../pipelines/issues.js';
+import { TOOL_NAME } from '../pipelines/names.js';
+import { at, isMap } from '../pipelines/values.js';
+import { parseYamlFile, readYamlFile, toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
+import { checkToolFile } from './checks.js';
+import { TOOL_FILE_HINTS } from './hints.js';
+import { toolFile } from './schema.js';
+import { externalTool } from './tool.js';
+
+/**
+ * Parses and checks a tool.
+ *
+ * @param text the file's text, or its bytes, which have to be UTF-8
+ * @param path name of the file in problems; its last part is the default of the tool's name
+ */
+export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool> {
+  return parseYamlFile(text, path, (data, report) => {
+    const parsed = toolFile.safeParse(data.value);
+    if (!parsed.success) reportIssues(data.value, parsed.error.issues, report, TOOL_FILE_HINTS);
+    checkToolFile(data.value, report);
+    const fileName = toolNameOf(path);
+    if (isMap(data.value) && at(data.value, 'name') === undefined && !TOOL_NAME.test(fileName))
+      report(
+        ['name'],
+        `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
+      );
+    if (!parsed.success) return undefined;
+    try {
+      const tool = externalTool(parsed.data, parsed.data.name ?? fileName);
+      return (reportGap) => {
+        for (const { field, expected } of tool.gaps) {
+          const path = GAP_KEYS[field] ?? field.split('.');
+          reportGap(path, `missing; expected ${expected}`);
+        }
+        return tool;
+      };
+    } catch (error) {
+      // Schemas that the tool's own checks refuse: each line names its field.
+      if (!(error instanceof LonghaulError)) throw error;
+      for (const line of error.message.split('\n')) report([], line);
+      return undefined;
+    }
+  });
+}
+
+/** Keys of the file for fields of a definition. */
+const GAP_KEYS: Partial<Record<string, string[]>> = {
+  deadlineSeconds: ['timeout-minutes'],
+  estimate: ['estimate-minutes'],
+};
+
+/** Whether a YAML file is a tool's, not a pipeline's: it has the key `workflow`, and no `jobs`. */
+export function isToolFile(path: string): boolean {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return /^["']?workflow["']?\s*:/m.test(text) && !/^["']?jobs["']?\s*:/m.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/** Reads and parses a file. An unreadable file gives a problem. */
+export function parseToolFile(path: string): ParsedFile<Tool> {
+  return readYamlFile(path, parseTool);
+}

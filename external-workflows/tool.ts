@@ -1,0 +1,111 @@
+/** Converts a tool's checked file to the tool. */
+import { defined } from '../operations/defined.js';
+import { describe } from '../operations/documentation/describe.js';
+import {
+  argumentsOf,
+  type ArgumentList,
+  type ExternalWorkflow,
+  type QuestionMapping,
+} from '../operations/external-workflow.js';
+import type { JsonSchema } from '../operations/schema.js';
+import { defineTool, type Tool } from '../operations/tool.js';
+import type { FileArguments, ToolFile } from './schema.js';
+
+/** Estimate for a tool without past runs whose file has no estimate. */
+const DEFAULT_ESTIMATE_SECONDS = 60;
+
+/** Answer to a question without `fields`. */
+const APPROVAL: JsonSchema = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' } },
+  required: ['approved'],
+  additionalProperties: false,
+};
+
+/** @throws LonghaulError `invalid_arguments` with a line for each problem of its schemas */
+export function externalTool(file: ToolFile, name: string): Tool {
+  const external = externalWorkflowOf(file);
+  const estimateMinutes = file['estimate-minutes'];
+  const isEstimated = estimateMinutes !== undefined;
+  const tool = defineTool({
+    name,
+    description: descriptionOf(file),
+    input: objectSchema(file.input ?? {}),
+    ...defined({ title: file.title, output: file.output && outputSchema(file.output) }),
+    deadlineSeconds: file['timeout-minutes'] * 60,
+    estimate: { seconds: isEstimated ? estimateMinutes * 60 : DEFAULT_ESTIMATE_SECONDS },
+    // Temporal's own time-out doesn't stand still while a person is awaited.
+    questions: {},
+    cleanup: "the workflow's own code decides what is undone; it may still complete.",
+  });
+  return {
+    ...tool,
+    isEstimated,
+    description: describe({ ...tool, isEstimated }),
+    workflow: external.type,
+    external,
+    toWorkflowArguments: (values) => argumentsOf(external.args, values),
+  };
+}
+
+function externalWorkflowOf(file: ToolFile): ExternalWorkflow {
+  const { workflow, progress, question, cancel, adopt } = file;
+  return {
+    type: workflow.type,
+    taskQueue: workflow['task-queue'],
+    namespace: workflow.namespace,
+    id: workflow.id,
+    args: argumentList(file.args),
+    progress: progress && {
+      from: progress.query === undefined ? 'heartbeats' : { query: progress.query },
+      fields: defined(progress.map),
+    },
+    question: question && questionOf(question),
+    cancelSignal: cancel === 'request' ? undefined : { name: cancel.signal, args: cancel.args },
+    adopt: adopt === false ? undefined : { list: adopt === true ? undefined : adopt.list },
+  };
+}
+
+function questionOf(question: NonNullable<ToolFile['question']>): QuestionMapping {
+  const { query, message, key, fields, approvers, answer } = question;
+  return {
+    ...{ query, message, key, approvers },
+    fourEyes: question['four-eyes'],
+    schema: fields ? objectSchema(fields) : APPROVAL,
+    answer: {
+      by: answer.update === undefined ? 'signal' : 'update',
+      name: (answer.update ?? answer.signal)!,
+      args: argumentList(answer.args),
+      decline: answer.decline,
+    },
+  };
+}
+
+function argumentList(args: FileArguments | undefined): ArgumentList {
+  if (args === undefined) return 'object';
+  return Array.isArray(args) ? args : [args];
+}
+
+function descriptionOf({ description, workflow }: ToolFile) {
+  if (description === undefined) return { does: `Runs the workflow ${workflow.type}.` };
+  if (typeof description === 'string') return { does: description };
+  const { does, returns } = description;
+  return { does, ...defined({ useWhen: description['use-when'], returns }) };
+}
+
+/** Schema of an object; unknown names are refused unless it allows them. */
+function objectSchema(schema: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    type: 'object',
+    properties: schema['properties'] ?? {},
+    additionalProperties: schema['additionalProperties'] ?? false,
+  };
+}
+
+/** Of a result that is no object, the schema of the object that {@link structuredResult} makes of it. */
+function outputSchema(schema: JsonSchema): JsonSchema {
+  if (schema['type'] === 'object' || (schema['type'] === undefined && schema['properties'] !== undefined))
+    return { ...schema, type: 'object' };
+  return { type: 'object', properties: { result: schema }, required: ['result'] };
+}

@@ -1,0 +1,191 @@
+/** The file of a tool over an external workflow: its problems, with their places, and the tool that it gives. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parseTool } from '../../external-workflows/parse.js';
+import { toolKeyTables } from '../../external-workflows/reference.js';
+import { toolEditorSchema } from '../../external-workflows/schema.js';
+import { marked } from '../pipelines/language-support.js';
+
+const SCHEMA = 'external-workflows/tool.schema.json';
+const REFERENCE = 'docs/bring-your-own.md';
+const [BEGIN, END] = ['<!-- keys: made from external-workflows/schema.ts -->', '<!-- end of keys -->'];
+
+const WORKFLOW = 'workflow: { type: Refund, task-queue: refunds }';
+const INPUT =
+  'input: { properties: { order_id: { type: string }, amount: { type: number } }, required: [order_id] }';
+const QUESTION = 'question: { query: pending, answer: { update: approve } }';
+
+const problemsOf = (text: string) =>
+  parseTool(text, 'tools/refund-order.yaml').problems.map(
+    ({ line, column, message }) => `${line}:${column}: ${message}`,
+  );
+const toolOf = (text: string) => {
+  const { value, problems } = parseTool(text, 'tools/refund-order.yaml');
+  expect(problems).toEqual([]);
+  return value!;
+};
+
+function reference(): [string, string, string] {
+  const text = readFileSync(REFERENCE, 'utf8');
+  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
+  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
+}
+
+beforeAll(async () => {
+  if (!process.env['LONGHAUL_RECORD']) return;
+  const { format, resolveConfig } = await import('prettier');
+  const json = JSON.stringify(toolEditorSchema());
+  writeFileSync(SCHEMA, await format(json, { ...(await resolveConfig(SCHEMA)), filepath: SCHEMA }));
+  const [before, , after] = reference();
+  writeFileSync(REFERENCE, `${before}\n\n${toolKeyTables()}\n\n${after}`);
+});
+
+test('the schema for editors and the tables of keys are those of the language; every key has a description', () => {
+  expect(JSON.parse(readFileSync(SCHEMA, 'utf8'))).toEqual(toolEditorSchema());
+  expect(reference()[1].trim()).toBe(toolKeyTables());
+  expect(
+    toolKeyTables()
+      .split('\n')
+      .filter((line) => /\|\s*\|$/.test(line)),
+  ).toEqual([]);
+});
+
+describe('a tool', () => {
+  test('needs no more than a type and a task queue', () => {
+    const tool = toolOf(WORKFLOW);
+    expect(tool).toMatchObject({ name: 'refund_order', workflow: 'Refund', deadlineSeconds: 86_400 });
+    expect(tool.external).toMatchObject({ taskQueue: 'refunds', args: 'object' });
+    expect(tool.inputSchema).toMatchObject({ properties: {}, additionalProperties: false });
+    expect(tool.toWorkflowArguments({})).toEqual([{}]);
+  });
+
+  test.each([
+    ['in order', 'args: [amount, order_id]', { order_id: 'a', amount: 3 }, [3, 'a']],
+    ['in order, the last missing', 'args: [order_id, amount]', { order_id: 'a' }, ['a']],
+    ['in order, the first missing', 'args: [amount, order_id]', { order_id: 'a' }, [null, 'a']],
+    ['none', 'args: []', { order_id: 'a' }, []],
+    [
+      'one object',
+      'args: { id: order_id, wait: amount }',
+      { order_id: 'a', amount: 3 },
+      [{ id: 'a', wait: 3 }],
+    ],
+    ['an object among others', 'args: [order_id, { wait: amount }]', { order_id: 'a' }, ['a', {}]],
+  ])('gives the workflow its arguments: %s', (_what, args, values, expected) => {
+    expect(toolOf(`${WORKFLOW}\n${INPUT}\n${args}`).toWorkflowArguments(values)).toEqual(expected);
+  });
+
+  test('has the schema of a result that is no object as the field `result`', () => {
+    expect(toolOf(`${WORKFLOW}\noutput: { type: string }`).outputSchema).toEqual({
+      ...{ type: 'object', properties: { result: { type: 'string' } }, required: ['result'] },
+    });
+    expect(toolOf(`${WORKFLOW}\noutput: { properties: { a: {} } }`).outputSchema).toMatchObject({
+      type: 'object',
+    });
+  });
+
+  test('with a question asks for an approval unless it has fields of its own', () => {
+    expect(toolOf(`${WORKFLOW}\n${QUESTION}`).external!.question).toMatchObject({
+      schema: { properties: { approved: { type: 'boolean' } }, required: ['approved'] },
+      answer: { by: 'update', name: 'approve', args: 'object' },
+    });
+  });
+});
+
+test.each([
+  ['an empty file', '▸', 'expected a tool: a map with `workflow`; got an empty file'],
+  [
+    'no workflow',
+    '▸name: x',
+    'workflow: missing; expected a map such as `{ type: RefundWorkflow, task-queue: refunds }`',
+  ],
+  [
+    'no task queue',
+    '▸workflow: { type: Refund }',
+    'workflow.task-queue: missing; expected the name of a task queue',
+  ],
+  [
+    'a pipeline',
+    `${WORKFLOW}\n▸jobs: {}`,
+    'jobs: unknown key; pipelines have jobs; their files belong in pipelines/',
+  ],
+  ['a misspelt key', `${WORKFLOW}\n▸timeout-minute: 3`, 'did you mean "timeout-minutes"?'],
+  [
+    'a key at the wrong level',
+    `${WORKFLOW}\n▸task-queue: x`,
+    'task-queue: unknown key; put it under `workflow`',
+  ],
+  [
+    'an argument that is no input',
+    `${WORKFLOW}\n${INPUT}\nargs: [▸order]`,
+    '"order" is no input; known are order_id, amount',
+  ],
+  [
+    'a reserved argument',
+    `${WORKFLOW}\ninput: { properties: { ▸wait: {} } }`,
+    'give it to the workflow by `args: { wait: other_name }`',
+  ],
+  [
+    'an ID without inputs',
+    'workflow: { type: R, task-queue: r, id: ▸refund }',
+    'all operations would have the same ID',
+  ],
+  [
+    'an ID of an optional input',
+    `workflow: { type: R, task-queue: r, id: ▸'r-{amount}' }\n${INPUT}`,
+    'the input "amount" must be in `input.required`',
+  ],
+  [
+    'an ID of something else',
+    `workflow: { type: R, task-queue: r, id: ▸'r-{order}' }\n${INPUT}`,
+    '"order" is no input; known are order_id, amount',
+  ],
+  [
+    'progress from nowhere',
+    `${WORKFLOW}\nprogress: ▸{ map: { progress: done } }`,
+    'expected either `query` or `heartbeats`; got neither',
+  ],
+  [
+    'progress from two places',
+    `${WORKFLOW}\nprogress: ▸{ query: a, heartbeats: true, map: { progress: done } }`,
+    'got both',
+  ],
+  [
+    'a map of nothing',
+    `${WORKFLOW}\nprogress: { query: a, map: ▸{} }`,
+    'expected at least one of progress, total, stage and message',
+  ],
+  [
+    'a question without a way to answer',
+    `${WORKFLOW}\nquestion: { query: a, answer: ▸{} }`,
+    'expected either `update` or `signal`; got neither',
+  ],
+  [
+    'an answer of unknown fields',
+    `${WORKFLOW}\nquestion: { query: a, answer: { update: b, args: [▸yes] } }`,
+    '"yes" is no answer field; known are approved',
+  ],
+  [
+    'an answer that is no form',
+    `${WORKFLOW}\nquestion: { query: a, fields: { properties: { x: ▸{ type: object } } }, answer: { update: b } }`,
+    'clients show fields as a form',
+  ],
+  [
+    'another way to cancel',
+    `${WORKFLOW}\ncancel: ▸terminate`,
+    'expected `request`, or a map such as `{ signal: cancelOrder }`',
+  ],
+  ['no time at all', `${WORKFLOW}\ntimeout-minutes: ▸0`, 'expected minutes above 0'],
+  [
+    'a pattern that takes exponential time',
+    `${WORKFLOW}\ninput: { properties: { a: { pattern: ▸'(?=a)b' } } }`,
+    'look-ahead',
+  ],
+])('%s is refused at its place', (_what, text, message) => {
+  const { text: plain, place } = marked(text);
+  const problems = problemsOf(plain);
+  expect(problems.join('\n')).toContain(message);
+  expect(problems.some((problem) => problem.startsWith(`${place}: `) && problem.includes(message))).toBe(
+    true,
+  );
+});

@@ -1,0 +1,16 @@
+/** A worker without Longhaul, as a process: `node --import jiti/register worker.ts TASK_QUEUE [NAMESPACE]`. */
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import * as activities from './activities.js';
+
+const [taskQueue = '', namespace = 'default'] = process.argv.slice(2);
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),
+  ...{ namespace, taskQueue, activities },
+  workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)),
+  maxHeartbeatThrottleInterval: '500 milliseconds',
+});
+console.log('ready');
+// Its parent has ended.
+process.stdin.resume().on('end', () => worker.shutdown());
+await worker.run();

@@ -1,0 +1,49 @@
+/** Projects whose tools are YAML files over external workflows, and a worker without Longhaul for them. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { inheritedEnvironment } from '../support/run-temporal.js';
+
+/** A folder with these files in `tools/`, which ends with the machine's temporary files. */
+export function projectOf(tools: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-external-'));
+  mkdirSync(join(folder, 'tools'));
+  for (const [name, text] of Object.entries(tools)) writeFileSync(join(folder, 'tools', name), text);
+  return folder;
+}
+
+export interface OddWorker {
+  output(): string;
+  kill(): Promise<void>;
+}
+
+/** Starts test/external-workflows/odd/worker.ts. */
+export async function startOddWorker(taskQueue: string, namespace = 'default'): Promise<OddWorker> {
+  const script = resolve('test/external-workflows/odd/worker.ts');
+  const child = spawn(process.execPath, ['--import', 'jiti/register', script, taskQueue, namespace], {
+    env: { ...inheritedEnvironment({}), NODE_OPTIONS: '' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<void>((settle) => child.once('close', () => settle()));
+  await eventually(
+    () => `the worker is ready; ${output}`,
+    () => {
+      if (child.exitCode !== null) throw new Error(`the worker ended: ${output}`);
+      return output.includes('ready');
+    },
+    PROCESSES_MS,
+  );
+  return {
+    output: () => output,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
