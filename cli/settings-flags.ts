@@ -76,6 +76,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     "server's calls to visibility in a second (default: 1000, or 10 on a named Temporal)",
   ],
   maxHistoryPolls: ['<number>', 'histories that the server long-polls at a time (default: 500)'],
+  payloadCodec: [
+    '<module|url>',
+    'payload codec of external workflows: a module, or the URL of a codec server (default: none)',
+  ],
   hostAbsenceMinutes: [
     '<number>',
     'absence of a host after which its jobs move or ask, in minutes (default: 5)',

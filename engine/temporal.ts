@@ -1,7 +1,12 @@
 /** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { ValueError, type LoadedDataConverter } from '@temporalio/common';
+import {
+  ValueError,
+  type DataConverter,
+  type LoadedDataConverter,
+  type PayloadCodec,
+} from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
@@ -11,10 +16,12 @@ import {
   isDenied,
   isGrpcError,
   isThrottled,
+  isTransient,
   isUnreachable,
   temporalMessage,
 } from '../platform/grpc-errors.js';
 import type { Logger } from '../platform/log.js';
+import { decodingOnly } from '../platform/payload-codec.js';
 import type { OperatorService } from '../platform/search-attributes.js';
 import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
@@ -53,6 +60,7 @@ export class DiskFullError extends LonghaulError {
 export class TemporalClient {
   /** Decodes the payloads that describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
+  readonly #converter: DataConverter;
   #client: Client | undefined;
   /** For values that Longhaul's storage has no part in. */
   #plainClient: Client | undefined;
@@ -91,10 +99,13 @@ export class TemporalClient {
     readonly storage: Storage,
     private readonly logger: Logger,
     private readonly firstConnectionLimitMs = 0,
+    /** Codec of the workers of external workflows. */
+    private readonly codec?: PayloadCodec,
     /** Connection of another client, and the namespace to use on it. Default: one of its own, and the namespace of its settings. */
     private readonly shared?: { connecting: Promise<TemporalConnection>; namespace: string },
   ) {
-    this.dataConverter = loadDataConverter(dataConverterOf(storage));
+    this.#converter = dataConverterOf(storage, codec && decodingOnly(codec));
+    this.dataConverter = loadDataConverter(this.#converter);
     this.#visibility = new VisibilityBudget(settings.visibilityCallsPerSecond ?? UNLIMITED_VISIBILITY_CALLS);
     this.#facts = new NamespaceFacts(this, settings.searchAttributes ?? 'auto', logger);
     const limit = delay(firstConnectionLimitMs, undefined, {
@@ -111,11 +122,17 @@ export class TemporalClient {
     try {
       const connected = await this.#connecting;
       const { namespace } = this.shared ?? connected;
-      const dataConverter = dataConverterOf(this.storage);
+      const dataConverter = this.#converter;
+      const plainConverter = this.codec ? { payloadCodecs: [this.codec] } : {};
       const interceptors = { workflow: [traceInterceptor] };
       const use = (connection: TemporalConnection['current']) => {
         this.#client = new Client({ connection, namespace, dataConverter, interceptors });
-        this.#plainClient = new Client({ connection, namespace, interceptors });
+        this.#plainClient = new Client({
+          connection,
+          namespace,
+          dataConverter: plainConverter,
+          interceptors,
+        });
       };
       this.#connection = connected;
       use(connected.current);
@@ -211,6 +228,12 @@ export class TemporalClient {
           { cause: error, retryable: false },
         );
       if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
+      if (isTransient(error))
+        throw new LonghaulError(
+          'unavailable',
+          `Temporal can't do this at present (${temporalMessage(error)}); operations keep running, try again shortly`,
+          { cause: error },
+        );
       if (error instanceof ValueError)
         throw new LonghaulError(
           'unavailable',
@@ -241,6 +264,7 @@ export class TemporalClient {
         this.storage,
         this.logger,
         this.firstConnectionLimitMs,
+        this.codec,
         shared,
       );
       this.#namespaces.set(namespace, other);

@@ -10,6 +10,7 @@ import { areMetricsOn } from '../platform/metrics/index.js';
 import { openMeasuredStorage } from '../platform/metrics/storage.js';
 import { Signer } from '../platform/signer.js';
 import { startTracing } from '../platform/tracing/index.js';
+import { loadPayloadCodec } from '../platform/payload-codec.js';
 import { createTools } from '../platform/tools.js';
 import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
@@ -161,7 +162,8 @@ export async function createEngine(
 ): Promise<Engine> {
   const tools = await createTools(settings, logger);
   const storage = openMeasuredStorage(settings);
-  const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs);
+  const codec = await loadPayloadCodec(settings);
+  const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs, codec);
   return new Engine(
     temporal,
     tools,

@@ -24,7 +24,7 @@ import {
   type MetricsSettings,
 } from './metrics-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
-import { temporalSettingsShape, type TemporalSettings } from './temporal-settings.js';
+import { resolvePayloadCodec, temporalSettingsShape, type TemporalSettings } from './temporal-settings.js';
 import {
   resolveTransportSettings,
   transportConflict,
@@ -213,6 +213,7 @@ export async function loadSettings(
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,
     temporalUi: given.temporalUi,
+    payloadCodec: resolvePayloadCodec(given.payloadCodec, baseOf('payloadCodec')),
     taskQueue: given.taskQueue ?? 'longhaul',
     searchAttributes: given.searchAttributes ?? 'auto',
     binFolder: resolve(baseOf('binFolder'), given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
@@ -290,6 +291,11 @@ export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 /** API key of this process: that of a client, or of the one who uses MCP over stdio. */
 export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_API_KEY'] || undefined;
+}
+
+/** Header `authorization` of requests to the codec server; never a setting, so that no list of settings shows it. */
+export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
 }
 
 /** Secret of this server at the authorization server, for introspection; never a setting, so that no list of settings shows it. */

@@ -24,10 +24,14 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 /** Size from which a value is offloaded, in bytes: 256 KiB. */
 const OFFLOAD_BYTES = 256 * 1024;
 
-/** The data converter that clients and workers share. */
-export function dataConverterOf(storage: Storage): DataConverter {
+/**
+ * The data converter that clients and workers share.
+ *
+ * @param codec further codec, see {@link decodingOnly}. Default: none
+ */
+export function dataConverterOf(storage: Storage, codec?: PayloadCodec): DataConverter {
   return {
-    payloadCodecs: [storedPayloads(storage)],
+    payloadCodecs: [storedPayloads(storage), ...(codec ? [codec] : [])],
     externalStorage: new ExternalStorage({
       drivers: [storageDriver(storage)],
       payloadSizeThreshold: OFFLOAD_BYTES,

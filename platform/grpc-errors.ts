@@ -6,6 +6,7 @@ import { Reader } from 'protobufjs/minimal.js';
 /** gRPC status codes. */
 export const GRPC = {
   cancelled: 1,
+  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
@@ -14,8 +15,11 @@ export const GRPC = {
   resourceExhausted: 8,
   failedPrecondition: 9,
   aborted: 10,
+  outOfRange: 11,
   unimplemented: 12,
+  internal: 13,
   unavailable: 14,
+  dataLoss: 15,
   unauthenticated: 16,
 } as const;
 
@@ -43,6 +47,11 @@ export function isUnreachable(error: unknown): boolean {
 export function isThrottled(error: unknown): boolean {
   // A message that is larger than gRPC allows has the same status code.
   return isGrpcError(error, GRPC.resourceExhausted) && !/larger than max/.test(temporalMessage(error));
+}
+
+/** Whether Temporal failed in a way after which the same call may succeed: the status codes for which its SDKs try again. */
+export function isTransient(error: unknown): boolean {
+  return isGrpcError(error, GRPC.aborted, GRPC.unknown, GRPC.internal, GRPC.outOfRange, GRPC.dataLoss);
 }
 
 /** Metadata of an error that holds a `google.rpc.Status`. */

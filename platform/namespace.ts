@@ -12,7 +12,7 @@ export function noNamespaceError(namespace: string, cause: unknown): LonghaulErr
     'unavailable',
     `Temporal has no namespace "${namespace}"; create it ` +
       `(temporal operator namespace create --namespace ${namespace} --retention 72h), ` +
-      `or set TEMPORAL_NAMESPACE to one that exists`,
+      `or name one that exists: in TEMPORAL_NAMESPACE, or as \`workflow.namespace\` in a tool's file`,
     { cause },
   );
 }

@@ -1,4 +1,5 @@
-/** Settings of the embedded Temporal, and of Temporal's UI. */
+/** Settings of the embedded Temporal, of Temporal's UI, and of the codec of external workflows. */
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { port } from './setting-types.js';
 
@@ -15,11 +16,23 @@ export const temporalSettingsShape = {
    * if callers need no authentication, else none.
    */
   temporalUi: z.string().refine((text) => text === NO_UI || isBareUrl(text), { error: EXPECTED }),
+  /**
+   * Payload codec of the workers of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec
+   * server. Default: none; their values are plain.
+   */
+  payloadCodec: z.string().min(1),
 };
 
 export interface TemporalSettings {
   temporalPort: number | undefined;
   temporalUi: string | undefined;
+  /** Absolute path or URL. */
+  payloadCodec: string | undefined;
+}
+
+/** @param folder base of a relative path */
+export function resolvePayloadCodec(given: string | undefined, folder: string): string | undefined {
+  return given === undefined || /^https?:/.test(given) ? given : resolve(folder, given);
 }
 
 /** Whether a text is an http or https URL that has an origin and a path only. */

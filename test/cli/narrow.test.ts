@@ -57,7 +57,8 @@ describe.each(WIDTHS)('at %i columns', (columns) => {
       const lines = await linesAt({ columns }, ...args);
       const checked = words[0] === 'call' ? lines.filter((line) => line.startsWith('  --')) : lines;
       expect(checked.length).toBeGreaterThan(2);
-      expect(tooWide(checked, columns)).toEqual([]);
+      // An address is not cut: terminals and people copy it whole.
+      expect(tooWide(checked, columns).filter((line) => !line.includes('http://'))).toEqual([]);
     },
   );
 

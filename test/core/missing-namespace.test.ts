@@ -34,7 +34,7 @@ test(
     const { stack, worker } = await startParts({ TEMPORAL_NAMESPACE: namespace });
     const problem =
       `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create ` +
-      `--namespace ${namespace} --retention 72h), or set TEMPORAL_NAMESPACE to one that exists`;
+      `--namespace ${namespace} --retention 72h), or name one that exists: in TEMPORAL_NAMESPACE, or as \`workflow.namespace\` in a tool's file`;
     expect(await lastWords(worker)).toEqual([`longhaul: ${problem}`]);
     const missing = await eventually('the server reports it', async () => {
       const response = await fetch(`${stack.base}/readyz`).catch(() => undefined);

@@ -109,6 +109,31 @@ test(
   PROCESSES_MS,
 );
 
+test(
+  'an update that Temporal aborts is followed by a signal, and counts',
+  async () => {
+    const proxy = await TemporalProxy.start(() => undefined);
+    ends.push(() => proxy.close());
+    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+    ends.push(() => stack.stop());
+    const { client } = stack;
+    for (const code of [2, 10, 13]) {
+      const call = { name: 'confirm_delete', arguments: { filename: 'a.txt' } };
+      const { taskId } = (await client.request('tools/call', call)).result;
+      const read = async (): Promise<any> => (await client.request('tasks/get', { taskId })).result;
+      await eventually('the question is open', async () => (await read()).status === 'input_required');
+      const [key] = Object.keys((await read()).inputRequests);
+      proxy.decide = ({ method }) =>
+        method === 'UpdateWorkflowExecution' ? { code, message: 'workflow update was aborted' } : undefined;
+      const inputResponses = { [key!]: { action: 'accept', content: { confirm: true } } };
+      expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
+      await eventually('it has completed', async () => (await read()).status === 'completed');
+    }
+    expect(proxy.refusedCalls).toBeGreaterThan(2);
+  },
+  PROCESSES_MS,
+);
+
 test('the pause that Temporal asks for is read from the error of a long poll', async () => {
   const proxy = await TemporalProxy.start(({ method }) =>
     method === 'GetWorkflowExecutionHistory' ? { ...REFUSAL, retryAfterSeconds: 40 } : undefined,

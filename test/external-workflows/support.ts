@@ -21,12 +21,20 @@ export interface OddWorker {
 }
 
 /** Starts test/external-workflows/odd/worker.ts. */
-export async function startOddWorker(taskQueue: string, namespace = 'default'): Promise<OddWorker> {
+export async function startOddWorker(
+  taskQueue: string,
+  namespace = 'default',
+  ...flags: 'codec'[]
+): Promise<OddWorker> {
   const script = resolve('test/external-workflows/odd/worker.ts');
-  const child = spawn(process.execPath, ['--import', 'jiti/register', script, taskQueue, namespace], {
-    env: { ...inheritedEnvironment({}), NODE_OPTIONS: '' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'jiti/register', script, taskQueue, namespace, ...flags],
+    {
+      env: { ...inheritedEnvironment({}), NODE_OPTIONS: '' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
