@@ -23,6 +23,9 @@ const PREPARE: Record<WorkerName, () => Promise<string[]>> = {
   go: async () => [await buildGoModule('external-go', join(EXAMPLES, 'go'))],
   java: async () => [
     'java',
+    // Less work while it starts: it shares two cores with the other tests.
+    '-XX:TieredStopAtLevel=1',
+    '-XX:+UseSerialGC',
     '-Xmx256m',
     '-jar',
     join(await buildWithMaven('external-java', join(EXAMPLES, 'java')), 'imports.jar'),
