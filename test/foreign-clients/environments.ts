@@ -4,13 +4,13 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { buildGoModule } from '../support/go-programs.js';
 import { cacheFolder, INSTALL_LIMIT_MS, installOnce } from '../support/install-once.js';
 import { installVenv } from '../support/python.js';
 
 const run = promisify(execFile);
 const folder = resolve('test/foreign-clients');
 const nodeFolder = join(folder, 'node');
-const goFolder = join(folder, 'go');
 
 /** Longest that a driver may run, in milliseconds. */
 const DRIVER_LIMIT_MS = 240_000;
@@ -59,14 +59,8 @@ async function python(environment: 'mcp-1' | 'mcp-2'): Promise<Start> {
 }
 
 async function go(): Promise<Start> {
-  const inputs = ['main.go', 'go.mod', 'go.sum'].map((file) => join(goFolder, file));
-  const built = await installOnce('foreign-go', inputs, async (target) => {
-    await run('go', ['build', '-o', join(target, 'driver'), '.'], {
-      cwd: goFolder,
-      timeout: INSTALL_LIMIT_MS,
-    });
-  });
-  return (_driver, argument) => output(join(built, 'driver'), [argument]);
+  const driver = await buildGoModule('foreign-go', join(folder, 'go'));
+  return (_driver, argument) => output(driver, [argument]);
 }
 
 /** The packages lie outside the clone, so drivers are copied beside a link to them: imports go by a module's own place. */

@@ -15,7 +15,7 @@ export interface ServiceOptions {
   folder: string;
   command: readonly string[];
   environment?: NodeJS.ProcessEnv;
-  isReady: () => boolean | Promise<boolean>;
+  isReady: (pid: number) => boolean | Promise<boolean>;
   /** Default: 10 s. */
   graceMs?: number;
 }
@@ -49,7 +49,8 @@ export class Service {
       () => [`${name} is ready; its log ends with`, ...logTail(folder, name, 0)].join('\n  '),
       async () => {
         if (this.#hasEnded) await this.#launch();
-        if (!this.#hasEnded && (await isReady())) return true;
+        const { pid } = this;
+        if (pid !== undefined && (await isReady(pid))) return true;
         await delay(AGAIN_MS);
         return false;
       },
