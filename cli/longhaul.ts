@@ -17,6 +17,7 @@ import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerDeadLetters } from '../mailbox/cli/dead-letters.js';
+import { registerConformance } from './commands/conformance.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDeploy } from './commands/deploy.js';
 import { registerDoctor } from './commands/doctor.js';
@@ -52,7 +53,7 @@ import { addSettingsFlags } from './settings-flags.js';
 
 const COMMANDS = [
   ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
-  ...[registerCheck, registerLint],
+  ...[registerCheck, registerLint, registerConformance],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
   ...[

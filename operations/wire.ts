@@ -1,6 +1,7 @@
 /**
  * The contract between the engine and the workflow runtime in Temporal: queries, updates and signals with their types, and
- * the shapes of the memo. A small file that both sides import.
+ * the shapes of the memo. A small file that both sides import. docs/runtime-contract publishes it for workers in other languages:
+ * a change here changes the specification and its schemas.
  */
 import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';

@@ -1,0 +1,131 @@
+/** The published schemas of the runtime contract, held against what Longhaul's own runtime and server write. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client, WorkflowFailedError } from '@temporalio/client';
+import { defaultPayloadConverter, type ApplicationFailure } from '@temporalio/common';
+import type { temporal as api } from '@temporalio/proto';
+import { contractProblems, type ContractSchema } from '../../cli/conformance/schemas.js';
+import { OPERATION_QUERY, START_MEMO, STATE_MEMO } from '../../operations/wire.js';
+import { Caller } from '../operation-tools/support.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+
+let stack: TestStack;
+let caller: Caller;
+let temporal: Client;
+beforeAll(async () => {
+  stack = await TestStack.start();
+  caller = new Caller(stack.client);
+  temporal = await stack.temporal();
+}, PROCESSES_MS);
+afterAll(() => stack?.stop());
+
+function expectFit(schema: ContractSchema, value: unknown): void {
+  expect([schema, value, contractProblems(schema, value)]).toEqual([schema, expect.anything(), []]);
+}
+
+const decode = (payloads: api.api.common.v1.IPayload[] | null | undefined) =>
+  (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload<unknown>(payload));
+
+/** The memos of an operation, which fit. */
+async function memosOf(token: string): Promise<{ start: any; state: any }> {
+  const { memo } = await temporal.workflow.getHandle(token).describe();
+  const { [START_MEMO]: start, [STATE_MEMO]: state } = memo!;
+  expectFit('start-memo', start);
+  if (state) expectFit('state-memo', state);
+  return { start, state };
+}
+
+const eventsOf = async (token: string) =>
+  (await temporal.workflow.getHandle(token).fetchHistory()).events ?? [];
+
+test('heartbeats, the state memo, the query and the result of an activity', async () => {
+  const token = await caller.start('slow_compute', { seconds: 3 });
+  const heartbeat = await eventually('a heartbeat', async () => {
+    const { raw } = await temporal.workflow.getHandle(token).describe();
+    return decode(raw.pendingActivities?.[0]?.heartbeatDetails?.payloads)[0];
+  });
+  expectFit('heartbeat-report', heartbeat);
+  expectFit('state', await temporal.workflow.getHandle(token).query(OPERATION_QUERY));
+  expect((await memosOf(token)).state).toMatchObject({ stage: 'count primes' });
+  await caller.settled(token);
+  const completed = (await eventsOf(token)).flatMap(({ activityTaskCompletedEventAttributes: attributes }) =>
+    decode(attributes?.result?.payloads),
+  );
+  expect(completed).toHaveLength(1);
+  expectFit('activity-result', completed[0]);
+  await memosOf(token);
+});
+
+test('questions, and the answers that the server sends', async () => {
+  const token = await caller.asking();
+  const { state } = await memosOf(token);
+  expect(Object.keys(state.inputRequests)).toEqual(['input-1']);
+  expectFit('state', await temporal.workflow.getHandle(token).query(OPERATION_QUERY));
+  await caller.get('operation_answer', { token, content: { confirm: true } });
+  await caller.settled(token);
+  const answered = (await memosOf(token)).state;
+  expect([answered.answers.length, answered.inputRequests, answered.questionsSince]).toEqual([
+    1,
+    {},
+    undefined,
+  ]);
+  const inputs = (await eventsOf(token)).flatMap(
+    ({ workflowExecutionUpdateAcceptedEventAttributes: attributes }) =>
+      decode(attributes?.acceptedRequest?.input?.args?.payloads),
+  );
+  expect(inputs).toHaveLength(1);
+  expectFit('provided-input', inputs[0]);
+});
+
+test('a large partial result', async () => {
+  const token = await caller.start('large_values', { partialBytes: 80_000, thenWaitSeconds: 60 });
+  const state = await eventually('the memo says so', async () => {
+    const { state } = await memosOf(token);
+    return state?.isPartialLarge ? state : undefined;
+  });
+  expect(state.partial).toBeUndefined();
+  const whole: any = await temporal.workflow.getHandle(token).query(OPERATION_QUERY);
+  expectFit('state', whole);
+  expect(whole.partial.text).toHaveLength(80_000);
+  await caller.get('operation_cancel', { token });
+});
+
+test('the details of a failure', async () => {
+  const token = await caller.start('large_values', { partialBytes: 10, failWithBytes: 10 });
+  const failure = await temporal.workflow
+    .getHandle(token)
+    .result()
+    .catch((error: unknown) => (error as WorkflowFailedError).cause as ApplicationFailure);
+  const details = (failure as ApplicationFailure).details?.[0];
+  expectFit('closing-details', details);
+  expect(details).toMatchObject({
+    longhaul: 'closing',
+    partial: { text: 'pppppppppp' },
+    error: { type: 'Large' },
+  });
+});
+
+describe('values that do not fit are refused', () => {
+  const now = '2026-01-01T00:00:00.000Z';
+  const question = { message: 'Delete?', schema: { type: 'object' } };
+  test.each<[ContractSchema, unknown]>([
+    ['state-memo', { stage: 'first' }],
+    ['state-memo', { stage: 1, updatedAt: now }],
+    ['state-memo', { updatedAt: 'yesterday' }],
+    ['state-memo', { updatedAt: now, progress: { total: 3 } }],
+    ['state-memo', { updatedAt: now, progress: { progress: -1 } }],
+    ['state-memo', { updatedAt: now, inputRequests: { a: { message: 'Delete?' } } }],
+    ['state-memo', { updatedAt: now, inputRequests: [question] }],
+    ['state-memo', { updatedAt: now, answers: [{ key: 'a', action: 'yes', at: now }] }],
+    ['state-memo', { updatedAt: now, partial: 1, isPartialLarge: true }],
+    ['start-memo', { version: 2, tool: 'a', principal: 'anonymous', searchAttributes: true, attempt: 1 }],
+    ['provided-input', { key: 'a', answer: { action: 'accept', content: {} } }],
+    ['provided-input', { key: 'a', answerId: 'b', answer: { action: 'accept' } }],
+    ['heartbeat-report', { progress: { progress: 1 } }],
+    ['activity-result', { longhaul: 'report', result: 1 }],
+    ['closing-details', { longhaul: 'closing', error: { kind: 'broken', message: '', retryable: false } }],
+  ])('%s %j', (schema, value) => {
+    expect(contractProblems(schema, value)).not.toEqual([]);
+  });
+});
