@@ -143,17 +143,18 @@ async function readOutcome(
     }
     if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
     return {
-      error: closing?.error ?? finalError('failed', failureMessage(failure, isExternal) ?? error.message),
+      error: closing?.error ?? workError(failure, error.message, isExternal),
       partial: closing?.partial,
     };
   }
 }
 
 /** An external workflow's failure has that of its activity or child as its cause, and says nothing of it itself. */
-function failureMessage(failure: Error | undefined, isExternal: boolean): string | undefined {
+function workError(failure: Error | undefined, message: string, isExternal: boolean): OperationError {
   const isWrapper = failure instanceof ActivityFailure || failure instanceof ChildWorkflowFailure;
-  if (isExternal && isWrapper && failure.cause) return failureMessage(failure.cause, isExternal);
-  return failure?.message;
+  if (isExternal && isWrapper && failure.cause) return workError(failure.cause, message, isExternal);
+  const type = isExternal && failure instanceof ApplicationFailure ? failure.type : undefined;
+  return { ...finalError('failed', failure?.message ?? message), ...(type ? { type } : {}) };
 }
 
 function finalError(kind: ErrorKind, message: string): OperationError {

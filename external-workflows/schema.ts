@@ -191,6 +191,13 @@ export const toolFile = z
       'estimate-minutes': minutes.optional().meta({
         description: 'Usual duration, until there are past runs to estimate from; fractions are allowed.',
       }),
+      'retryable-errors': z
+        .array(text('expected the type of a failure'), { error: 'expected a list of types of failures' })
+        .default([])
+        .meta({
+          description:
+            'Types of failures (the type of an ApplicationFailure, or the name of the exception) after which a new call may succeed.',
+        }),
       progress: progress
         .optional()
         .meta({ description: "Where progress comes from. Default: Temporal's view." }),

@@ -36,6 +36,7 @@ export function externalTool(file: ToolFile, name: string): Tool {
     estimate: { seconds: isEstimated ? estimateMinutes * 60 : DEFAULT_ESTIMATE_SECONDS },
     // Temporal's own time-out doesn't stand still while a person is awaited.
     questions: {},
+    retryableErrors: file['retryable-errors'],
     cleanup: "the workflow's own code decides what is undone; it may still complete.",
   });
   return {

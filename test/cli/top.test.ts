@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
 import { TestStack } from '../support/test-stack.js';
 import { documents, KEYS, run, start, terminalOpener, type Running } from './commands.js';
 
@@ -14,7 +15,8 @@ const LEFT = '\u001b[?25h\u001b[?1049l';
 let parts: TestStack;
 const open = terminalOpener(() => parts);
 beforeAll(async () => {
-  parts = await TestStack.start();
+  // Lists show all of a namespace.
+  parts = await TestStack.start({ TEMPORAL_NAMESPACE: await newNamespace('top') });
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());
 

@@ -22,7 +22,7 @@ const TOOLS = {
 input: { properties: { first: { type: string }, second: { type: integer }, wait_minutes: { type: number } } }
 args: [first, second, { wait: wait_minutes }]
 `,
-  'fails.yaml': `${workflow('Fails')}\ninput: { properties: { message: { type: string } } }\nargs: [message]\n`,
+  'fails.yaml': `${workflow('Fails')}\ninput: { properties: { message: { type: string } } }\nargs: [message]\nretryable-errors: [Odd]\n`,
   'beats.yaml': `${workflow('Heartbeats')}
 input: { properties: { rows: { type: integer } } }
 args: [rows]
@@ -129,6 +129,7 @@ describe('values', () => {
     const { states } = await ended(token);
     expect(states).toEqual(['failed']);
     expect(await shown(token)).toContain('the printer is on fire');
+    expect(((await client.read(token))!.raw as any).error).toMatchObject({ kind: 'failed', retryable: true });
   });
 });
 
