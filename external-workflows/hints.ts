@@ -1,5 +1,6 @@
 /** Hints for mistakes in files of tools. */
 import { didYouMean } from '../operations/near-names.js';
+import { CUT_OFF } from '../pipelines/hints.js';
 import type { Hints } from '../pipelines/issues.js';
 import type { KeyPath } from '../pipelines/problems.js';
 import { LEVELS } from './schema.js';
@@ -20,7 +21,8 @@ const ELSEWHERE: Partial<Record<string, string>> = {
   schema: 'write `fields`',
 };
 
-function insteadOf(path: KeyPath, key: string): string {
+function insteadOf(path: KeyPath, key: string, value: unknown): string {
+  if (value === null) return CUT_OFF;
   const known = Object.keys(LEVELS[path.join('.')]?.shape ?? {});
   if (known.length === 0) return 'expected a keyword of JSON Schema';
   const near = didYouMean(key, known);

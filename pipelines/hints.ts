@@ -44,7 +44,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
 }
 
 /** In `{ description: one, two }`, "two" is a key. */
-const CUT_OFF = 'text that contains a comma needs quotes within braces';
+export const CUT_OFF = 'text that contains a comma needs quotes within braces';
 
 const TYPES: Partial<Record<string, string>> = {
   choice: 'use `enum` with the list of choices',

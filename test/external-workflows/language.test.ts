@@ -111,6 +111,11 @@ test.each([
   ],
   ['a misspelt key', `${WORKFLOW}\n▸timeout-minute: 3`, 'did you mean "timeout-minutes"?'],
   [
+    'a comma in braces',
+    `${WORKFLOW}\ninput: { properties: { a: { description: one, ▸two } } }`,
+    'text that contains a comma needs quotes within braces',
+  ],
+  [
     'a key at the wrong level',
     `${WORKFLOW}\n▸task-queue: x`,
     'task-queue: unknown key; put it under `workflow`',

@@ -25,7 +25,11 @@ beforeAll(async () => {
     (['go', 'java', 'python'] as const).map((name) => ExternalWorker.start(name)),
   );
   workers.push(go!, java!, python!);
-  const queues: Record<string, ExternalWorker> = { [QUEUES.go]: go!, [QUEUES.java]: java!, [QUEUES.python]: python! };
+  const queues: Record<string, ExternalWorker> = {
+    [QUEUES.go]: go!,
+    [QUEUES.java]: java!,
+    [QUEUES.python]: python!,
+  };
   // As they are, but for the task queues, which are the test's own.
   const tools = readdirSync(TOOLS).map((name) => [
     name,
