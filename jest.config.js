@@ -39,6 +39,7 @@ const common = {
 export default {
   testTimeout: 180_000,
   maxWorkers: 3,
+  testSequencer: './test/longest-first.js',
   projects: [
     {
       ...common,
