@@ -1,11 +1,10 @@
 /** `longhaul conformance` over workers in three languages, and over workers with defects. */
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
-import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
@@ -17,11 +16,22 @@ let workers: Record<'python' | 'go' | 'typescript', { taskQueue: string }>;
 const running: RunningWorker[] = [];
 
 beforeAll(async () => {
-  // The conformance check's starts are nobody's, so they have no signature.
-  const own = { LONGHAUL_PROJECT: resolve('test/contract/project'), LONGHAUL_UNSIGNED_STARTS: 'allow' };
-  stack = await TestStack.start(own);
   running.push(await startPython('contract_worker.py'), await startGo());
-  workers = { python: running[0]!, go: running[1]!, typescript: stack };
+  const [pythonWorker, goWorker] = running as [RunningWorker, RunningWorker];
+  const project = mkdtempSync(join(tmpdir(), 'longhaul-contract-'));
+  cpSync('test/contract/project', project, { recursive: true });
+  mkdirSync(join(project, 'tools'));
+  for (const [name, { taskQueue }] of [
+    ['asks_in_python', pythonWorker],
+    ['asks_in_go', goWorker],
+  ] as const)
+    writeFileSync(
+      join(project, 'tools', `${name}.yaml`),
+      `workflow: { type: ContractQuestion, task-queue: ${taskQueue} }\nargs: []\n`,
+    );
+  // The conformance check's starts are nobody's, so they have no signature.
+  stack = await TestStack.start({ LONGHAUL_PROJECT: project, LONGHAUL_UNSIGNED_STARTS: 'allow' });
+  workers = { python: pythonWorker, go: goWorker, typescript: stack };
 }, INSTALL_MS);
 afterAll(async () => {
   await Promise.all(running.map((worker) => worker.stop()));
@@ -82,25 +92,9 @@ test.each([
 );
 
 test.each(['python', 'go'] as const)(
-  "the server shows a workflow of the %s worker as its own, and takes an agent's answers to it",
+  'a tool over a workflow of the %s worker needs no mapping: it is read and answered as one of Longhaul',
   async (language) => {
-    const token = randomUUID();
-    const memo: StartMemo = {
-      version: 1,
-      tool: 'ContractQuestion',
-      principal: 'anonymous',
-      argumentsDigest: '',
-      deadlineSeconds: 600,
-      keepAliveSeconds: 600,
-      searchAttributes: false,
-      attempt: 1,
-    };
-    const { workflow } = await stack.temporal();
-    await workflow.start('ContractQuestion', {
-      workflowId: token,
-      taskQueue: workers[language].taskQueue,
-      memo: { [START_MEMO]: memo },
-    });
+    const token = await stack.client.start(`asks_in_${language}`, {});
     const caller = new Caller(stack.client);
     const answers = [{ confirm: true }, { count: 2 }, { confirm: false }];
     for (const [index, content] of answers.entries()) {
