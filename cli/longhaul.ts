@@ -19,6 +19,7 @@ import { registerCompletion } from './commands/completion.js';
 import { registerDeadLetters } from '../mailbox/cli/dead-letters.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDeploy } from './commands/deploy.js';
+import { registerDiscover } from './commands/discover.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerGc } from './commands/gc.js';
@@ -68,6 +69,7 @@ const COMMANDS = [
     registerBackup,
     registerRestore,
     registerAdopt,
+    registerDiscover,
     registerHistory,
     registerReplay,
     registerStorage,
