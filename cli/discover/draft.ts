@@ -168,7 +168,8 @@ function commentOn(root: YAMLMap, key: string, lines: string[]): void {
   const pair = root.items.find(({ key: one }) => isScalar(one) && one.value === key);
   if (!pair || !isScalar(pair.key) || lines.length === 0) return;
   pair.key.commentBefore = asComment(lines);
-  pair.key.spaceBefore = true;
+  // The header is followed by a blank line anyway.
+  if (pair !== root.items[0]) pair.key.spaceBefore = true;
 }
 
 function asComment(lines: string[]): string {

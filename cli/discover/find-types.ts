@@ -3,7 +3,7 @@ import type { RunInfo } from '../../engine/current-runs.js';
 import { isLonghauls } from '../../engine/external/own-types.js';
 import type { Found } from './draft.js';
 import { Observed } from './observed.js';
-import { MAX_PARENTS, MAX_TYPES, type Selection } from './plan.js';
+import { MAX_OPEN, MAX_PARENTS, MAX_TYPES, type Selection } from './plan.js';
 import { byType, chosenRuns, isOpenRun } from './runs.js';
 import type { TemporalReads } from './temporal-reads.js';
 
@@ -49,13 +49,16 @@ async function observe(
     const events = await reads.history(executionOf(info));
     if (events.length > 0) observed.addHistory(events);
   }
-  const open = chosenRuns(infos.filter(isOpenRun), 1)[0];
-  if (open) {
-    const description = await reads.describe(executionOf(open));
+  const open = chosenRuns(infos.filter(isOpenRun), MAX_OPEN);
+  for (const info of open) {
+    if (observed.heartbeats.size > 0) break;
+    const description = await reads.describe(executionOf(info));
     for (const { activityType, heartbeatDetails } of description?.pendingActivities ?? [])
       observed.addHeartbeat(activityType?.name ?? 'an activity', heartbeatDetails);
   }
-  if (asksWorkers) observed.definitions = (open && (await reads.definitions(executionOf(open)))) ?? 'none';
+  const [latest] = open;
+  if (asksWorkers)
+    observed.definitions = (latest && (await reads.definitions(executionOf(latest)))) ?? 'none';
   return observed;
 }
 

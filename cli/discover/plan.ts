@@ -8,6 +8,8 @@ export const MAX_TYPES = 100;
 /** Most pages of a history, and events in each; a longer one is read from its beginning, and its last event. */
 export const HISTORY_PAGES = 3;
 export const PAGE_EVENTS = 500;
+/** Most open runs of each type that are described, to find heartbeats. */
+export const MAX_OPEN = 3;
 /** Most parents of child workflows that are described. */
 export const MAX_PARENTS = 20;
 
@@ -35,7 +37,7 @@ export function planOf(namespace: string, address: string, selection: Selection)
     `Reads the namespace ${namespace} of Temporal at ${address}, and changes nothing:`,
     `  lists of runs:   at most ${MAX_PAGES} calls, ${PAGE_RUNS} runs each: those ${filters}`,
     `  histories:       of at most ${runs} runs of each workflow type (${number} types), at most ${HISTORY_PAGES + 1} calls each`,
-    `  descriptions:    of one open run of each type, and of at most ${MAX_PARENTS} parents of child workflows`,
+    `  descriptions:    of at most ${MAX_OPEN} open runs of each type, and of at most ${MAX_PARENTS} parents of child workflows`,
     asksWorkers
       ? '  queries:         one to an open run of each type, for its definitions; Temporal bills it, and a worker answers it'
       : '  queries:         none; --query asks one open run of each type for its definitions',

@@ -11,8 +11,8 @@ import { definitionsOf, type Definitions } from './observed.js';
 import { HISTORY_PAGES, MAX_PAGES, PAGE_EVENTS, PAGE_RUNS, type Selection } from './plan.js';
 import { decodePayload } from './seen-values.js';
 
-/** Deadline of a call, in milliseconds, with the attempts that Temporal's SDK makes by itself. */
-const CALL_LIMIT_MS = 30_000;
+/** Deadline of a call, in milliseconds: Temporal's SDK repeats one that is throttled for some 35 s before it reports that. */
+const CALL_LIMIT_MS = 60_000;
 /** Deadline of a query, in milliseconds: without a worker, Temporal itself waits for longer. */
 const QUERY_LIMIT_MS = 10_000;
 /** Least time between two calls, in milliseconds. Temporal's default limit is 10 lists a second for all of a namespace. */

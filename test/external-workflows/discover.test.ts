@@ -113,7 +113,7 @@ test('each workflow type gets a draft that is valid and has no value; a server r
     client.start('asks', { arg1: 1 }, randomUUID()).catch(() => undefined),
   );
   const { questions } = await reading('it asks', token, (value) => value.questions.length > 0);
-  await client.answer(token, questions[0].key, { approved: true, arg2: 'as drafted' });
+  await client.answer(token, questions[0]!.key, { approved: true, arg2: 'as drafted' });
   const { result } = await reading('it has ended', token, ({ isOver }) => isOver);
   expect(result).toEqual({ answers: ['yes (as drafted)'] });
 });
