@@ -9,7 +9,7 @@ export const FAST = [
   'auth/{counts,proxies}',
   'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
   'estimates/fit',
-  'external-workflows/{language,mapping}',
+  'external-workflows/{discover-drafts,discover-shapes,language,mapping}',
   'fair/order',
   'foreign-clients/passed',
   'http-jobs/event-positions',

@@ -20,6 +20,7 @@ import { registerDeadLetters } from '../mailbox/cli/dead-letters.js';
 import { registerConformance } from './commands/conformance.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDeploy } from './commands/deploy.js';
+import { registerDiscover } from './commands/discover.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerGc } from './commands/gc.js';
@@ -69,6 +70,7 @@ const COMMANDS = [
     registerBackup,
     registerRestore,
     registerAdopt,
+    registerDiscover,
     registerHistory,
     registerReplay,
     registerStorage,

@@ -1,9 +1,10 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { defined } from '../../operations/defined.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
+import { since } from '../client/since.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, say } from '../console.js';
 
@@ -80,22 +81,4 @@ export function registerList(program: Command): void {
     }
     return EXIT.ok;
   });
-}
-
-/** Maximum age: a century; longer ones are typing errors. */
-const MOST_DAYS = 36_500;
-const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
-
-/** @returns an age in seconds, or a time, which the server checks. @throws InvalidArgumentError */
-function since(text: string): number | string {
-  if (/^\d{4}-/.test(text)) return text;
-  const [, amount, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (amount === undefined)
-    throw new InvalidArgumentError(
-      'expected a time such as 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d.',
-    );
-  const seconds = Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
-  if (seconds > MOST_DAYS * UNIT_SECONDS.d)
-    throw new InvalidArgumentError(`expected an age of at most ${MOST_DAYS}d.`);
-  return seconds;
 }

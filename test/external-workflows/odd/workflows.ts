@@ -6,6 +6,7 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  executeChild,
   isCancellation,
   proxyActivities,
   setHandler,
@@ -39,6 +40,11 @@ export async function Result(kind: string): Promise<unknown> {
 /** Gives its arguments back. */
 export async function Echo(...args: unknown[]): Promise<unknown> {
   return { args };
+}
+
+/** Gives its arguments back, by a child workflow. */
+export async function Parent(): Promise<unknown> {
+  return executeChild(Echo, { args: ['from', 'a', 'parent'] });
 }
 
 export async function Fails(message: string): Promise<void> {

@@ -1,0 +1,71 @@
+/** Drafts a tool for each workflow type, with a name of its own, and writes them if there is a folder for them. */
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Settings } from '../../platform/config.js';
+import { filesOf } from '../../platform/project.js';
+import { yamlFolders, yamlPaths } from '../../platform/tools.js';
+import { toolNameOf } from '../../pipelines/yaml-file.js';
+import { shortestPath } from '../shortest-path.js';
+import { draftOf, type Found } from './draft.js';
+import type { Source } from './header.js';
+import { toolNameFor } from './names.js';
+import { statusCounts, taskQueues } from './runs.js';
+import { existingFiles, writeDraft, type ExistingFile } from './write-drafts.js';
+
+/** A draft, as `--json` has it. */
+export interface Draft {
+  tool: string;
+  type: string;
+  taskQueues: string[];
+  /** Runs by status. */
+  runs: Record<string, number>;
+  /** Number of histories that were read. */
+  histories: number;
+  /** Path of its file; without a folder, the file's name. */
+  file: string;
+  isWritten: boolean;
+  yaml: string;
+}
+
+/** @throws CommandFailure if the folder can't be written */
+export function draftAll(
+  found: readonly Found[],
+  settings: Settings,
+  { output, force = false }: { output?: string; force?: boolean },
+  source: Source,
+): Draft[] {
+  const existing = output === undefined ? [] : existingFiles(output);
+  const taken = namesOf(settings, existing, output);
+  return found.map((one) => {
+    const covering = existing.find(({ type }) => type === one.type);
+    const tool = covering ? toolNameOf(covering.file) : toolNameFor(one.type, taken);
+    taken.add(tool);
+    const path = covering?.file ?? join(output ?? '', `${tool}.yaml`);
+    const yaml = draftOf(tool, one, source);
+    const { type, infos, observed } = one;
+    const isWritten = output !== undefined && writeDraft(path, output, yaml, force);
+    return {
+      ...{ tool, type, taskQueues: taskQueues(infos), runs: statusCounts(infos) },
+      ...{ histories: observed.histories, file: output === undefined ? path : shortestPath(path) },
+      ...{ isWritten, yaml },
+    };
+  });
+}
+
+/** Names of the project's tools and pipelines, as far as files' names show them. A broken file in the folder keeps its own. */
+function namesOf(settings: Settings, existing: ExistingFile[], output: string | undefined): Set<string> {
+  const elsewhere = yamlFolders(settings)
+    .map(({ path }) => path)
+    .filter((path) => output === undefined || resolve(path) !== resolve(output))
+    .flatMap(yamlPaths);
+  return new Set([
+    ...filesOf('tools', settings).map(moduleName),
+    ...elsewhere.map(toolNameOf),
+    ...existing.flatMap(({ name }) => name ?? []),
+  ]);
+}
+
+/** `refund` for `refund.ts` and for `refund/index.ts`. */
+function moduleName(path: string): string {
+  const name = basename(path, extname(path));
+  return name === 'index' ? basename(dirname(path)) : name;
+}

@@ -1,0 +1,111 @@
+/** Runs as lists have them: by type, with their statuses and durations. */
+import proto from '@temporalio/proto';
+import { median } from '../../operations/estimate.js';
+import { toDate } from '../../engine/history.js';
+import type { RunInfo } from '../../engine/current-runs.js';
+
+const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
+const RUNNING = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+const COMPLETED = Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
+const CONTINUED = Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
+
+/** Least time-out of a draft, and how often the longest run fits into it. */
+const LEAST_TIMEOUT_MINUTES = 60;
+const TIMEOUT_ROOM = 4;
+/** A year: the maximum of a tool's file. */
+const MAX_MINUTES = 365 * 24 * 60;
+
+export function byType(infos: readonly RunInfo[]): Map<string, RunInfo[]> {
+  return grouped(infos, ({ type }) => type?.name ?? '');
+}
+
+/** Numbers by status, the most frequent first: `9 completed, 2 failed`. */
+export function statusCounts(infos: readonly RunInfo[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { status } of infos) {
+    const name = statusName(status ?? 0);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
+}
+
+function statusName(status: number): string {
+  return (Status[status] ?? '').replace('WORKFLOW_EXECUTION_STATUS_', '').toLowerCase().replaceAll('_', ' ');
+}
+
+/** Task queues, the one of most runs first. */
+export function taskQueues(infos: readonly RunInfo[]): string[] {
+  const groups = grouped(infos, ({ taskQueue }) => taskQueue ?? '');
+  return [...groups]
+    .filter(([queue]) => queue !== '')
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([queue]) => queue);
+}
+
+/** The runs whose histories say most: completed ones, one that is open, then others; the latest of each first. */
+export function chosenRuns(infos: readonly RunInfo[], count: number): RunInfo[] {
+  const latest = [...infos].sort((one, other) => startMs(other) - startMs(one));
+  const [open, ...moreOpen] = latest.filter(isOpenRun);
+  const completed = latest.filter(({ status }) => status === COMPLETED);
+  const others = latest.filter((info) => !isOpenRun(info) && info.status !== COMPLETED);
+  const first = completed.slice(0, Math.max(1, count - (open ? 1 : 0)));
+  const rest = [...completed.slice(first.length), ...others, ...moreOpen];
+  return [...first, ...(open ? [open] : []), ...rest].slice(0, count);
+}
+
+export function isOpenRun({ status }: RunInfo): boolean {
+  return status === RUNNING;
+}
+
+export interface Durations {
+  /** Median of the completed executions, in seconds; undefined without any. */
+  medianSeconds?: number;
+  /** Longest execution, also of those that are open, in seconds. */
+  longestSeconds: number;
+}
+
+/** Durations of executions: runs that continue as new are one. */
+export function durationsOf(infos: readonly RunInfo[], nowMs: number): Durations {
+  const completed: number[] = [];
+  let longestSeconds = 0;
+  for (const runs of grouped(infos, ({ execution }) => execution?.workflowId ?? '').values()) {
+    let beganMs: number | undefined;
+    for (const run of [...runs].sort((one, other) => startMs(one) - startMs(other))) {
+      beganMs ??= startMs(run);
+      const seconds =
+        Math.max(0, (run.closeTime ? toDate(run.closeTime).getTime() : nowMs) - beganMs) / 1_000;
+      longestSeconds = Math.max(longestSeconds, seconds);
+      if (run.status === COMPLETED) completed.push(seconds);
+      if (run.status !== CONTINUED) beganMs = undefined;
+    }
+  }
+  return { longestSeconds, ...(completed.length > 0 ? { medianSeconds: median(completed) } : {}) };
+}
+
+/** Two significant digits, of at least a hundredth of a minute. */
+export function estimateMinutes(seconds: number): number {
+  return Math.min(MAX_MINUTES, Math.max(0.01, Number((seconds / 60).toPrecision(2))));
+}
+
+/** The longest execution time-out of the runs, else the longest run with room. */
+export function timeoutMinutes(timeoutsSeconds: readonly number[], longestSeconds: number): number {
+  const minutes = timeoutsSeconds.length
+    ? Math.max(...timeoutsSeconds) / 60
+    : Math.max(LEAST_TIMEOUT_MINUTES, Math.ceil((longestSeconds * TIMEOUT_ROOM) / 3600) * 60);
+  return Math.min(MAX_MINUTES, Number(minutes.toFixed(2)));
+}
+
+function grouped(infos: readonly RunInfo[], keyOf: (info: RunInfo) => string): Map<string, RunInfo[]> {
+  const groups = new Map<string, RunInfo[]>();
+  for (const info of infos) {
+    const key = keyOf(info);
+    const group = groups.get(key);
+    if (group) group.push(info);
+    else groups.set(key, [info]);
+  }
+  return groups;
+}
+
+function startMs({ startTime }: RunInfo): number {
+  return toDate(startTime ?? {}).getTime();
+}
