@@ -42,7 +42,7 @@ export function draftOf(name: string, found: Found, source: Source): string {
     args: inputs?.args,
     output: output === 'mixed' ? undefined : output,
     'estimate-minutes': medianSeconds === undefined ? undefined : estimateMinutes(medianSeconds),
-    'timeout-minutes': timeoutMinutes(observed.timeoutsSeconds, longestSeconds),
+    'timeout-minutes': timeoutMinutes(observed.timeoutsSeconds, longestSeconds, question !== undefined),
     progress: progress?.progress,
     question: question?.isSeen ? question.question : undefined,
   });
@@ -64,7 +64,7 @@ export function draftOf(name: string, found: Found, source: Source): string {
     'timeout-minutes',
     observed.timeoutsSeconds.length > 0
       ? 'The longest execution time-out of the runs.'
-      : `No run has an execution time-out; the longest took ${humanDuration(longestSeconds)}.`,
+      : `No run has an execution time-out; the longest took ${humanDuration(longestSeconds)}.${question ? ' It includes the time that people take to answer.' : ''}`,
   );
   if (progress) say('progress', `Proposed: ${progress.reason}.`);
   if (question?.isSeen) say('question', "Proposed by names: check the query's value, and `decline`.");

@@ -11,6 +11,8 @@ const CONTINUED = Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
 
 /** Least time-out of a draft, and how often the longest run fits into it. */
 const LEAST_TIMEOUT_MINUTES = 60;
+/** Time-out of a workflow that asks, in minutes: three days. */
+const ANSWER_MINUTES = 3 * 24 * 60;
 const TIMEOUT_ROOM = 4;
 /** A year: the maximum of a tool's file. */
 const MAX_MINUTES = 365 * 24 * 60;
@@ -87,11 +89,16 @@ export function estimateMinutes(seconds: number): number {
   return Math.min(MAX_MINUTES, Math.max(0.01, Number((seconds / 60).toPrecision(2))));
 }
 
-/** The longest execution time-out of the runs, else the longest run with room. */
-export function timeoutMinutes(timeoutsSeconds: readonly number[], longestSeconds: number): number {
+/** The longest execution time-out of the runs, else the longest run with room; days where a person has to answer in that time. */
+export function timeoutMinutes(
+  timeoutsSeconds: readonly number[],
+  longestSeconds: number,
+  isAsking = false,
+): number {
+  const least = isAsking ? ANSWER_MINUTES : LEAST_TIMEOUT_MINUTES;
   const minutes = timeoutsSeconds.length
     ? Math.max(...timeoutsSeconds) / 60
-    : Math.max(LEAST_TIMEOUT_MINUTES, Math.ceil((longestSeconds * TIMEOUT_ROOM) / 3600) * 60);
+    : Math.max(least, Math.ceil((longestSeconds * TIMEOUT_ROOM) / 3600) * 60);
   return Math.min(MAX_MINUTES, Number(minutes.toFixed(2)));
 }
 

@@ -229,6 +229,7 @@ describe('durations', () => {
   test('minutes of a file are in its limits', () => {
     expect([0, 0.1, 200, 1e10].map(estimateMinutes)).toEqual([0.01, 0.01, 3.3, 525_600]);
     expect(timeoutMinutes([90, 30], 9_999)).toBe(1.5);
+    expect(timeoutMinutes([], 10, true)).toBe(4_320);
     expect([10, 3_000, 1e12].map((longest) => timeoutMinutes([], longest))).toEqual([60, 240, 525_600]);
   });
 });
