@@ -16,7 +16,6 @@ import {
   type ProvidedInput,
 } from '../operations/wire.js';
 import type { Signer } from '../platform/signer.js';
-import { assertSize } from './arguments.js';
 import type { TemporalClient } from './temporal.js';
 
 /** Who answers, and the function that signs for it. */
@@ -57,7 +56,8 @@ export function verifiedAnswers(
 /**
  * Answers an input request.
  *
- * @param read reads the operation, and checks its principal
+ * @param record of the operation, of now
+ * @param read reads it again
  * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
  * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden`, `invalid_answer`, `too_large`, `not_found`,
  *   `unavailable`
@@ -65,13 +65,12 @@ export function verifiedAnswers(
 export async function answerOperation(
   temporal: TemporalClient,
   workflowId: string,
+  record: OperationRecord,
   read: () => Promise<OperationRecord>,
   key: string,
   answer: Answer,
   { by, sign }: SignedBy,
 ): Promise<'accepted' | 'queued'> {
-  assertSize('answer', answer);
-  const record = await read();
   if (isTerminal(record.status)) throw closedError(record);
   const refusal = answererProblem(record.inputRequests[key] ?? {}, by, record.principal);
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);

@@ -12,7 +12,7 @@ import type { Storage } from '../platform/storage/index.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
 import { answerOperation, signedBy } from './answer.js';
-import { checkArguments, sizeOfCall } from './arguments.js';
+import { assertSize, checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
 import { awaitCancellation, cancelOperation } from './cancelling.js';
 import { deleteOperation } from './delete.js';
@@ -219,7 +219,9 @@ export class Engine {
     const { workflowId } = located;
     const roles = answerer.roles?.length ? { roles: [...answerer.roles] } : {};
     const by = { principal: answerer.principal ?? principal, ...roles };
-    const { tool, runId } = await read();
+    assertSize('answer', answer);
+    const record = await read();
+    const { tool, runId } = record;
     const mapping = this.tools.get(tool)?.external?.question;
     if (mapping) {
       const expire = () => records.external.expire(runId);
@@ -230,7 +232,7 @@ export class Engine {
       return answerExternal(temporal, workflowId, readNow, { mapping, key, answer, by }).finally(expire);
     }
     const signing = signedBy(this.#signer, workflowId, by, !this.operatorAnswers);
-    return answerOperation(temporal, workflowId, read, key, answer, signing);
+    return answerOperation(temporal, workflowId, record, read, key, answer, signing);
   }
 
   /**

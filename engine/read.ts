@@ -40,6 +40,7 @@ interface KeptRecord {
 
 /** Reads operations over one connection. */
 export class Records {
+  /** By token and run ID: a run may have been adopted by several. */
   readonly #closed = new Map<string, KeptRecord>();
   readonly #progress: ProgressReader;
   readonly overdue: OverdueRuns;
@@ -89,12 +90,12 @@ export class Records {
   ): Promise<OperationRecord> {
     const { workflowId, run } = located;
     const memo = await this.#startMemoOf(description, principal, run);
-    const kept = this.#closed.get(description.runId);
+    const kept = this.#closed.get(keyOf(token, description));
     const isFresh =
       kept &&
       performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
       isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
-    if (isFresh && !isOpen(description)) return { ...kept.record, token };
+    if (isFresh && !isOpen(description)) return kept.record;
     if (await this.overdue.endIfOverdue(description))
       return this.#read(principal, token, located, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
@@ -120,7 +121,7 @@ export class Records {
 
   #keep(record: OperationRecord): void {
     const kept = { record, isPastKeepAlive: isPastKeepAlive(record), readAtMs: performance.now() };
-    this.#closed.set(record.runId, kept);
+    this.#closed.set(keyOf(record.token, record), kept);
     if (this.#closed.size > CLOSED_CACHE_ENTRIES) this.#closed.delete(this.#closed.keys().next().value!);
   }
 
@@ -238,6 +239,10 @@ export class Records {
       message: await statusLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }),
     };
   }
+}
+
+function keyOf(token: string, { runId }: { runId: string }): string {
+  return `${token}\n${runId}`;
 }
 
 /** The part of a record that is fixed by the start. */

@@ -10,12 +10,33 @@ import { at, entriesOf, isMap, itemsOf } from '../pipelines/values.js';
 const DEFAULT_FIELDS = { properties: { approved: {} } };
 
 export function checkToolFile(file: unknown, report: Report): void {
+  checkKind(file, report);
   checkInput(file, report);
   checkArguments(at(file, 'args'), ['args'], at(file, 'input'), 'input', report);
   checkId(file, report);
   checkSchema(at(file, 'output'), ['output'], report);
   checkProgress(at(file, 'progress'), report);
   checkQuestion(at(file, 'question'), report);
+}
+
+/** Keys that only workflows have: Longhaul's own workflow calls a Nexus operation. */
+const OF_WORKFLOWS = ['progress', 'question', 'cancel', 'adopt'];
+
+function checkKind(file: unknown, report: Report): void {
+  if (!isMap(file)) return;
+  const [workflow, nexus] = [at(file, 'workflow'), at(file, 'nexus')];
+  if (workflow === undefined && nexus === undefined)
+    report(
+      [],
+      'expected `workflow` or `nexus`, such as `workflow: { type: RefundWorkflow, task-queue: refunds }`',
+    );
+  if (nexus === undefined) return;
+  if (workflow !== undefined) report(['nexus'], 'expected either `workflow` or `nexus`; got both', 'key');
+  for (const key of OF_WORKFLOWS)
+    if (at(file, key) !== undefined)
+      report([key], 'belongs to tools over workflows; Longhaul itself calls a Nexus operation', 'key');
+  if (Array.isArray(at(file, 'args')))
+    report(['args'], 'expected a map of fields and inputs: a Nexus operation has one input; got a list');
 }
 
 function checkInput(file: unknown, report: Report): void {

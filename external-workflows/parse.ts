@@ -53,11 +53,11 @@ const GAP_KEYS: Partial<Record<string, string[]>> = {
   estimate: ['estimate-minutes'],
 };
 
-/** Whether a YAML file is a tool's, not a pipeline's: it has the key `workflow`, and no `jobs`. */
+/** Whether a YAML file is a tool's, not a pipeline's: it has the key `workflow` or `nexus`, and no `jobs`. */
 export function isToolFile(path: string): boolean {
   try {
     const text = readFileSync(path, 'utf8');
-    return /^["']?workflow["']?\s*:/m.test(text) && !/^["']?jobs["']?\s*:/m.test(text);
+    return /^["']?(workflow|nexus)["']?\s*:/m.test(text) && !/^["']?jobs["']?\s*:/m.test(text);
   } catch {
     return false;
   }

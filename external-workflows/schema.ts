@@ -48,6 +48,19 @@ const workflow = z.strictObject(
   { error: 'expected a map such as `{ type: RefundWorkflow, task-queue: refunds }`' },
 );
 
+const nexus = z.strictObject(
+  {
+    endpoint: text('expected the name of a Nexus endpoint').meta({
+      description: 'Nexus endpoint in the connected Temporal.',
+    }),
+    service: text('expected the name of a service').meta({ description: 'Nexus service.' }),
+    operation: text('expected the name of an operation').meta({
+      description: 'Operation of the service; its input is one object.',
+    }),
+  },
+  { error: 'expected a map such as `{ endpoint: payments, service: refunds, operation: refund }`' },
+);
+
 const progressMap = z.strictObject(
   {
     progress: path.optional().meta({ description: 'Where the number of finished units is.' }),
@@ -174,7 +187,8 @@ export const toolFile = z
         })
         .optional()
         .meta({ description: 'What the tool does, for people and models.' }),
-      workflow: workflow.meta({ description: 'The workflow.' }),
+      workflow: workflow.optional().meta({ description: 'The workflow.' }),
+      nexus: nexus.optional().meta({ description: 'Instead of a workflow: a Nexus operation.' }),
       input: jsonSchema.optional().meta({
         description: "The tool's arguments: the JSON Schema of an object, with `properties` and `required`.",
       }),
@@ -216,7 +230,7 @@ export const toolFile = z
             'Whether runs of this workflow type that were started elsewhere can become operations.',
         }),
     },
-    { error: 'expected a tool: a map with `workflow`' },
+    { error: 'expected a tool: a map with `workflow` or `nexus`' },
   )
   .meta({ title: 'Longhaul tool over an external workflow' });
 
@@ -228,6 +242,7 @@ export const LEVELS: Record<string, z.ZodObject> = {
   '': toolFile,
   description,
   workflow,
+  nexus,
   progress,
   'progress.map': progressMap,
   question,

@@ -7,6 +7,7 @@ import {
   type ExternalWorkflow,
   type QuestionMapping,
 } from '../operations/external-workflow.js';
+import { NEXUS_WORKFLOW, type NexusCall } from '../operations/nexus-call.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
 import type { FileArguments, ToolFile } from './schema.js';
@@ -24,7 +25,9 @@ const APPROVAL: JsonSchema = {
 
 /** @throws LonghaulError `invalid_arguments` with a line for each problem of its schemas */
 export function externalTool(file: ToolFile, name: string): Tool {
-  const external = externalWorkflowOf(file);
+  const args = argumentList(file.args);
+  const { workflow, nexus } = file;
+  const external = workflow && externalWorkflowOf(file, workflow);
   const estimateMinutes = file['estimate-minutes'];
   const isEstimated = estimateMinutes !== undefined;
   const tool = defineTool({
@@ -37,26 +40,32 @@ export function externalTool(file: ToolFile, name: string): Tool {
     // Temporal's own time-out doesn't stand still while a person is awaited.
     questions: {},
     retryableErrors: file['retryable-errors'],
-    cleanup: "the workflow's own code decides what is undone; it may still complete.",
+    cleanup: nexus
+      ? 'the operation is asked to stop, and decides what is undone.'
+      : "the workflow's own code decides what is undone; it may still complete.",
   });
+  const made = { ...tool, isEstimated, description: describe({ ...tool, isEstimated }) };
+  if (external)
+    return {
+      ...made,
+      workflow: external.type,
+      external,
+      toWorkflowArguments: (values) => argumentsOf(args, values),
+    };
   return {
-    ...tool,
-    isEstimated,
-    description: describe({ ...tool, isEstimated }),
-    workflow: external.type,
-    external,
-    toWorkflowArguments: (values) => argumentsOf(external.args, values),
+    ...made,
+    workflow: NEXUS_WORKFLOW,
+    toWorkflowArguments: (values) => [{ ...nexus!, input: argumentsOf(args, values)[0] } satisfies NexusCall],
   };
 }
 
-function externalWorkflowOf(file: ToolFile): ExternalWorkflow {
-  const { workflow, progress, question, cancel, adopt } = file;
+function externalWorkflowOf(file: ToolFile, workflow: NonNullable<ToolFile['workflow']>): ExternalWorkflow {
+  const { progress, question, cancel, adopt } = file;
   return {
     type: workflow.type,
     taskQueue: workflow['task-queue'],
     namespace: workflow.namespace,
     id: workflow.id,
-    args: argumentList(file.args),
     progress: progress && {
       from: progress.query === undefined ? 'heartbeats' : { query: progress.query },
       fields: defined(progress.map),
@@ -87,8 +96,13 @@ function argumentList(args: FileArguments | undefined): ArgumentList {
   return Array.isArray(args) ? args : [args];
 }
 
-function descriptionOf({ description, workflow }: ToolFile) {
-  if (description === undefined) return { does: `Runs the workflow ${workflow.type}.` };
+function descriptionOf({ description, workflow, nexus }: ToolFile) {
+  if (description === undefined)
+    return {
+      does: workflow
+        ? `Runs the workflow ${workflow.type}.`
+        : `Runs the operation ${nexus?.operation} of ${nexus?.service}.`,
+    };
   if (typeof description === 'string') return { does: description };
   const { does, returns } = description;
   return { does, ...defined({ useWhen: description['use-when'], returns }) };

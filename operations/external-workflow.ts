@@ -58,7 +58,6 @@ export interface ExternalWorkflow {
   namespace: string | undefined;
   /** Template of workflow IDs, with `{argument}`; undefined: the operation's token. */
   id: string | undefined;
-  args: ArgumentList;
   progress: ProgressMapping | undefined;
   question: QuestionMapping | undefined;
   /** Undefined: Temporal's own cancel request. */

@@ -38,8 +38,8 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 export type CodeKind = 'tools' | 'workflows' | 'activities';
 
-/** The code of pipelines and queues: loaded whether or not the shipped tools are served. */
-const ALWAYS_SERVED: readonly string[] = ['pipeline', 'queue'];
+/** The code of pipelines, queues and Nexus operations: loaded whether or not the shipped tools are served. */
+const ALWAYS_SERVED: readonly string[] = ['pipeline', 'queue', 'nexus'];
 /** The workflows of the mailbox. Always loaded, so that any worker can serve a mailbox. */
 const MAILBOX_WORKFLOWS = builtinModule('mailbox/workflows/index');
 

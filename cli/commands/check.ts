@@ -126,7 +126,8 @@ async function checkFile(file: string): Promise<Checked> {
   if (isToolFile(file)) {
     const { value: tool, problems } = parseToolFile(file);
     if (!tool) return { file, ok: false, problems };
-    const gives = `tool ${tool.name}, workflow ${tool.workflow} on task queue ${tool.external!.taskQueue}`;
+    const place = tool.external ? ` on task queue ${tool.external.taskQueue}` : '';
+    const gives = `tool ${tool.name}, workflow ${tool.workflow}${place}`;
     return { file, ok: true, tool: tool.name, gives, problems };
   }
   const { parsePipelineFile } = await import('../../pipelines/parse.js');

@@ -10,7 +10,6 @@ import { argumentsOf, type QuestionMapping } from '../../operations/external-wor
 import { isTerminal, type Answer, type OperationRecord } from '../../operations/record.js';
 import { check } from '../../operations/schema.js';
 import { closedError, type SignedBy } from '../answer.js';
-import { assertSize } from '../arguments.js';
 import { decodePayloads, eventsFromEnd } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 
@@ -33,7 +32,6 @@ export async function answerExternal(
   read: () => Promise<OperationRecord>,
   { mapping, key, answer, by }: { mapping: QuestionMapping; key: string; answer: Answer; by: SignedBy['by'] },
 ): Promise<'accepted' | 'queued'> {
-  assertSize('answer', answer);
   const record = await read();
   if (isTerminal(record.status)) throw closedError(record);
   const request = record.inputRequests[key];

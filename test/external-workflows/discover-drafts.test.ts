@@ -46,7 +46,8 @@ test('a draft has the types of inputs and result, the durations, and what it is 
   expect(text).toContain('since 2026-11-18: 1 completed; histories read: 2.');
   expect(text).toContain('# Signals in histories: note(string).');
   expect(text).toContain('workflow: { type: RefundWorkflow, task-queue: orders }');
-  expect(tool.external).toMatchObject({ type: 'RefundWorkflow', taskQueue: 'orders', args: 'object' });
+  expect(tool.external).toMatchObject({ type: 'RefundWorkflow', taskQueue: 'orders' });
+  expect(tool.toWorkflowArguments({ order: 'o' })).toEqual([{ order: 'o' }]);
   expect(tool.inputSchema).toMatchObject({
     properties: { order: { type: 'string' }, amount: { type: 'number' }, lines: { type: 'array' } },
     required: ['order', 'amount'],
@@ -70,7 +71,8 @@ test('arguments in order, and those with other encodings', () => {
     { otherNamespace: 'shop' },
   );
   expect(text).toContain('Argument 2 is encoded as binary/encrypted');
-  expect(tool.external).toMatchObject({ args: ['arg1', 'arg2'], namespace: 'shop' });
+  expect(tool.external).toMatchObject({ namespace: 'shop' });
+  expect(tool.toWorkflowArguments({ arg1: 1, arg2: 2 })).toEqual([1, 2]);
   expect(tool.deadlineSeconds).toBe(7_200);
 });
 

@@ -56,10 +56,7 @@ async function runByHand(rows: string): Promise<void> {
     await start('ReviewDocument', 'reviews', DOCUMENT),
     await start('ReviewDocument', 'reviews', DOCUMENT),
   ];
-  await eventually(
-    'it asks',
-    async () => ((await reviews[0]!.query('open_questions')) as unknown[]).length > 0,
-  );
+  await eventually('it asks', async () => (await reviews[0]!.query<unknown[]>('open_questions')).length > 0);
   await reviews[0]!.signal('decide', { verdict: 'approve', comment: '' });
   const batch = await start('ImportBatch', 'imports', { source: rows, chunkSize: 100 });
   await Promise.all([refunds[0]!.result(), reviews[0]!.result(), batch.result()]);

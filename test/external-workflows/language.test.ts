@@ -54,7 +54,7 @@ describe('a tool', () => {
   test('needs no more than a type and a task queue', () => {
     const tool = toolOf(WORKFLOW);
     expect(tool).toMatchObject({ name: 'refund_order', workflow: 'Refund', deadlineSeconds: 86_400 });
-    expect(tool.external).toMatchObject({ taskQueue: 'refunds', args: 'object' });
+    expect(tool.external).toMatchObject({ type: 'Refund', taskQueue: 'refunds' });
     expect(tool.inputSchema).toMatchObject({ properties: {}, additionalProperties: false });
     expect(tool.toWorkflowArguments({})).toEqual([{}]);
   });
@@ -84,6 +84,13 @@ describe('a tool', () => {
     });
   });
 
+  test('over a Nexus operation starts the workflow that calls it', () => {
+    const nexus = { endpoint: 'payments', service: 'refunds', operation: 'refund' };
+    const tool = toolOf(`nexus: ${JSON.stringify(nexus)}\n${INPUT}\nargs: { id: order_id }`);
+    expect(tool).toMatchObject({ workflow: 'longhaul_nexus', external: undefined });
+    expect(tool.toWorkflowArguments({ order_id: 'a' })).toEqual([{ ...nexus, input: { id: 'a' } }]);
+  });
+
   test('with a question asks for an approval unless it has fields of its own', () => {
     expect(toolOf(`${WORKFLOW}\n${QUESTION}`).external!.question).toMatchObject({
       schema: { properties: { approved: { type: 'boolean' } }, required: ['approved'] },
@@ -93,11 +100,18 @@ describe('a tool', () => {
 });
 
 test.each([
-  ['an empty file', '▸', 'expected a tool: a map with `workflow`; got an empty file'],
+  ['an empty file', '▸', 'expected a tool: a map with `workflow` or `nexus`; got an empty file'],
+  ['no workflow', '▸name: x', 'expected `workflow` or `nexus`'],
+  ['both', `${WORKFLOW}\n▸nexus: { endpoint: e, service: s, operation: o }`, 'got both'],
   [
-    'no workflow',
-    '▸name: x',
-    'workflow: missing; expected a map such as `{ type: RefundWorkflow, task-queue: refunds }`',
+    'a question to a Nexus operation',
+    `nexus: { endpoint: e, service: s, operation: o }\n▸${QUESTION}`,
+    'belongs to tools over workflows',
+  ],
+  [
+    'a Nexus operation with several arguments',
+    `nexus: { endpoint: e, service: s, operation: o }\n${INPUT}\nargs: ▸[order_id]`,
+    'expected a map of fields and inputs',
   ],
   [
     'no task queue',

@@ -1,4 +1,5 @@
 /** Queues of tools: how many operations run at once, who is next, what waiting ones say, and that no turn gets lost. */
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,6 +15,8 @@ import { TestStack, type Part } from '../support/test-stack.js';
 jest.setTimeout(PROCESSES_MS);
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-fair-'));
+/** Callers of their own: lists of others would be full of their operations. */
+const TENANT = `fair-${randomUUID()}`;
 let stack: TestStack;
 let worker: Part;
 const callers: Record<'alice' | 'bob' | 'carol', JobsClient> = {} as never;
@@ -38,7 +41,7 @@ beforeAll(async () => {
   worker = stack.worker();
   await stack.ready();
   for (const subject of ['alice', 'bob', 'carol'] as const)
-    callers[subject] = new JobsClient(stack.base, addApiKey(keys, { tenant: 'acme', subject })[0]);
+    callers[subject] = new JobsClient(stack.base, addApiKey(keys, { tenant: TENANT, subject })[0]);
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();

@@ -2,6 +2,7 @@
  * Brings every shipped workflow, and workflows of a project, to each of their ends. What has run replays, and each end has a kept
  * history of the current tag: `LONGHAUL_RECORD=1` writes those that are missing.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
@@ -10,9 +11,11 @@ import { queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/queue-wire
 import { Hosts } from '../hosts/support.js';
 import { PIPELINES } from '../hosts/pipelines.js';
 import { join as joinMailbox, longWait, messageOf, newPrincipal, once, openMailbox, workflowId } from '../mailbox/support.js';
+import { startOddWorker } from '../external-workflows/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
+import { connectAsOperator } from '../support/run-temporal.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { isKept, isRecording, keep, PROJECT } from './kept.js';
 
@@ -191,6 +194,37 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
     const child = events!.find((event) => event.childWorkflowExecutionStartedEventAttributes);
     const page = child!.childWorkflowExecutionStartedEventAttributes!.workflowExecution!.workflowId!;
     return [paged!, { name: 'pipeline_page/completed', workflowId: page }];
+  },
+  async 'a Nexus operation that completed, failed, or was cancelled'() {
+    const taskQueue = `histories-${randomUUID()}`;
+    const endpoint = 'histories';
+    const connection = await connectAsOperator();
+    const { operatorService } = connection;
+    await operatorService.createNexusEndpoint({
+      spec: { name: endpoint, target: { worker: { namespace: 'default', taskQueue } } },
+    });
+    const worker = await startOddWorker(taskQueue);
+    try {
+      const names = [randomUUID()];
+      const { workflow } = await stack.temporal();
+      const isOpen = () =>
+        workflow
+          .getHandle(`review-${names[0]}`)
+          .describe()
+          .catch(() => undefined);
+      const reviewed = await client.start('nexus_review', { names });
+      await eventually('the operation has begun', isOpen);
+      return [
+        ...(await ended('longhaul_nexus/completed', 'nexus_greet', { name: 'Ada' })),
+        ...(await ended('longhaul_nexus/failed', 'nexus_refuse', { why: 'closed' })),
+        ...(await canceled('longhaul_nexus/canceled', reviewed, () => true)),
+      ];
+    } finally {
+      await worker.kill();
+      const { endpoints } = await operatorService.listNexusEndpoints({ name: endpoint });
+      for (const { id, version } of endpoints) await operatorService.deleteNexusEndpoint({ id: id!, version: version! });
+      await connection.close();
+    }
   },
   async 'a queue, an operation that had its turn after a wait, and one that was cancelled before'() {
     const easel = mkdtempSync(join(folder, 'easel-'));

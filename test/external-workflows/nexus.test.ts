@@ -1,0 +1,137 @@
+/** Tools over Nexus operations, through every protocol. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { plainClient } from '../support/protocols/plain.js';
+import { protocolClients, type ProtocolClient } from '../support/protocols/index.js';
+import { stateless } from '../support/protocols/rpc.js';
+import { connectAsOperator } from '../support/run-temporal.js';
+import { TestStack } from '../support/test-stack.js';
+import { projectOf, startOddWorker, type OddWorker } from './support.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const QUEUE = `nexus-${randomUUID()}`;
+const ENDPOINT = `desk-${randomUUID()}`;
+const nexus = (operation: string, endpoint = ENDPOINT) =>
+  `nexus: { endpoint: ${endpoint}, service: desk, operation: ${operation} }`;
+const NAMES = 'input: { properties: { names: { type: array, items: { type: string } } }, required: [names] }';
+const TOOLS = {
+  'greet.yaml': `${nexus('greet')}\ninput: { properties: { who: { type: string } } }\nargs: { name: who }\n`,
+  'refuse.yaml': `${nexus('refuse')}\ninput: { properties: { why: { type: string } } }\n`,
+  'review.yaml': `${nexus('review')}\n${NAMES}\n`,
+  'short.yaml': `${nexus('review')}\n${NAMES}\ntimeout-minutes: 0.05\n`,
+  'unknown.yaml': nexus('unknown'),
+  'nowhere.yaml': nexus('greet', 'nowhere'),
+};
+
+let parts: TestStack;
+let odd: OddWorker;
+let clients: ProtocolClient[];
+let client: ProtocolClient;
+
+beforeAll(async () => {
+  const connection = await connectAsOperator();
+  await connection.operatorService.createNexusEndpoint({
+    spec: { name: ENDPOINT, target: { worker: { namespace: 'default', taskQueue: QUEUE } } },
+  });
+  await connection.close();
+  [parts, odd] = await Promise.all([
+    TestStack.start({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
+    startOddWorker(QUEUE),
+  ]);
+  clients = protocolClients(parts.base);
+  client = plainClient(stateless(`${parts.base}/mcp`, {}));
+}, PROCESSES_MS);
+afterAll(async () => {
+  await Promise.all((clients ?? []).map(async (one) => one.close?.()));
+  await Promise.all([odd?.kill(), parts?.stop()]);
+});
+
+const until = (one: ProtocolClient, what: string, token: string, holds: (reading: any) => unknown) =>
+  eventually(`${one.name}: ${what}`, async () => {
+    const reading = await one.read(token);
+    return reading && holds(reading) ? reading : undefined;
+  });
+const ended = (token: string, one = client) => until(one, 'it is over', token, ({ isOver }) => isOver);
+const name = () => `n${randomUUID().slice(0, 8)}`;
+
+test('every protocol calls an operation, waits for one that is a workflow, and cancels it', async () => {
+  const { workflow } = await parts.temporal();
+  await Promise.all(
+    clients.map(async (one) => {
+      const greeted = await one.start('greet', { who: one.name }, randomUUID());
+      expect((await ended(greeted, one)).result).toEqual({ result: `Hello, ${one.name}!` });
+
+      const names = [name()];
+      const token = await one.start('review', { names }, randomUUID());
+      const handle = workflow.getHandle(`review-${names[0]}`);
+      await eventually('the workflow runs', () =>
+        handle.signal('reply', { id: names[0], verdict: 'good' }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect((await ended(token, one)).result).toEqual({ [names[0]!]: 'good' });
+
+      const other = [name()];
+      const canceled = await one.start('review', { names: other }, randomUUID());
+      const described = () => workflow.getHandle(`review-${other[0]}`).describe();
+      await eventually('the workflow runs', () =>
+        described().then(
+          () => true,
+          () => false,
+        ),
+      );
+      await one.cancel(canceled);
+      expect([one.name, (await ended(canceled, one)).states]).toEqual([
+        one.name,
+        expect.arrayContaining(['canceled']),
+      ]);
+      await eventually('so is the workflow', async () => (await described()).status.name === 'CANCELLED');
+    }),
+  );
+});
+
+test('a refusal, and a time-out, end as they should', async () => {
+  const refused = await client.start('refuse', { why: 'closed today' }, randomUUID());
+  const { states, raw } = await ended(refused);
+  expect(states).toEqual(['failed']);
+  expect(JSON.stringify(raw)).toContain('closed today');
+  const late = await client.start('short', { names: [name()] }, randomUUID());
+  expect((await ended(late)).states).toEqual(['timed_out']);
+});
+
+test.each([
+  ['unknown', 'unknown'],
+  ['nowhere', 'nowhere'],
+])('an operation or endpoint that does not exist is named (%s)', async (tool, named) => {
+  const token = await client.start(tool, {}, randomUUID());
+  const { raw } = await until(client, 'it is named', token, (reading) =>
+    JSON.stringify(reading.raw).replace(`"tool":"${tool}"`, '').includes(named),
+  );
+  expect(JSON.stringify(raw)).toMatch(/endpoint|operation/);
+  await client.cancel(token);
+});
+
+test('a killed worker of Longhaul, and one of the service, lose nothing', async () => {
+  const names = [name()];
+  const token = await client.start('review', { names }, randomUUID());
+  const { workflow } = await parts.temporal();
+  const handle = workflow.getHandle(`review-${names[0]}`);
+  await eventually('the workflow runs', () =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await Promise.all(parts.parts.map((part) => part.end('SIGKILL')));
+  await odd.kill();
+  await handle.signal('reply', { id: names[0], verdict: 'bad' });
+  odd = await startOddWorker(QUEUE);
+  parts.server();
+  parts.worker();
+  await parts.ready();
+  expect((await ended(token)).result).toEqual({ [names[0]!]: 'bad' });
+});

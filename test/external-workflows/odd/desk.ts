@@ -1,0 +1,24 @@
+/** A Nexus service: operations that answer at once, that fail, and that are a workflow. */
+import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
+import * as nexus from 'nexus-rpc';
+
+const desk = nexus.service('desk', {
+  greet: nexus.operation<{ name: string }, string>(),
+  refuse: nexus.operation<{ why: string }, never>(),
+  review: nexus.operation<{ names: string[] }, Record<string, string>>(),
+});
+
+/** @param taskQueue of the workflows that operations start */
+export function deskHandler(taskQueue: string): nexus.ServiceHandler<never> {
+  return nexus.serviceHandler(desk, {
+    greet: (_context, { name }) => Promise.resolve(`Hello, ${name}!`),
+    refuse: (_context, { why }) => Promise.reject(new nexus.OperationError('failed', why)),
+    review: new WorkflowRunOperationHandler(async (context, { names }) =>
+      startWorkflow(context, 'Reviews', {
+        workflowId: `review-${names.join('-')}`,
+        taskQueue,
+        args: [names],
+      }),
+    ),
+  }) as never;
+}
