@@ -26,31 +26,40 @@ export interface RunningWorker {
 
 /** @param args of Python's interpreter */
 export async function python(...args: string[]): Promise<string> {
-  const bin = await installVenv('contract-python', join(PYTHON, 'requirements.txt'));
+  const bin = await installPython();
   const { stdout, stderr } = await run(join(bin, 'python'), args, { env: ENVIRONMENT, cwd: PYTHON });
   return stdout + stderr;
 }
 
+/** @returns folder of the executables of the library's environment */
+export function installPython(): Promise<string> {
+  return installVenv('contract-python', join(PYTHON, 'requirements.txt'));
+}
+
 /** @param script a worker, with the defect that it is to have */
 export async function startPython(script: string, ...defect: string[]): Promise<RunningWorker> {
-  const bin = await installVenv('contract-python', join(PYTHON, 'requirements.txt'));
+  const bin = await installPython();
   return start(join(bin, 'python'), (place) => [resolve(PYTHON, script), ...place, ...defect]);
 }
 
-/** The example's unit tests have passed for these sources. */
 export async function startGo(): Promise<RunningWorker> {
+  const built = await buildGo();
+  return start(join(built, 'contractworker'), (place) => place);
+}
+
+/** The example's unit tests have passed for these sources. @returns folder of the worker */
+export function buildGo(): Promise<string> {
   const folder = join(EXAMPLES, 'go');
   const inputs = globSync(['*.go', 'contractworker/*.go', 'go.mod', 'go.sum'], {
     cwd: folder,
     absolute: true,
   });
   const cases = resolve('docs/runtime-contract/answers.json');
-  const built = await installOnce('contract-go', [...inputs.sort(), cases], async (target) => {
+  return installOnce('contract-go', [...inputs.sort(), cases], async (target) => {
     const limits = { cwd: folder, timeout: INSTALL_LIMIT_MS };
     await run('go', ['test', '.'], limits);
     await run('go', ['build', '-o', join(target, 'contractworker'), './contractworker'], limits);
   });
-  return start(join(built, 'contractworker'), (place) => place);
 }
 
 /** Starts a worker on a task queue of its own, and waits until it polls. */
