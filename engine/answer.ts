@@ -58,6 +58,7 @@ export function verifiedAnswers(
  *
  * @param record of the operation, of now
  * @param read reads it again
+ * @param isExternal whether a worker that isn't Longhaul's has to read the answer. Default: false
  * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
  * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden`, `invalid_answer`, `too_large`, `not_found`,
  *   `unavailable`
@@ -70,13 +71,15 @@ export async function answerOperation(
   key: string,
   answer: Answer,
   { by, sign }: SignedBy,
+  isExternal = false,
 ): Promise<'accepted' | 'queued'> {
+  const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
   if (isTerminal(record.status)) throw closedError(record);
   const refusal = answererProblem(record.inputRequests[key] ?? {}, by, record.principal);
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
   const input: ProvidedInput = sign({ key, answerId: randomUUID(), answer });
   try {
-    await temporal.call((client) =>
+    await call((client) =>
       client.workflow
         .getHandle(workflowId)
         .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
@@ -95,9 +98,7 @@ export async function answerOperation(
   const problems = answer.action === 'accept' ? check(asked.schema, answer.content, 'content') : [];
   if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
   try {
-    await temporal.call((client) =>
-      client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input),
-    );
+    await call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input));
     return 'queued';
   } catch (error) {
     if (!isKind(error, 'not_found')) throw error;

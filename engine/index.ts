@@ -29,7 +29,8 @@ import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { findSessionOperations, type SessionQuery } from './session-operations.js';
-import { startOperation, type StartOptions } from './start.js';
+import { startOperation } from './start.js';
+import type { StartOptions } from './start-names.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
 import type { WatchedRecord, WatchOptions } from './watch.js';
@@ -39,7 +40,7 @@ export type { EventPosition, OperationEvent } from './events/index.js';
 export type { OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
 export type { SessionPeriod } from './session-operations.js';
-export type { StartOptions } from './start.js';
+export type { StartOptions } from './start-names.js';
 export { TemporalClient } from './temporal.js';
 export type { WatchedRecord } from './watch.js';
 
@@ -222,7 +223,8 @@ export class Engine {
     assertSize('answer', answer);
     const record = await read();
     const { tool, runId } = record;
-    const mapping = this.tools.get(tool)?.external?.question;
+    const external = this.tools.get(tool)?.external;
+    const mapping = external?.question;
     if (mapping) {
       const expire = () => records.external.expire(runId);
       const readNow = () => {
@@ -232,7 +234,7 @@ export class Engine {
       return answerExternal(temporal, workflowId, readNow, { mapping, key, answer, by }).finally(expire);
     }
     const signing = signedBy(this.#signer, workflowId, by, !this.operatorAnswers);
-    return answerOperation(temporal, workflowId, record, read, key, answer, signing);
+    return answerOperation(temporal, workflowId, record, read, key, answer, signing, external !== undefined);
   }
 
   /**

@@ -2,7 +2,6 @@
  * Start of an operation: a single StartWorkflow, which is the only check for duplicates; no look-up first, no lock. The digest
  * of the arguments distinguishes a repeated start from another request under the same token.
  */
-import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import {
@@ -13,9 +12,8 @@ import {
 } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
-import { idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
+import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { OperationRecord } from '../operations/record.js';
-import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { count } from '../platform/metrics/index.js';
@@ -23,35 +21,15 @@ import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
 import type { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
+import { hasSealedToken, nameStart, type StartOptions } from './start-names.js';
 import { originOfStart } from './trace-calls.js';
 import { priorityOf } from './priority.js';
 import { isOpen } from './description.js';
-import { RunTokens } from './external/run-tokens.js';
 import { startedRecord, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** Age from which an open deletion counts as interrupted, in milliseconds. */
 const STALE_DELETION_MS = 60_000;
-
-export interface StartOptions {
-  /** Token chosen by the caller. Default: a new random one. */
-  token?: string;
-  /**
-   * Whether the token must be unused, even by a call with the same arguments. Then only a call with the same idempotency key
-   * counts as repeated. Default: false.
-   */
-  isTokenNew?: boolean;
-  /** Starts with the same key start the operation once. */
-  idempotencyKey?: string;
-  /** How long after closing the result can be read, in seconds; null for as long as possible. Default: the tool's. */
-  keepAliveSeconds?: number | null;
-  /** Session of the caller. */
-  session?: string;
-  /** Progress token for notifications of its progress. */
-  progressToken?: string | number;
-  /** ID of the call, if cancelling the call shall cancel the work. */
-  requestId?: string | number;
-}
 
 interface StartRequest {
   principal: string;
@@ -88,7 +66,6 @@ export async function startOperation(
   const refusal = tool.queue && (await records.places.refusalOf(tool, principal, estimateSeconds));
   if (refusal && !(await isRepeated(records.temporal, start, workflowId))) throw refusal;
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
-  const hasSealedToken = isSealed(external);
   const record = await startWorkflow(records, {
     token,
     workflowId,
@@ -109,7 +86,7 @@ export async function startOperation(
       ...defined({ session, progressToken, requestId }),
       ...originOfStart(),
       ...defined({ startId }),
-      ...(hasSealedToken ? { hasSealedToken } : {}),
+      ...(hasSealedToken(external) ? { hasSealedToken: true as const } : {}),
     },
     ...defined({ idempotencyKey: options.idempotencyKey }),
   });
@@ -226,54 +203,6 @@ async function completeOldDeletion(
       'the operation that had this token or key is being deleted; try again shortly',
     );
   await finishDeletion(temporal, deletion);
-}
-
-/** Whether operations of an external workflow have sealed tokens. */
-function isSealed(external: ExternalWorkflow | undefined): external is ExternalWorkflow {
-  return external !== undefined && (external.id !== undefined || external.namespace !== undefined);
-}
-
-/** Token and workflow ID of a start, and the ID that distinguishes it from others of the same workflow ID. */
-function nameStart(
-  start: StartRequest,
-  secret: Buffer,
-): { token: string; workflowId: string; startId?: string } {
-  const { principal, tool, args, options } = start;
-  const { external } = tool;
-  if (!isSealed(external)) {
-    const token = tokenOfStart(start, secret);
-    const startId = options.isTokenNew ? startIdOf(start, secret) : undefined;
-    return { token, workflowId: workflowIdOf(principal, token, secret), ...defined({ startId }) };
-  }
-  if (options.token !== undefined)
-    throw new LonghaulError(
-      'invalid_arguments',
-      `token: operations of "${tool.name}" get their tokens from the server; expected none, got ${JSON.stringify(options.token)}`,
-    );
-  const startId = startIdOf(start, secret);
-  const workflowId =
-    external.id === undefined
-      ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
-      : idOf(external.id, args);
-  const { namespace } = external;
-  const run = { principal, ...defined({ namespace }), workflowId, startId };
-  return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
-}
-
-function tokenOfStart({ principal, tool, options }: StartRequest, secret: Buffer): string {
-  if (options.token !== undefined) {
-    assertClientToken(options.token);
-    return options.token;
-  }
-  if (options.idempotencyKey === undefined) return newToken();
-  return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
-}
-
-/** ID that distinguishes this start from others under the same token. */
-function startIdOf({ principal, tool, options: { idempotencyKey } }: StartRequest, secret: Buffer): string {
-  return idempotencyKey === undefined
-    ? randomUUID()
-    : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
 }
 
 async function callStart(

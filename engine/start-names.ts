@@ -1,0 +1,83 @@
+/** Names of a start: the operation's token, its workflow ID, and what distinguishes it from other starts of the same ID. */
+import { randomUUID } from 'node:crypto';
+import { defined } from '../operations/defined.js';
+import { LonghaulError } from '../operations/errors.js';
+import { idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
+import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
+import type { Tool } from '../operations/tool.js';
+import { RunTokens } from './external/run-tokens.js';
+
+export interface StartOptions {
+  /** Token chosen by the caller. Default: a new random one. */
+  token?: string;
+  /**
+   * Whether the token must be unused, even by a call with the same arguments. Then only a call with the same idempotency key
+   * counts as repeated. Default: false.
+   */
+  isTokenNew?: boolean;
+  /** Starts with the same key start the operation once. */
+  idempotencyKey?: string;
+  /** How long after closing the result can be read, in seconds; null for as long as possible. Default: the tool's. */
+  keepAliveSeconds?: number | null;
+  /** Session of the caller. */
+  session?: string;
+  /** Progress token for notifications of its progress. */
+  progressToken?: string | number;
+  /** ID of the call, if cancelling the call shall cancel the work. */
+  requestId?: string | number;
+}
+
+interface NamedStart {
+  principal: string;
+  tool: Tool;
+  args: Record<string, unknown>;
+  options: StartOptions;
+}
+
+/** Whether operations of an external workflow have sealed tokens. */
+export function hasSealedToken(external: ExternalWorkflow | undefined): external is ExternalWorkflow {
+  return external !== undefined && (external.id !== undefined || external.namespace !== undefined);
+}
+
+/** Token and workflow ID of a start, and the ID that distinguishes it from others of the same workflow ID. */
+export function nameStart(
+  start: NamedStart,
+  secret: Buffer,
+): { token: string; workflowId: string; startId?: string } {
+  const { principal, tool, args, options } = start;
+  const { external } = tool;
+  if (!hasSealedToken(external)) {
+    const token = tokenOfStart(start, secret);
+    const startId = options.isTokenNew ? startIdOf(start, secret) : undefined;
+    return { token, workflowId: workflowIdOf(principal, token, secret), ...defined({ startId }) };
+  }
+  if (options.token !== undefined)
+    throw new LonghaulError(
+      'invalid_arguments',
+      `token: operations of "${tool.name}" get their tokens from the server; expected none, got ${JSON.stringify(options.token)}`,
+    );
+  const startId = startIdOf(start, secret);
+  const workflowId =
+    external.id === undefined
+      ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
+      : idOf(external.id, args);
+  const { namespace } = external;
+  const run = { principal, ...defined({ namespace }), workflowId, startId };
+  return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
+}
+
+function tokenOfStart({ principal, tool, options }: NamedStart, secret: Buffer): string {
+  if (options.token !== undefined) {
+    assertClientToken(options.token);
+    return options.token;
+  }
+  if (options.idempotencyKey === undefined) return newToken();
+  return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
+}
+
+/** ID that distinguishes this start from others under the same token. */
+function startIdOf({ principal, tool, options: { idempotencyKey } }: NamedStart, secret: Buffer): string {
+  return idempotencyKey === undefined
+    ? randomUUID()
+    : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
+}
