@@ -332,11 +332,16 @@ export class Engine {
   /**
    * Lists the principal's operations, latest first. Temporal's lists lag by up to seconds.
    *
+   * @param tools whose runs that were started elsewhere are listed too, if their files say so. Default: all
    * @throws LonghaulError `unavailable`, also when this Temporal lacks Longhaul's search attributes; `invalid_arguments` for
    *   a cursor of another list
    */
-  list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
-    return listOperations(this.temporal, this.secret, principal, filter, this.tools.values());
+  list(
+    principal: string,
+    filter: ListFilter = {},
+    tools: Iterable<Tool> = this.tools.values(),
+  ): Promise<OperationPage> {
+    return listOperations(this.temporal, this.secret, principal, filter, tools);
   }
 
   /** Finds operations of many sessions at once, as {@link findSessionOperations}. */

@@ -136,8 +136,9 @@ function adoptedFilterOf({
   session,
   idempotencyKey,
   createdAfter,
+  withoutAdopted,
 }: ListFilter): AdoptedFilter | undefined {
-  if (session !== undefined || idempotencyKey !== undefined) return undefined;
+  if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
   return {
     ...defined({ tool, status }),
     ...(createdAfter ? { createdAfter: createdAfter.toISOString() } : {}),

@@ -21,6 +21,8 @@ export interface ListFilter {
   session?: string | string[];
   idempotencyKey?: string;
   createdAfter?: Date;
+  /** Leaves out runs that were started elsewhere. Default: false. */
+  withoutAdopted?: boolean;
   /** 1 to 100. Default: 50. */
   limit?: number;
   /**

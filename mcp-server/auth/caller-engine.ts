@@ -158,7 +158,7 @@ export class CallerEngine {
 
   async list(...[filter]: Rest<Engine['list']>): ReturnType<Engine['list']> {
     this.#assertMay('read', filter?.wholeTenant !== true);
-    return this.engine.list(this.principal, filter);
+    return this.engine.list(this.principal, filter, this.tools.values());
   }
 
   async logs(token: string, ...rest: Options<Engine['logs']>): ReturnType<Engine['logs']> {

@@ -134,6 +134,14 @@ test('the list of a tool with a filter has its runs, page by page, with tokens t
     const found = await listed();
     return tokens.every((token) => found.filter((one) => one === token).length === 1);
   });
+  // A cancel by filter is for what Longhaul has started.
+  const { result } = await parts.client.request('tools/call', {
+    name: 'operation_cancel',
+    arguments: { filter: { tool: 'asks' } },
+  });
+  for (const token of tokens) expect(result.structuredContent.cancelled).not.toContain(token);
+  for (const workflowId of ids)
+    expect((await temporal.workflow.getHandle(workflowId).describe()).status.name).toBe('RUNNING');
   await Promise.all(ids.map((workflowId) => temporal.workflow.getHandle(workflowId).terminate()));
 });
 

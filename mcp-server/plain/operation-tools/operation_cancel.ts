@@ -66,7 +66,9 @@ async function cancelAll(
   const statuses: ListFilter['status'][] =
     status === undefined ? ['working', 'input_required'] : [status === 'running' ? 'working' : status];
   const pages = await Promise.all(
-    statuses.map((one) => engine.list({ ...filter, status: one, limit: MAX_CANCELLED } as ListFilter)),
+    statuses.map((one) =>
+      engine.list({ ...filter, status: one, limit: MAX_CANCELLED, withoutAdopted: true } as ListFilter),
+    ),
   );
   const tokens = pages.flatMap(({ operations }) => operations.map((operation) => operation.token));
   const hasMore = tokens.length > MAX_CANCELLED || pages.some(({ nextCursor }) => nextCursor !== undefined);
