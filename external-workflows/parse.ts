@@ -3,9 +3,7 @@ import { readFileSync } from 'node:fs';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { reportIssues } from '../pipelines/issues.js';
-import { TOOL_NAME } from '../pipelines/names.js';
-import { at, isMap } from '../pipelines/values.js';
-import { parseYamlFile, readYamlFile, toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
+import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml-file.js';
 import { checkToolFile } from './checks.js';
 import { TOOL_FILE_HINTS } from './hints.js';
 import { toolFile } from './schema.js';
@@ -22,12 +20,7 @@ export function parseTool(text: string | Uint8Array, path: string): ParsedFile<T
     const parsed = toolFile.safeParse(data.value);
     if (!parsed.success) reportIssues(data.value, parsed.error.issues, report, TOOL_FILE_HINTS);
     checkToolFile(data.value, report);
-    const fileName = toolNameOf(path);
-    if (isMap(data.value) && at(data.value, 'name') === undefined && !TOOL_NAME.test(fileName))
-      report(
-        ['name'],
-        `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
-      );
+    const fileName = defaultToolName(data.value, path, report);
     if (!parsed.success) return undefined;
     try {
       const tool = externalTool(parsed.data, parsed.data.name ?? fileName);

@@ -4,17 +4,8 @@
  */
 import { z } from 'zod';
 import { jsonSchema } from '../pipelines/json-schema.js';
-import { TOOL_NAME } from '../pipelines/names.js';
+import { flag, minutes, text, toolName } from '../pipelines/keys.js';
 
-/** Longest time-out: a year. */
-const MAX_MINUTES = 365 * 24 * 60;
-
-const text = (expected: string) => z.string({ error: expected }).min(1, expected);
-const flag = z.boolean({ error: 'expected true or false' });
-const minutes = z
-  .number({ error: 'expected minutes above 0' })
-  .gt(0, 'expected minutes above 0')
-  .max(MAX_MINUTES, `expected at most ${MAX_MINUTES} minutes`);
 const PATH = 'expected the path of a field, such as `stage` or `order.step`; `.` is the whole value';
 const path = text(PATH).regex(/^(\.|[^.\s]+(\.[^.\s]+)*)$/, PATH);
 const literals = z.array(z.unknown(), { error: 'expected a list of values' });
@@ -172,14 +163,7 @@ const description = z.strictObject(
 export const toolFile = z
   .strictObject(
     {
-      name: z
-        .string({ error: 'expected the name of a tool' })
-        .regex(
-          TOOL_NAME,
-          'expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning',
-        )
-        .optional()
-        .meta({ description: "Name of the tool. Default: the file's name, with _ for each -." }),
+      name: toolName,
       title: text('expected a name').optional().meta({ description: 'Display name.' }),
       description: z
         .union([text('expected a sentence or two'), description], {

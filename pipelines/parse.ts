@@ -4,11 +4,9 @@ import { checkFile } from './check.js';
 import { reportGaps } from './documentation-gaps.js';
 import { PIPELINE_HINTS } from './hints.js';
 import { reportIssues } from './issues.js';
-import { TOOL_NAME } from './names.js';
 import type { Pipeline } from './pipeline.js';
 import { pipelineFile } from './schema.js';
-import { at, isMap } from './values.js';
-import { parseYamlFile, readYamlFile, toolNameOf, type ParsedFile } from './yaml-file.js';
+import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from './yaml-file.js';
 
 export { formatProblem, type Problem } from './problems.js';
 
@@ -23,12 +21,7 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedFi
     const parsed = pipelineFile.safeParse(data.value);
     if (!parsed.success) reportIssues(data.value, parsed.error.issues, report, PIPELINE_HINTS);
     checkFile(data.value, report);
-    const fileName = toolNameOf(path);
-    if (isMap(data.value) && at(data.value, 'name') === undefined && !TOOL_NAME.test(fileName))
-      report(
-        ['name'],
-        `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
-      );
+    const fileName = defaultToolName(data.value, path, report);
     if (!parsed.success) return undefined;
     return (reportGap) => {
       const { name = fileName } = parsed.data;

@@ -5,29 +5,22 @@
 import { z } from 'zod';
 import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
 import { jsonSchema } from './json-schema.js';
-import { NAME, TOOL_NAME, VARIABLE } from './names.js';
+import { flag, minutes, text, toolName } from './keys.js';
+import { NAME, VARIABLE } from './names.js';
 
 /** Maximum number of jobs in a file. */
 export const MAX_JOBS = 1_000;
 /** Maximum number of steps in a job. */
 export const MAX_STEPS = 200;
-/** Longest time-out: a year. */
-const MAX_MINUTES = 365 * 24 * 60;
 
 const named = (what: string) =>
   `expected ${what}: a letter or _, then letters, digits, _ or -, at most 64 characters`;
 const VARIABLE_NAME = 'expected the name of a variable: a letter or _, then letters, digits or _';
 
-const text = (expected: string) => z.string({ error: expected }).min(1, expected);
 const list = <Item extends z.ZodType>(item: Item, expected: string) => z.array(item, { error: expected });
 const oneOf = <const Values extends readonly string[]>(values: Values, expected: string) =>
   z.enum(values, { error: expected });
 
-const minutes = z
-  .number({ error: 'expected minutes above 0' })
-  .gt(0, 'expected minutes above 0')
-  .max(MAX_MINUTES, `expected at most ${MAX_MINUTES} minutes`);
-const flag = z.boolean({ error: 'expected true or false' });
 const condition = oneOf(['success', 'failure', 'always'], 'expected success, failure or always');
 
 const ENV = 'expected a map of names and values';
@@ -199,14 +192,7 @@ const queue = z.strictObject(
 export const pipelineFile = z
   .strictObject(
     {
-      name: z
-        .string({ error: 'expected the name of a tool' })
-        .regex(
-          TOOL_NAME,
-          'expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning',
-        )
-        .optional()
-        .meta({ description: "Name of the tool. Default: the file's name, with _ for each -." }),
+      name: toolName,
       description: text('expected a sentence or two')
         .optional()
         .meta({ description: 'What the tool does, for people and models.' }),

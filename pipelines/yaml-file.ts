@@ -1,7 +1,9 @@
 /** Files of YAML that define tools: read from disk, parsed and checked, with the place of each problem. */
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter } from 'yaml';
+import { TOOL_NAME } from './names.js';
 import { formatKeyPath, type KeyPath, type Problem, type Report } from './problems.js';
+import { at, isMap } from './values.js';
 import { MAX_FILE_BYTES, type YamlData } from './yaml-data.js';
 import { readYaml } from './yaml.js';
 
@@ -97,6 +99,17 @@ const REASONS: Partial<Record<string, string>> = {
   ENOTDIR: 'no such file',
   EACCES: "it can't be read: no permission",
 };
+
+/** The tool's name for a file that gives none; reports it if it can't be one. */
+export function defaultToolName(file: unknown, path: string, report: Report): string {
+  const name = toolNameOf(path);
+  if (isMap(file) && at(file, 'name') === undefined && !TOOL_NAME.test(name))
+    report(
+      ['name'],
+      `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
+    );
+  return name;
+}
 
 /** `deploy_site` for `pipelines/deploy-site.yml`: the default of a tool's name. */
 export function toolNameOf(path: string): string {

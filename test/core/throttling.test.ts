@@ -85,6 +85,16 @@ test.each([
   PROCESSES_MS * 2,
 );
 
+/** A task that waits for its answer. */
+async function askedTask({ client }: TestStack) {
+  const call = { name: 'confirm_delete', arguments: { filename: 'a.txt' } };
+  const { taskId } = (await client.request('tools/call', call)).result;
+  const read = async (): Promise<any> => (await client.request('tasks/get', { taskId })).result;
+  await eventually('the question is open', async () => (await read()).status === 'input_required');
+  const [key = ''] = Object.keys((await read()).inputRequests);
+  return { client, taskId, key, read };
+}
+
 test(
   'an answer that Temporal took counts as accepted, though its response was lost and the operation has ended by it',
   async () => {
@@ -92,15 +102,10 @@ test(
     ends.push(() => proxy.close());
     const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
     ends.push(() => stack.stop());
-    const { client } = stack;
-    const call = { name: 'confirm_delete', arguments: { filename: 'a.txt' } };
-    const { taskId } = (await client.request('tools/call', call)).result;
-    const read = async (): Promise<any> => (await client.request('tasks/get', { taskId })).result;
-    await eventually('the question is open', async () => (await read()).status === 'input_required');
-    const [key] = Object.keys((await read()).inputRequests);
+    const { client, taskId, key, read } = await askedTask(stack);
     proxy.decide = ({ method }) =>
       method === 'UpdateWorkflowExecution' ? { ...REFUSAL, isPassedOn: true } : undefined;
-    const inputResponses = { [key!]: { action: 'accept', content: { confirm: true } } };
+    const inputResponses = { [key]: { action: 'accept', content: { confirm: true } } };
     expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
     await eventually('it has completed', async () => (await read()).status === 'completed');
     expect((await read()).result.structuredContent).toMatchObject({ deleted: ['a.txt'] });
@@ -116,16 +121,11 @@ test(
     ends.push(() => proxy.close());
     const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
     ends.push(() => stack.stop());
-    const { client } = stack;
     for (const code of [2, 10, 13]) {
-      const call = { name: 'confirm_delete', arguments: { filename: 'a.txt' } };
-      const { taskId } = (await client.request('tools/call', call)).result;
-      const read = async (): Promise<any> => (await client.request('tasks/get', { taskId })).result;
-      await eventually('the question is open', async () => (await read()).status === 'input_required');
-      const [key] = Object.keys((await read()).inputRequests);
+      const { client, taskId, key, read } = await askedTask(stack);
       proxy.decide = ({ method }) =>
         method === 'UpdateWorkflowExecution' ? { code, message: 'workflow update was aborted' } : undefined;
-      const inputResponses = { [key!]: { action: 'accept', content: { confirm: true } } };
+      const inputResponses = { [key]: { action: 'accept', content: { confirm: true } } };
       expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
       await eventually('it has completed', async () => (await read()).status === 'completed');
     }
