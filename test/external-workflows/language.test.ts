@@ -1,14 +1,10 @@
 /** The file of a tool over an external workflow: its problems, with their places, and the tool that it gives. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parseTool } from '../../external-workflows/parse.js';
 import { toolKeyTables } from '../../external-workflows/reference.js';
 import { toolEditorSchema } from '../../external-workflows/schema.js';
+import { generatedFiles } from '../pipelines/generated-files.js';
 import { marked } from '../pipelines/language-support.js';
-
-const SCHEMA = 'external-workflows/tool.schema.json';
-const REFERENCE = 'docs/bring-your-own.md';
-const [BEGIN, END] = ['<!-- keys: made from external-workflows/schema.ts -->', '<!-- end of keys -->'];
 
 const WORKFLOW = 'workflow: { type: Refund, task-queue: refunds }';
 const INPUT =
@@ -25,24 +21,18 @@ const toolOf = (text: string) => {
   return value!;
 };
 
-function reference(): [string, string, string] {
-  const text = readFileSync(REFERENCE, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
-  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
-}
-
-beforeAll(async () => {
-  if (!process.env['LONGHAUL_RECORD']) return;
-  const { format, resolveConfig } = await import('prettier');
-  const json = JSON.stringify(toolEditorSchema());
-  writeFileSync(SCHEMA, await format(json, { ...(await resolveConfig(SCHEMA)), filepath: SCHEMA }));
-  const [before, , after] = reference();
-  writeFileSync(REFERENCE, `${before}\n\n${toolKeyTables()}\n\n${after}`);
+const files = generatedFiles({
+  schema: 'external-workflows/tool.schema.json',
+  page: 'docs/bring-your-own.md',
+  source: 'external-workflows/schema.ts',
+  editorSchema: toolEditorSchema,
+  keyTables: toolKeyTables,
 });
+beforeAll(() => files.record());
 
 test('the schema for editors and the tables of keys are those of the language; every key has a description', () => {
-  expect(JSON.parse(readFileSync(SCHEMA, 'utf8'))).toEqual(toolEditorSchema());
-  expect(reference()[1].trim()).toBe(toolKeyTables());
+  expect(files.writtenSchema()).toEqual(toolEditorSchema());
+  expect(files.writtenTables()).toBe(toolKeyTables());
   expect(
     toolKeyTables()
       .split('\n')

@@ -2,7 +2,7 @@
  * Files made from the language's own schema: pipelines/pipeline.schema.json for editors, and the tables in
  * docs/pipelines-language.md for readers. `LONGHAUL_RECORD=1` writes them again.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { beforeAll, expect, test } from '@jest/globals';
@@ -10,36 +10,26 @@ import { parse } from 'yaml';
 import { parsePipelineFile } from '../../pipelines/parse.js';
 import { keyTables } from '../../pipelines/reference.js';
 import { editorSchema } from '../../pipelines/schema.js';
+import { generatedFiles } from './generated-files.js';
 import { JOBS, pipelineOf, withStep } from './language-support.js';
 
-const SCHEMA = 'pipelines/pipeline.schema.json';
 const REFERENCE = 'docs/pipelines-language.md';
-const [BEGIN, END] = ['<!-- keys: made from pipelines/schema.ts -->', '<!-- end of keys -->'];
 const EXAMPLES = 'examples/pipelines';
 
-const written = () => JSON.parse(readFileSync(SCHEMA, 'utf8')) as Schema;
-/** Before, between and behind the marks. */
-function reference(): [string, string, string] {
-  const text = readFileSync(REFERENCE, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
-  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
-}
-
-beforeAll(async () => {
-  if (!process.env['LONGHAUL_RECORD']) return;
-  const { format, resolveConfig } = await import('prettier');
-  const json = JSON.stringify(editorSchema());
-  writeFileSync(SCHEMA, await format(json, { ...(await resolveConfig(SCHEMA)), filepath: SCHEMA }));
-  const [before, , after] = reference();
-  writeFileSync(REFERENCE, `${before}\n\n${keyTables()}\n\n${after}`);
+const files = generatedFiles({
+  ...{ schema: 'pipelines/pipeline.schema.json', page: REFERENCE, source: 'pipelines/schema.ts' },
+  ...{ editorSchema, keyTables },
 });
+const written = () => files.writtenSchema() as Schema;
+
+beforeAll(() => files.record());
 
 test('the schema for editors is that of the language', () => {
   expect(written()).toEqual(editorSchema());
 });
 
 test('the tables of keys are those of the language', () => {
-  expect(reference()[1].trim()).toBe(keyTables());
+  expect(files.writtenTables()).toBe(keyTables());
 });
 
 test('every key has a description', () => {
@@ -56,9 +46,9 @@ test('the example of the reference is a pipeline', () => {
 });
 
 test('every shipped example is a pipeline, to the parser and to editors', () => {
-  const files = readdirSync(EXAMPLES).filter((name) => /\.ya?ml$/.test(name));
-  expect(files).not.toEqual([]);
-  for (const file of files) {
+  const examples = readdirSync(EXAMPLES).filter((name) => /\.ya?ml$/.test(name));
+  expect(examples).not.toEqual([]);
+  for (const file of examples) {
     const path = join(EXAMPLES, file);
     expect(parsePipelineFile(path).problems).toEqual([]);
     expect(new Validator(written(), '7').validate(parse(readFileSync(path, 'utf8'))).errors).toEqual([]);
