@@ -1,8 +1,9 @@
 /** Parses and checks the file of a tool over an external workflow, and reports all problems with their places. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { reportIssues } from '../pipelines/issues.js';
+import { MAX_FILE_BYTES } from '../pipelines/yaml-data.js';
 import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml-file.js';
 import { checkToolFile } from './checks.js';
 import { TOOL_FILE_HINTS } from './hints.js';
@@ -49,6 +50,9 @@ const GAP_KEYS: Partial<Record<string, string[]>> = {
 /** Whether a YAML file is a tool's, not a pipeline's: it has the key `workflow` or `nexus`, and no `jobs`. */
 export function isToolFile(path: string): boolean {
   try {
+    const found = statSync(path);
+    // Reading a pipe or device might block forever.
+    if (!found.isFile() || found.size > MAX_FILE_BYTES) return false;
     const text = readFileSync(path, 'utf8');
     return /^["']?(workflow|nexus)["']?\s*:/m.test(text) && !/^["']?jobs["']?\s*:/m.test(text);
   } catch {

@@ -1,6 +1,10 @@
 /** The file of a tool over an external workflow: its problems, with their places, and the tool that it gives. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { parseTool } from '../../external-workflows/parse.js';
+import { isToolFile, parseTool, parseToolFile } from '../../external-workflows/parse.js';
 import { toolKeyTables } from '../../external-workflows/reference.js';
 import { toolEditorSchema } from '../../external-workflows/schema.js';
 import { generatedFiles } from '../pipelines/generated-files.js';
@@ -197,4 +201,11 @@ test.each([
   expect(problems.some((problem) => problem.startsWith(`${place}: `) && problem.includes(message))).toBe(
     true,
   );
+});
+
+test('a pipe is no file of a tool: it is not read, which might block forever', () => {
+  const pipe = join(mkdtempSync(join(tmpdir(), 'longhaul-pipe-')), 'tool.yaml');
+  execFileSync('mkfifo', [pipe]);
+  expect(isToolFile(pipe)).toBe(false);
+  expect(parseToolFile(pipe).problems).toMatchObject([{ message: 'expected a file; got something else' }]);
 });
