@@ -18,6 +18,7 @@ import {
 export const BUILTIN_FLAGS: Record<string, boolean> = {
   args: true,
   detach: false,
+  up: false,
   json: false,
   help: false,
   url: true,

@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
+import { openHome } from '../../platform/home.js';
 import { programCommand } from '../../platform/program.js';
 import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
+import { usageFailure } from '../client/failures.js';
 import type { Session } from '../client/session.js';
 import type { ToolDeclaration, ToolResult } from '../client/wire.js';
-import { print } from '../console.js';
+import { print, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
+import { settingsOf } from '../settings-flags.js';
 
 const HELP = `
 Arguments are flags made from the tool's own schema; longhaul call TOOL --help lists them.
@@ -15,6 +18,7 @@ Ctrl-C detaches: the work continues, and longhaul watch TOKEN reattaches.
 interface CallFlags {
   args?: string;
   detach?: boolean;
+  up?: boolean;
   help?: boolean;
 }
 
@@ -25,13 +29,29 @@ export function registerCall(program: Command): void {
     .argument('[flags...]', "the tool's arguments")
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input; flags win over it')
     .option('--detach', 'print the token at once, without waiting')
+    .option('--up', 'start the stack first if none runs; it keeps running until longhaul down')
     .addHelpText('after', HELP);
   const run = async (session: Session, name: string, words: string[]) => {
     const tool = await session.tool(name);
     if (command.opts<CallFlags>().help) return help(command, tool);
     return call(session, command, tool, words);
   };
-  runAgainstServer(command, run, () => applyBuiltinFlags(program, command));
+  runAgainstServer(command, run, async () => {
+    await applyBuiltinFlags(program, command);
+    if (command.opts<CallFlags>().up) await startStack(command);
+  });
+}
+
+/** Ensures that the stack of this home runs. @throws StackError when it doesn't start */
+async function startStack(command: Command): Promise<void> {
+  if (command.opts<{ url?: string }>().url)
+    throw usageFailure('--up: starts the stack of a home, so it has no --url (nor LONGHAUL_URL) beside it');
+  const [settings, { attachToStack }] = await Promise.all([
+    settingsOf(command),
+    import('../../stack/attach.js'),
+  ]);
+  openHome(settings.home, say);
+  await attachToStack(settings, say);
 }
 
 /** Applies Longhaul's own flags that follow the tool's name, where commander doesn't parse flags. */

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { digestOf, selectClients } from './passed.js';
+import { digestOf } from '../support/passed.js';
+import { selectClients } from './passed.js';
 
 let folder: string;
 const before = { ...process.env };

@@ -57,3 +57,24 @@ test('stdio says why when the stack does not start', async () => {
   expect(run.stdout()).toBe('');
   expect(run.stderr()).toContain('no Temporal to run');
 });
+
+test('call --up starts the stack, which outlives it, and the next call uses it', async () => {
+  const call = () =>
+    home.run(['call', '--up', 'analyze_dataset', '--path', 'cars.json', '--limit', '1', '--json']);
+  const first = call();
+  expect({ code: await first.ended, said: first.stderr() }).toMatchObject({
+    code: 0,
+    said: expect.stringContaining('starting one'),
+  });
+  const { supervisorPid } = home.state();
+  expect(isRunning(supervisorPid as number)).toBe(true);
+  const second = call();
+  expect(await second.ended).toBe(0);
+  expect(home.state()).toMatchObject({ supervisorPid });
+});
+
+test('call --up refuses an address', async () => {
+  const run = home.run(['call', '--up', 'analyze_dataset', '--url', 'http://127.0.0.1:1/mcp']);
+  expect(await run.ended).toBe(2);
+  expect(run.stderr()).toContain('--url');
+});
