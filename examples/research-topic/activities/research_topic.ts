@@ -38,7 +38,9 @@ export async function planResearch(
   const index = await indexOf(folder);
   if (model === null) return { questions: planByWords(topic, index, limit) };
   const planned = await planByModel(modelOf(model), topic, index.find(topic, PASSAGES), limit);
-  return planned ? { questions: planned } : { questions: planByWords(topic, index, limit), isUnreadable: true };
+  return planned
+    ? { questions: planned }
+    : { questions: planByWords(topic, index, limit), isUnreadable: true };
 }
 
 export async function searchDocuments({ folder }: Survey, { query }: Question): Promise<Hit[]> {
@@ -47,16 +49,17 @@ export async function searchDocuments({ folder }: Survey, { query }: Question): 
 
 /** Statements on one question, each with quotes that are in the passages. */
 export async function answerQuestion(
-  { model }: Survey,
+  { folder, model }: Survey,
   question: Question,
   hits: Hit[],
 ): Promise<{ claims: Claim[]; dropped: number; isUnreadable?: true }> {
   const none = { claims: [], dropped: 0 };
   if (hits.length === 0) return none;
-  if (model === null) return { claims: answerByWords(question, hits), dropped: 0 };
+  if (model === null) return { claims: answerByWords(question, hits, await indexOf(folder)), dropped: 0 };
   const answer = await answerByModel(modelOf(model), question, hits);
   if (!answer) log.warn('no readable answer of the model', { question: question.text });
-  if (answer && answer.dropped > 0) log.warn('statements dropped: quotes not found', { dropped: answer.dropped });
+  if (answer && answer.dropped > 0)
+    log.warn('statements dropped: quotes not found', { dropped: answer.dropped });
   return answer ?? { ...none, isUnreadable: true };
 }
 

@@ -35,7 +35,12 @@ export interface Model extends ModelSettings {
 }
 
 /** @returns undefined if the model gave no readable answer */
-export async function planByModel(model: Model, topic: string, hits: Hit[], limit: number): Promise<Question[] | undefined> {
+export async function planByModel(
+  model: Model,
+  topic: string,
+  hits: Hit[],
+  limit: number,
+): Promise<Question[] | undefined> {
   const task = `Split the topic into at most ${limit} questions that its documents can answer. Some passages of them are below.
 Reply with {"questions": ["..."]}.`;
   const reply = await ask(model, planReply, task, [`Topic: ${topic}`, quoted(hits)]);
@@ -116,7 +121,12 @@ function delimited(name: string, content: string): string {
 }
 
 /** Asks for JSON, and up to twice more if the answer doesn't fit. */
-async function ask<T>(model: Model, schema: z.ZodType<T>, task: string, parts: string[]): Promise<T | undefined> {
+async function ask<T>(
+  model: Model,
+  schema: z.ZodType<T>,
+  task: string,
+  parts: string[],
+): Promise<T | undefined> {
   const messages: Message[] = [
     {
       role: 'system',
@@ -128,7 +138,10 @@ async function ask<T>(model: Model, schema: z.ZodType<T>, task: string, parts: s
     const answer = (await chat(model, messages, model.signal)) ?? '';
     const reply = schema.safeParse(jsonIn(answer));
     if (reply.success) return reply.data;
-    const again: Message = { role: 'user', content: 'That is not the JSON that was asked for. Reply with it alone.' };
+    const again: Message = {
+      role: 'user',
+      content: 'That is not the JSON that was asked for. Reply with it alone.',
+    };
     messages.push({ role: 'assistant', content: answer.slice(0, 2_000) }, again);
   }
   return undefined;

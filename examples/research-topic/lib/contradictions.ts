@@ -4,14 +4,15 @@ import { termsOf } from './search.js';
 import type { Citation, Contradiction, Finding } from './types.js';
 
 const MIN_SHARED_TERMS = 3;
-const MIN_SHARE = 0.7;
-const NEGATION = /\b(not|never|no|cannot|without|isn't|aren't|doesn't|don't|won't|can't|wasn't|weren't)\b/i;
+const MIN_SHARE = 0.6;
+const NEGATION = /\b(not|never|no|cannot|without|\w+n't)\b/i;
 
 export function contradictionsIn(findings: readonly Finding[]): Contradiction[] {
   const cited = new Map<string, Citation>();
   for (const { claims } of findings)
     for (const { citations } of claims)
-      for (const citation of citations) cited.set(`${citation.document}:${citation.fromLine}:${citation.quote}`, citation);
+      for (const citation of citations)
+        cited.set(`${citation.document}:${citation.fromLine}:${citation.quote}`, citation);
   const all = [...cited.values()];
   return all.flatMap((one, index) =>
     all.slice(index + 1).flatMap((other): Contradiction[] => {
@@ -25,8 +26,8 @@ export function contradictionsIn(findings: readonly Finding[]): Contradiction[] 
 function difference(one: string, other: string): string | undefined {
   const [here, there] = [wordsOf(one), wordsOf(other)];
   const shared = here.words.filter((word) => there.words.includes(word));
-  const shorter = Math.min(here.words.length, there.words.length);
-  const isSame = shared.length >= MIN_SHARED_TERMS && shared.length >= MIN_SHARE * shorter;
+  const all = here.words.length + there.words.length - shared.length;
+  const isSame = shared.length >= MIN_SHARED_TERMS && shared.length >= MIN_SHARE * all;
   if (!isSame) return undefined;
   const haveNumbers = here.numbers.length > 0 && there.numbers.length > 0;
   const isSubset = (a: string[], b: string[]) => a.every((number) => b.includes(number));
@@ -36,9 +37,7 @@ function difference(one: string, other: string): string | undefined {
 }
 
 function wordsOf(sentence: string): { words: string[]; numbers: string[] } {
-  const terms = termsOf(plain(sentence).replace(/\b\w+n't\b/g, ' ').replace(/(\d)[,.](?=\d)/g, '$1'));
-  return {
-    words: terms.filter((term) => !/\d/.test(term)),
-    numbers: [...new Set(plain(sentence).match(/\d+(?:[.,]\d+)*/g) ?? [])],
-  };
+  const text = plain(sentence);
+  const words = termsOf(text.replace(new RegExp(NEGATION, 'gi'), ' ')).filter((term) => !/\d/.test(term));
+  return { words, numbers: [...new Set(text.match(/\d+(?:[.,]\d+)*/g) ?? [])] };
 }

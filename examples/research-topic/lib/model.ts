@@ -26,9 +26,10 @@ export interface Message {
 export function modelSettings(env: NodeJS.ProcessEnv = process.env): ModelSettings | undefined {
   const { RESEARCH_MODEL_URL: url, RESEARCH_MODEL: model, RESEARCH_MODEL_KEY_FILE: keyFile } = env;
   if (!url) return undefined;
-  const problem = !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)
-    ? 'RESEARCH_MODEL_URL: expected an address with http or https'
-    : !model && 'RESEARCH_MODEL: missing; expected the name of a model';
+  const problem =
+    !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)
+      ? 'RESEARCH_MODEL_URL: expected an address with http or https'
+      : !model && 'RESEARCH_MODEL: missing; expected the name of a model';
   if (problem) throw ApplicationFailure.nonRetryable(problem, 'BadModelSettings');
   return { url: url.replace(/\/+$/, ''), model: model!, keyFile: keyFile || undefined };
 }
@@ -39,7 +40,11 @@ export function modelSettings(env: NodeJS.ProcessEnv = process.env): ModelSettin
  * @returns the text of the answer; undefined if it has none, or isn't of the API. Anything else of it, such as calls of tools, is ignored
  * @throws ApplicationFailure: final if the endpoint refuses the request; else retryable, with the time that `Retry-After` asks for
  */
-export async function chat(settings: ModelSettings, messages: Message[], signal: AbortSignal): Promise<string | undefined> {
+export async function chat(
+  settings: ModelSettings,
+  messages: Message[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { url, model } = settings;
   const address = `${url}/chat/completions`;
   const response = await fetch(address, {
@@ -52,7 +57,10 @@ export async function chat(settings: ModelSettings, messages: Message[], signal:
   }).catch((error: Error) => {
     if (signal.aborted) throw signal.reason;
     const { message } = (error.cause ?? error) as Error;
-    throw ApplicationFailure.retryable(`the model endpoint ${host(url)} can't be reached: ${message}`, 'ModelUnreachable');
+    throw ApplicationFailure.retryable(
+      `the model endpoint ${host(url)} can't be reached: ${message}`,
+      'ModelUnreachable',
+    );
   });
   if (!response.ok) {
     await response.body?.cancel();
@@ -74,7 +82,10 @@ async function authorization({ keyFile }: ModelSettings): Promise<Record<string,
 function refusal({ status, headers }: Response, { url, model, keyFile }: ModelSettings): ApplicationFailure {
   const endpoint = `the model endpoint ${host(url)}`;
   if (status === 401 || status === 403) {
-    const key = keyFile === undefined ? 'asks for a key: set RESEARCH_MODEL_KEY_FILE' : 'refuses the key of RESEARCH_MODEL_KEY_FILE';
+    const key =
+      keyFile === undefined
+        ? 'asks for a key: set RESEARCH_MODEL_KEY_FILE'
+        : 'refuses the key of RESEARCH_MODEL_KEY_FILE';
     return ApplicationFailure.nonRetryable(`${endpoint} ${key} (HTTP ${status})`, 'ModelKeyRefused');
   }
   if (status === 429 || status >= 500) {
@@ -93,7 +104,9 @@ function refusal({ status, headers }: Response, { url, model, keyFile }: ModelSe
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER_SECONDS) : undefined;
+  return Number.isFinite(seconds)
+    ? Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER_SECONDS)
+    : undefined;
 }
 
 async function limitedText(response: Response): Promise<string> {

@@ -5,7 +5,7 @@ export interface Passage {
   /** Document and first line. */
   id: string;
   document: string;
-  /** Of its section, without `#`. */
+  /** Heading of its section, without `#`. */
   heading: string;
   fromLine: number;
   toLine: number;
@@ -71,7 +71,13 @@ export function sentencesOf({ text, isCode }: Passage): string[] {
   if (/^\s*\|/.test(text)) return [text.trim()];
   const flat = text.replace(/\s+/g, ' ').trim();
   const sentences = [...segmenter.segment(flat)].map(({ segment }) => segment.trim());
-  return sentences.filter((sentence) => /[.!?]["')*_`]*$/.test(sentence));
+  return sentences.filter((sentence) => /[.!?]["')*_`]*$/.test(sentence) && isBalanced(sentence));
+}
+
+/** Whether no bracket is open: full stops in names of files end no sentence. */
+function isBalanced(sentence: string): boolean {
+  const count = (sign: string) => sentence.split(sign).length;
+  return count('(') === count(')') && count('[') === count(']');
 }
 
 /** Markdown as plain text in one line: nothing in it is a link, an image or HTML any more. */

@@ -10,7 +10,11 @@ const MIN_QUOTE_LETTERS = 12;
  *
  * @param from first line of the text, if it is a part of a document
  */
-export function locate(text: string, quote: string, from = 1): { fromLine: number; toLine: number } | undefined {
+export function locate(
+  text: string,
+  quote: string,
+  from = 1,
+): { fromLine: number; toLine: number } | undefined {
   const wanted = flatten(quote);
   if (wanted.replace(/[^\p{L}\p{N}]/gu, '').length < MIN_QUOTE_LETTERS) return undefined;
   let flat = '';

@@ -23,19 +23,23 @@ export function renderReport(research: Research): string {
   const skipped = survey.skipped.map(({ document, reason }) => `- ${escaped(document)}: ${reason}`);
   const further = skipped.length - MAX_SKIPPED;
   if (further > 0) skipped.splice(MAX_SKIPPED, further, `- and ${further} more`);
-  return [
-    `# ${escaped(topic)}`,
-    originOf(survey.model),
-    `${count(survey.documents, 'document')} read, ${skipped.length > 0 ? survey.skipped.length : 'none'} skipped; ${count(rounds, 'round')}, ${count(findings.length, 'question')}.`,
-    ...notes.map((note) => `Note: ${escaped(note)}`),
-    ...(conflicts.length > 0 ? ['## The documents contradict each other', conflicts.join('\n')] : []),
-    ...sections.flat(),
-    ...listed('## No answer found', without),
-    ...listed('## Left open', open),
-    ...(skipped.length > 0 ? ['## Skipped documents', skipped.join('\n')] : []),
-    ...(sources.length > 0 ? ['## Sources', sourcesBlock(sources)] : []),
-    '',
-  ].join('\n\n').trimEnd() + '\n';
+  return (
+    [
+      `# ${escaped(topic)}`,
+      originOf(survey.model),
+      `${count(survey.documents, 'document')} read, ${skipped.length > 0 ? survey.skipped.length : 'none'} skipped; ${count(rounds, 'round')}, ${count(findings.length, 'question')}.`,
+      ...notes.map((note) => `Note: ${escaped(note)}`),
+      ...(conflicts.length > 0 ? ['## The documents contradict each other', conflicts.join('\n')] : []),
+      ...sections.flat(),
+      ...listed('## Nothing found, or nothing new', without),
+      ...listed('## Left open', open),
+      ...(skipped.length > 0 ? ['## Skipped documents', skipped.join('\n')] : []),
+      ...(sources.length > 0 ? ['## Sources', sourcesBlock(sources)] : []),
+      '',
+    ]
+      .join('\n\n')
+      .trimEnd() + '\n'
+  );
 }
 
 function originOf(model: string | null): string {

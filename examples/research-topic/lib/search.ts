@@ -4,7 +4,7 @@ import type { Document } from './documents.js';
 import { passagesOf, type Passage } from './passages.js';
 
 const STOP_WORDS = new Set(
-  'a about after all also an and any are as at be been but by can do does for from had has have how if in into is it its may more most must no not of on one only or other our over own per should so some such than that the their them then there these they this those to under until up use used was we were what when where which while who why will with without would you your'.split(
+  'a about after all also an and any are as at be been but by can do does for from had happen happened happens has have how if in into is it its may more most must no not of on one only or other our over own per should so some such than that the their them then there these they this those to under until up use used was we were what when where which while who why will with without would you your'.split(
     ' ',
   ),
 );
@@ -18,7 +18,9 @@ export function termsOf(text: string): string[] {
 
 function stem(word: string): string | null {
   if (word.length < 2 || STOP_WORDS.has(word)) return null;
-  return word.length < 5 ? word : word.replace(/(ations?|ings?|ed|es|s|e)$/, '');
+  const short = word.length < 5 ? word : word.replace(/(ations?|ings?|ed|es|s|e)$/, '');
+  // "stop" and "stopped" are one word.
+  return short.replace(/([^aeiou\d])\1$/, '$1');
 }
 
 export interface Hit extends Passage {
@@ -26,6 +28,8 @@ export interface Hit extends Passage {
 }
 
 export class FolderIndex {
+  /** Number of passages that have a term. */
+  #frequencies: Map<string, number> | undefined;
   readonly #passages = new Map<string, Passage>();
   readonly #search = new MiniSearch<Passage>({
     fields: ['heading', 'text'],
@@ -43,18 +47,31 @@ export class FolderIndex {
     return this.#passages.values();
   }
 
-  /** Best passages for some words, at most four of a document, best first. */
-  find(query: string, limit: number): Hit[] {
-    const perDocument = new Map<string, number>();
+  /** The rarer a term is in the folder, the more it says. */
+  weightOf(term: string): number {
+    this.#frequencies ??= this.#countTerms();
+    return Math.log(1 + this.#passages.size / (this.#frequencies.get(term) ?? 1));
+  }
+
+  /** Best passages for some words, best first. @param perDocument at most so many of one document */
+  find(query: string, limit: number, perDocument = MAX_PER_DOCUMENT): Hit[] {
+    const counts = new Map<string, number>();
     return this.#search
       .search(query, { boost: { heading: 1.5 } })
       .map(({ id, score }) => ({ ...this.#passages.get(String(id))!, score }))
       .sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1))
       .filter(({ document }) => {
-        const count = (perDocument.get(document) ?? 0) + 1;
-        perDocument.set(document, count);
-        return count <= MAX_PER_DOCUMENT;
+        const count = (counts.get(document) ?? 0) + 1;
+        counts.set(document, count);
+        return count <= perDocument;
       })
       .slice(0, limit);
+  }
+
+  #countTerms(): Map<string, number> {
+    const frequencies = new Map<string, number>();
+    for (const { text } of this.passages)
+      for (const term of termsOf(text)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+    return frequencies;
   }
 }

@@ -64,7 +64,11 @@ test('writes with a model; a worker that is killed while the model thinks change
 test('documents that give orders are data: what an obedient model makes up is dropped', async () => {
   endpoint.mode = 'obeys';
   const injected = await folders.add('injected', { ...INVOICES, ...INJECTED });
-  const { report, dropped, statements } = await environment.call(tool, { topic: TOPIC, folder: injected, rounds: 1 });
+  const { report, dropped, statements } = await environment.call(tool, {
+    topic: TOPIC,
+    folder: injected,
+    rounds: 1,
+  });
   assert.ok(dropped >= 3, `${dropped} dropped`);
   assert.equal(statements, 0);
   assert.match(report, /statements on .* were left out: a quote isn't in the documents/);
@@ -103,7 +107,11 @@ test('a refused key fails at once, and is in no message', async () => {
 test('a model that answers nonsense fails with a message, after three tries for each question', async () => {
   endpoint.mode = 'nonsense';
   const call = environment.call(tool, { topic: TOPIC, folder, researchers: 2 });
-  await assert.rejects(call, { kind: 'failed', type: 'ModelUnusable', message: /answers nothing that can be read/ });
+  await assert.rejects(call, {
+    kind: 'failed',
+    type: 'ModelUnusable',
+    message: /answers nothing that can be read/,
+  });
   assert.equal(endpoint.requests.length, 9);
 });
 

@@ -12,6 +12,10 @@ const HISTORY = 'histories/extracted.json';
 const DOCS = 'node_modules/longhaul/docs';
 const TOPIC = 'What happens to running work when a worker is killed?';
 
+interface QuestionSchema {
+  properties: { questions: { items: { enum: string[] } } };
+}
+
 let environment: TestToolEnvironment;
 let folders: Folders;
 before(async () => {
@@ -28,7 +32,7 @@ test('researches real documents, asks, is read in the middle, and survives a kil
   const calm = await environment.call(tool, args);
   const operation = await environment.start(tool, { ...args, ask: true });
   const question = await operation.question();
-  const { questions } = (question.schema as any).properties;
+  const { questions } = (question.schema as unknown as QuestionSchema).properties;
   assert.equal(questions.items.enum.length, 3);
   const partial = (await operation.partial()) as { rounds: number; report: string };
   assert.equal(partial.rounds, 1);
@@ -49,7 +53,10 @@ test('researches real documents, asks, is read in the middle, and survives a kil
 test('continues with all questions when nobody answers, and with none when somebody declines', async () => {
   const late = await environment.start(tool, { topic: TOPIC, ask: true, askSeconds: 1 });
   assert.equal((await late.result()).rounds, 2);
-  assert.deepEqual((await late.describe()).answers.map(({ isDefault }) => isDefault), [true]);
+  assert.deepEqual(
+    (await late.describe()).answers.map(({ isDefault }) => isDefault),
+    [true],
+  );
   const operation = await environment.start(tool, { topic: TOPIC, ask: true });
   await operation.question();
   await operation.answer({ action: 'decline' });
@@ -63,7 +70,10 @@ test('reports a contradiction with both sides', async () => {
   const args = { topic: 'How long are invoices kept?', folder, researchers: 1 };
   const result = await environment.call(tool, args);
   assert.equal(result.contradictions, 1);
-  assert.match(result.report, /contradict each other\n\n- 6 or 10: handbook\/office\.md \[\d\] against retention\.md \[\d\]/);
+  assert.match(
+    result.report,
+    /contradict each other\n\n- 6 or 10: handbook\/office\.md \[\d\] against retention\.md \[\d\]/,
+  );
   assert.match(result.report, /kept for 10 years/);
   assert.match(result.report, /kept for 6 years/);
   // The second round follows the link of a cited line.
@@ -80,11 +90,17 @@ test('lists documents that cannot be read, and follows no link', async () => {
     'utf16.txt': Buffer.from('\ufeffInvoices are kept.', 'utf16le'),
     'photo.png': 'not a document',
   });
-  const secret = join(await folders.add('elsewhere', { 'secret.md': 'Invoices are kept in the red folder.\n' }), '..');
+  const secret = join(
+    await folders.add('elsewhere', { 'secret.md': 'Invoices are kept in the red folder.\n' }),
+    '..',
+  );
   await folders.link(folder, 'outside', join(secret, 'elsewhere'));
   await folders.link(folder, 'passwd.md', '/etc/passwd');
   await folders.link(folder, 'twice.md', join(folder, 'backup.md'));
-  const { skipped, documents, report } = await environment.call(tool, { topic: 'Where are invoices kept?', folder });
+  const { skipped, documents, report } = await environment.call(tool, {
+    topic: 'Where are invoices kept?',
+    folder,
+  });
   assert.equal(documents, 3);
   assert.deepEqual(Object.fromEntries(skipped.map(({ document, reason }) => [document, reason])), {
     'binary.md': 'binary',

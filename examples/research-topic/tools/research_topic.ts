@@ -15,9 +15,17 @@ export default defineTool({
       .string()
       .max(1000)
       .default('.')
-      .describe('Folder of the documents, absolute or relative to a data folder. Default: the first data folder.'),
+      .describe(
+        'Folder of the documents, absolute or relative to a data folder. Default: the first data folder.',
+      ),
     rounds: z.number().int().min(1).max(4).default(2).describe('Rounds at most.'),
-    researchers: z.number().int().min(1).max(6).default(4).describe('Researchers in a round: each takes a question.'),
+    researchers: z
+      .number()
+      .int()
+      .min(1)
+      .max(6)
+      .default(4)
+      .describe('Researchers in a round: each takes a question.'),
     ask: z.boolean().default(false).describe('Ask after the first round which questions to continue with?'),
     askSeconds: z
       .number()

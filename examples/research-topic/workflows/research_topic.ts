@@ -26,8 +26,17 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
   const survey = await surveyFolder(input.folder);
   stage('plan');
   const plan = await planResearch(survey, topic, researchers);
-  const research: Research = { topic, survey, rounds: 0, findings: [], contradictions: [], open: [], notes: [] };
-  if (plan.isUnreadable) research.notes.push('the model gave no readable plan; questions were chosen by words.');
+  const research: Research = {
+    topic,
+    survey,
+    rounds: 0,
+    findings: [],
+    contradictions: [],
+    open: [],
+    notes: [],
+  };
+  if (plan.isUnreadable)
+    research.notes.push('the model gave no readable plan; questions were chosen by words.');
 
   const asked: string[] = [];
   const declined: string[] = [];
@@ -54,7 +63,8 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
 
   stage('verify');
   const { unverified, ...verified } = await verifyCitations(research);
-  if (unverified > 0) verified.notes.push(`${unverified} statements were left out: their documents have changed.`);
+  if (unverified > 0)
+    verified.notes.push(`${unverified} statements were left out: their documents have changed.`);
   const claims = verified.findings.flatMap((finding) => finding.claims);
   const dropped = unverified + verified.findings.reduce((sum, finding) => sum + finding.dropped, 0);
   stage('save');
@@ -107,7 +117,12 @@ async function choose(questions: Question[], timeoutSeconds: number): Promise<Qu
   const schema = {
     type: 'object',
     properties: {
-      questions: { type: 'array', title: 'Continue with', items: { type: 'string', enum: texts }, default: texts },
+      questions: {
+        type: 'array',
+        title: 'Continue with',
+        items: { type: 'string', enum: texts },
+        default: texts,
+      },
     },
     required: ['questions'],
   };
@@ -123,7 +138,8 @@ function addFindings(research: Research, findings: Finding[]): void {
     const known = research.findings.flatMap(({ claims }) => claims.map(({ text }) => text));
     const claims = finding.claims.filter(({ text }) => !known.includes(text));
     research.findings.push({ ...finding, claims });
-    if (finding.isUnreadable) research.notes.push(`the model gave no readable answer to "${finding.question}".`);
+    if (finding.isUnreadable)
+      research.notes.push(`the model gave no readable answer to "${finding.question}".`);
     if (finding.dropped > 0)
       research.notes.push(
         `${finding.dropped} of the model's statements on "${finding.question}" were left out: a quote isn't in the documents.`,
@@ -133,7 +149,10 @@ function addFindings(research: Research, findings: Finding[]): void {
 
 function addCritique(research: Research, critique: Critique, round: number): void {
   const key = ({ sides }: Research['contradictions'][number]) =>
-    sides.map(({ document, fromLine }) => `${document}:${fromLine}`).sort().join(' ');
+    sides
+      .map(({ document, fromLine }) => `${document}:${fromLine}`)
+      .sort()
+      .join(' ');
   const known = new Set(research.contradictions.map(key));
   for (const contradiction of critique.contradictions) {
     if (known.has(key(contradiction))) continue;
