@@ -113,13 +113,13 @@ function modelOf(name: string): Model {
   return { ...settings, signal: cancellationSignal() };
 }
 
-let latest: { folder: string; fingerprint: string; index: FolderIndex } | undefined;
+let latest: { folder: string; fingerprint: string; index: Promise<FolderIndex> } | undefined;
 
 /** The folder's index, made again when a document has changed. */
 async function indexOf(folder: string): Promise<FolderIndex> {
   const { documents } = await readDocuments(folder, cancellationSignal());
   const fingerprint = createHash('sha256').update(JSON.stringify(documents)).digest('hex');
   if (latest?.folder !== folder || latest.fingerprint !== fingerprint)
-    latest = { folder, fingerprint, index: new FolderIndex(documents) };
+    latest = { folder, fingerprint, index: FolderIndex.of(documents) };
   return latest.index;
 }

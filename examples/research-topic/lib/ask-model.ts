@@ -44,7 +44,7 @@ export async function planByModel(
   const task = `Split the topic into at most ${limit} questions that its documents can answer. Some passages of them are below.
 Reply with {"questions": ["..."]}.`;
   const reply = await ask(model, planReply, task, [`Topic: ${topic}`, quoted(hits)]);
-  return reply?.questions.slice(0, limit).map(questionOf);
+  return reply && questionsOf(reply.questions).slice(0, limit);
 }
 
 /** @returns claims with citations that are in the passages, and the number of those without; undefined as above */
@@ -88,11 +88,12 @@ export async function criticByModel(
 Name at most ${limit} questions of the topic that the statements leave open and that weren't asked yet, and pairs of statements that contradict each other.
 Reply with {"gaps": ["..."], "contradictions": [{"about": "...", "statements": [1, 2]}]}.`;
   const reply = await ask(model, criticReply, task, [
-    `Topic: ${topic}\nAsked: ${asked.join('; ')}`,
+    `Topic: ${topic}`,
+    delimited('asked', asked.join('\n')),
     delimited('statements', statements.join('\n\n')),
   ]);
   if (!reply) return undefined;
-  const gaps = reply.gaps.map(questionOf).filter(({ text }) => !asked.includes(text));
+  const gaps = questionsOf(reply.gaps).filter(({ text }) => !asked.includes(text));
   const contradictions = reply.contradictions.flatMap(({ about, statements: [one, other] }) => {
     const sides = [claims[one - 1]?.citations[0], claims[other - 1]?.citations[0]] as const;
     return sides[0] && sides[1] && one !== other
@@ -102,9 +103,9 @@ Reply with {"gaps": ["..."], "contradictions": [{"about": "...", "statements": [
   return { gaps: gaps.slice(0, limit), contradictions };
 }
 
-function questionOf(text: string): Question {
-  const short = plain(text).slice(0, MAX_TITLE);
-  return { text: short, query: short };
+function questionsOf(texts: readonly string[]): Question[] {
+  const titles = new Set(texts.map((text) => plain(text).slice(0, MAX_TITLE)));
+  return [...titles].map((text) => ({ text, query: text }));
 }
 
 function quoted(hits: readonly Hit[]): string {

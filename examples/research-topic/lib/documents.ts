@@ -8,6 +8,7 @@ import type { Skipped } from './types.js';
 const EXTENSIONS = /\.(md|markdown|mdx|txt|rst)$/i;
 const MAX_DOCUMENT_BYTES = 2 * 2 ** 20;
 const MAX_DOCUMENTS = 2_000;
+const MAX_ALL_CHARACTERS = 32 * 2 ** 20;
 
 export interface Document {
   /** Path within the folder, with `/`. */
@@ -56,6 +57,7 @@ export async function readDocuments(
 ): Promise<{ documents: Document[]; skipped: Skipped[] }> {
   const documents: Document[] = [];
   const skipped: Skipped[] = [];
+  let characters = 0;
   const skip = (document: string, reason: string) => skipped.push({ document, reason });
   const visit = async (within: string): Promise<void> => {
     signal?.throwIfAborted();
@@ -72,6 +74,8 @@ export async function readDocuments(
       else {
         const read = await readText(folder, name);
         if ('reason' in read) skip(name, read.reason);
+        else if ((characters += read.text.length) > MAX_ALL_CHARACTERS)
+          skip(name, 'the folder has too much text');
         else documents.push({ name, text: read.text });
       }
     }

@@ -29,7 +29,7 @@ export interface Hit extends Passage {
 
 export class FolderIndex {
   /** Number of passages that have a term. */
-  #frequencies: Map<string, number> | undefined;
+  readonly #frequencies = new Map<string, number>();
   readonly #passages = new Map<string, Passage>();
   readonly #search = new MiniSearch<Passage>({
     fields: ['heading', 'text'],
@@ -37,10 +37,19 @@ export class FolderIndex {
     tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
   });
 
-  constructor(documents: readonly Document[]) {
-    const passages = documents.flatMap(passagesOf);
-    for (const passage of passages) this.#passages.set(passage.id, passage);
-    this.#search.addAll(passages);
+  private constructor(passages: readonly Passage[]) {
+    for (const passage of passages) {
+      this.#passages.set(passage.id, passage);
+      for (const term of termsOf(passage.text))
+        this.#frequencies.set(term, (this.#frequencies.get(term) ?? 0) + 1);
+    }
+  }
+
+  /** Works in pieces, so that the activity's heartbeats are sent meanwhile. */
+  static async of(documents: readonly Document[]): Promise<FolderIndex> {
+    const index = new FolderIndex(documents.flatMap(passagesOf));
+    await index.#search.addAllAsync([...index.passages], { chunkSize: 500 });
+    return index;
   }
 
   get passages(): IterableIterator<Passage> {
@@ -49,7 +58,6 @@ export class FolderIndex {
 
   /** The rarer a term is in the folder, the more it says. */
   weightOf(term: string): number {
-    this.#frequencies ??= this.#countTerms();
     return Math.log(1 + this.#passages.size / (this.#frequencies.get(term) ?? 1));
   }
 
@@ -66,12 +74,5 @@ export class FolderIndex {
         return count <= perDocument;
       })
       .slice(0, limit);
-  }
-
-  #countTerms(): Map<string, number> {
-    const frequencies = new Map<string, number>();
-    for (const { text } of this.passages)
-      for (const term of termsOf(text)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
-    return frequencies;
   }
 }

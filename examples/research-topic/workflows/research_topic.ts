@@ -3,7 +3,8 @@ import { partial, progress, requestInput, stage } from 'longhaul/workflow';
 import type { ToolInput, ToolOutput } from 'longhaul';
 import type * as activities from '../activities/research_topic.js';
 import { renderReport } from '../lib/render-report.js';
-import type { Critique, Finding, Question, Research, Survey } from '../lib/types.js';
+import { addCritique, addFindings, beginResearch, partialOf, textsOf } from '../lib/research.js';
+import type { Finding, Question, Survey } from '../lib/types.js';
 import type tool from '../tools/research_topic.js';
 
 const { surveyFolder, searchDocuments, verifyCitations, saveReport } = proxyActivities<typeof activities>({
@@ -26,15 +27,7 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
   const survey = await surveyFolder(input.folder);
   stage('plan');
   const plan = await planResearch(survey, topic, researchers);
-  const research: Research = {
-    topic,
-    survey,
-    rounds: 0,
-    findings: [],
-    contradictions: [],
-    open: [],
-    notes: [],
-  };
+  const research = beginResearch(topic, survey);
   if (plan.isUnreadable)
     research.notes.push('the model gave no readable plan; questions were chosen by words.');
 
@@ -47,6 +40,7 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
     progress({ total: asked.length });
     stage(`round ${round}`);
     addFindings(research, await researchAll(survey, round, questions));
+    if (research.findings.every(({ isUnreadable }) => isUnreadable)) throw modelUnusable(survey);
     partial(partialOf(research));
 
     stage(`critic of round ${round}`);
@@ -63,8 +57,7 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
 
   stage('verify');
   const { unverified, ...verified } = await verifyCitations(research);
-  if (unverified > 0)
-    verified.notes.push(`${unverified} statements were left out: their documents have changed.`);
+  if (unverified > 0) verified.notes.push(leftOut(unverified));
   const claims = verified.findings.flatMap((finding) => finding.claims);
   const dropped = unverified + verified.findings.reduce((sum, finding) => sum + finding.dropped, 0);
   stage('save');
@@ -82,8 +75,6 @@ export async function research_topic(input: Input): Promise<ToolOutput<typeof to
   };
 }
 
-const textsOf = (questions: readonly Question[]) => questions.map(({ text }) => text);
-
 /** One researcher, a part of the operation. */
 export async function research_question(survey: Survey, round: number, question: Question): Promise<Finding> {
   stage(question.text);
@@ -95,7 +86,7 @@ export async function research_question(survey: Survey, round: number, question:
 
 /** All questions of a round, side by side. */
 async function researchAll(survey: Survey, round: number, questions: Question[]): Promise<Finding[]> {
-  const findings = await Promise.all(
+  return Promise.all(
     questions.map((question, index) =>
       executeChild(research_question, {
         workflowId: `${workflowInfo().workflowId}.round-${round}-question-${index + 1}`,
@@ -103,12 +94,14 @@ async function researchAll(survey: Survey, round: number, questions: Question[])
       }),
     ),
   );
-  if (findings.every(({ isUnreadable }) => isUnreadable))
-    throw ApplicationFailure.nonRetryable(
-      `the model ${survey.model} answers nothing that can be read: expected JSON, for ${findings.length} questions`,
-      'ModelUnusable',
-    );
-  return findings;
+}
+
+const leftOut = (count: number) =>
+  `${count} statement${count === 1 ? ' was' : 's were'} left out: the documents have changed meanwhile.`;
+
+function modelUnusable({ model }: Survey): ApplicationFailure {
+  const message = `the model ${model} answers nothing that can be read: expected JSON`;
+  return ApplicationFailure.nonRetryable(message, 'ModelUnusable');
 }
 
 /** Asks which questions the next round takes up; all of them, if nobody answers in time. */
@@ -130,40 +123,4 @@ async function choose(questions: Question[], timeoutSeconds: number): Promise<Qu
   const answer = await requestInput(schema, message, { timeoutSeconds, default: { questions: texts } });
   const chosen = answer.action === 'accept' ? (answer.content['questions'] as string[]) : [];
   return questions.filter(({ text }) => chosen.includes(text));
-}
-
-/** Adds findings; a statement that another researcher has found too is there once. */
-function addFindings(research: Research, findings: Finding[]): void {
-  for (const finding of findings) {
-    const known = research.findings.flatMap(({ claims }) => claims.map(({ text }) => text));
-    const claims = finding.claims.filter(({ text }) => !known.includes(text));
-    research.findings.push({ ...finding, claims });
-    if (finding.isUnreadable)
-      research.notes.push(`the model gave no readable answer to "${finding.question}".`);
-    if (finding.dropped > 0)
-      research.notes.push(
-        `${finding.dropped} of the model's statements on "${finding.question}" were left out: a quote isn't in the documents.`,
-      );
-  }
-}
-
-function addCritique(research: Research, critique: Critique, round: number): void {
-  const key = ({ sides }: Research['contradictions'][number]) =>
-    sides
-      .map(({ document, fromLine }) => `${document}:${fromLine}`)
-      .sort()
-      .join(' ');
-  const known = new Set(research.contradictions.map(key));
-  for (const contradiction of critique.contradictions) {
-    if (known.has(key(contradiction))) continue;
-    known.add(key(contradiction));
-    research.contradictions.push(contradiction);
-  }
-  if (critique.isUnreadable) research.notes.push(`the model gave no readable critique of round ${round}.`);
-}
-
-/** Read at any time, and after a cancel. */
-function partialOf(research: Research) {
-  const statements = research.findings.reduce((sum, { claims }) => sum + claims.length, 0);
-  return { rounds: research.rounds, statements, report: renderReport(research) };
 }
