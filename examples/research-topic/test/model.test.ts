@@ -13,6 +13,9 @@ const HISTORY = 'histories/model.json';
 const TOPIC = 'How long are invoices kept, and who deletes them?';
 
 const endpoint = new ChatEndpoint();
+/** For busy machines: each takes a few seconds on an idle one. */
+const LIMIT = { timeoutMs: 240_000 };
+
 let environment: TestToolEnvironment;
 let folders: Folders;
 let folder: string;
@@ -41,7 +44,7 @@ beforeEach(() => {
 });
 
 test('writes with a model; a worker that is killed while the model thinks changes nothing', async () => {
-  const calm = await environment.call(tool, { topic: TOPIC, folder });
+  const calm = await environment.call(tool, { topic: TOPIC, folder }, LIMIT);
   assert.match(calm.report, /^# .*\n\n> Written by the language model test-model/);
   assert.equal(calm.model, 'test-model');
   assert.equal(calm.contradictions, 1);
@@ -56,7 +59,7 @@ test('writes with a model; a worker that is killed while the model thinks change
   await environment.killWorker();
   open();
   await environment.startWorker();
-  const result = await operation.result();
+  const result = await operation.result(LIMIT);
   assert.deepEqual({ ...result, file: '' }, { ...calm, file: '' });
   if (process.env.RECORD) await operation.saveHistory(HISTORY);
 });
@@ -87,7 +90,7 @@ test('documents that give orders are data: what an obedient model makes up is dr
 test('waits for an endpoint that is down, and as long as it asks for', async () => {
   const busy = { status: 429, headers: { 'retry-after': '3' } };
   endpoint.failures = [{ status: 0 }, { status: 503 }, busy];
-  const { statements } = await environment.call(tool, { topic: TOPIC, folder, rounds: 1 });
+  const { statements } = await environment.call(tool, { topic: TOPIC, folder, rounds: 1 }, LIMIT);
   assert.ok(statements > 0);
   const [, , third, fourth] = endpoint.times as [number, number, number, number];
   assert.ok(fourth - third >= 2_900, `asked again after ${fourth - third} ms`);
@@ -96,7 +99,7 @@ test('waits for an endpoint that is down, and as long as it asks for', async () 
 test('a refused key fails at once, and is in no message', async () => {
   endpoint.mode = 'refuses';
   const operation = await environment.start(tool, { topic: TOPIC, folder });
-  const failure = await operation.result().catch((error: Error & { type?: string }) => error);
+  const failure = await operation.result(LIMIT).catch((error: Error & { type?: string }) => error);
   assert.ok(failure instanceof Error);
   assert.equal(failure.type, 'ModelKeyRefused');
   assert.match(failure.message, /refuses the key of RESEARCH_MODEL_KEY_FILE \(HTTP 401\)/);
@@ -106,7 +109,7 @@ test('a refused key fails at once, and is in no message', async () => {
 
 test('a model that answers nonsense fails with a message, after three tries for each question', async () => {
   endpoint.mode = 'nonsense';
-  const call = environment.call(tool, { topic: TOPIC, folder, researchers: 2 });
+  const call = environment.call(tool, { topic: TOPIC, folder, researchers: 2 }, LIMIT);
   await assert.rejects(call, {
     kind: 'failed',
     type: 'ModelUnusable',

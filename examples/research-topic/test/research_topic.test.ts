@@ -16,6 +16,9 @@ interface QuestionSchema {
   properties: { questions: { items: { enum: string[] } } };
 }
 
+/** For busy machines: each takes a few seconds on an idle one. */
+const LIMIT = { timeoutMs: 240_000 };
+
 let environment: TestToolEnvironment;
 let folders: Folders;
 before(async () => {
@@ -29,9 +32,9 @@ after(() => environment?.close());
 
 test('researches real documents, asks, is read in the middle, and survives a kill of the worker', async () => {
   const args = { topic: TOPIC, researchers: 3 };
-  const calm = await environment.call(tool, args);
+  const calm = await environment.call(tool, args, LIMIT);
   const operation = await environment.start(tool, { ...args, ask: true });
-  const question = await operation.question();
+  const question = await operation.question(LIMIT);
   const { questions } = (question.schema as unknown as QuestionSchema).properties;
   assert.ok(questions.items.enum.length > 0);
   const partial = (await operation.partial()) as { rounds: number; report: string };
@@ -41,7 +44,7 @@ test('researches real documents, asks, is read in the middle, and survives a kil
   await environment.killWorker();
   await environment.startWorker();
   await operation.answer({ action: 'accept', content: { questions: questions.items.enum } });
-  const result = await operation.result();
+  const result = await operation.result(LIMIT);
   assert.deepEqual({ ...result, file: '' }, { ...calm, file: '' });
   assert.equal(result.model, null);
   assert.ok(result.statements >= 10, `${result.statements} statements`);
@@ -52,15 +55,15 @@ test('researches real documents, asks, is read in the middle, and survives a kil
 
 test('continues with all questions when nobody answers, and with none when somebody declines', async () => {
   const late = await environment.start(tool, { topic: TOPIC, ask: true, askSeconds: 1 });
-  assert.equal((await late.result()).rounds, 2);
+  assert.equal((await late.result(LIMIT)).rounds, 2);
   assert.deepEqual(
     (await late.describe()).answers.map(({ isDefault }) => isDefault),
     [true],
   );
   const operation = await environment.start(tool, { topic: TOPIC, ask: true });
-  await operation.question();
+  await operation.question(LIMIT);
   await operation.answer({ action: 'decline' });
-  const { rounds, report } = await operation.result();
+  const { rounds, report } = await operation.result(LIMIT);
   assert.equal(rounds, 1);
   assert.match(report, /## Left open/);
 });
@@ -68,7 +71,7 @@ test('continues with all questions when nobody answers, and with none when someb
 test('reports a contradiction with both sides', async () => {
   const folder = await folders.add('invoices', INVOICES);
   const args = { topic: 'How long are invoices kept?', folder, researchers: 1 };
-  const result = await environment.call(tool, args);
+  const result = await environment.call(tool, args, LIMIT);
   assert.equal(result.contradictions, 1);
   assert.match(
     result.report,
@@ -85,10 +88,10 @@ test('leaves out statements that are gone from their document by the end', async
   const folder = await folders.add('edited', INVOICES);
   const args = { topic: 'How long are invoices kept?', folder, researchers: 1, ask: true };
   const operation = await environment.start(tool, args);
-  await operation.question();
+  await operation.question(LIMIT);
   await writeFile(join(folder, 'retention.md'), '# Retention\n\nThis document was withdrawn.\n');
   await operation.answer({ action: 'decline' });
-  const { report, dropped, contradictions } = await operation.result();
+  const { report, dropped, contradictions } = await operation.result(LIMIT);
   assert.deepEqual([dropped, contradictions], [1, 0]);
   assert.match(report, /Note: 1 statement was left out/);
   assert.doesNotMatch(report, /10 years/);
@@ -130,7 +133,7 @@ test('lists documents that cannot be read, and follows no link', async () => {
 
 test('refuses folders that are missing, empty or elsewhere', async () => {
   const empty = await folders.add('nothing', { 'photo.png': 'x' });
-  const failing = (folder: string) => environment.call(tool, { topic: TOPIC, folder });
+  const failing = (folder: string) => environment.call(tool, { topic: TOPIC, folder }, LIMIT);
   await assert.rejects(failing(join(folders.root, 'missing')), { kind: 'failed', type: 'FolderMissing' });
   await assert.rejects(failing(empty), { kind: 'failed', type: 'NoDocuments' });
   for (const folder of ['/etc', '../..', join(folders.root, '..')])
