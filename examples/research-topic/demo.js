@@ -31,7 +31,7 @@ try {
 
   heading('The report');
   const { result } = await call('operation_get', { token, view: 'result' }, () => undefined);
-  console.log(result.report);
+  console.log(result.report.trimEnd());
 
   heading('Fetched, so it can be deleted');
   await call('operation_delete', { token });

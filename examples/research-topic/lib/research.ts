@@ -1,4 +1,4 @@
-/** What a research knows so far. Pure: the workflow keeps it. */
+/** The state of a research: findings, contradictions and notes of its rounds. Pure: the workflow keeps it. */
 import { renderReport } from './render-report.js';
 import type { Critique, Finding, Question, Research, Survey } from './types.js';
 
