@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import { cancellationSignal, report, workerSettings } from 'longhaul/activity';
 import { DiffError, parseDiff, type ParsedFile } from '../lib/diff.js';
@@ -29,9 +29,10 @@ export async function readDiff(
     throw refuse('DiffTooLarge', `the diff has ${parsed.length} files; at most ${FILES_LIMIT} are checked`);
   const files: ChangedFile[] = [];
   const skipped: Skipped[] = [];
-  for (const { lines, ...file } of parsed) {
+  for (const { lines, at: _at, ...file } of parsed) {
     if (file.status === 'deleted') skipped.push({ file: file.path, reason: 'deleted' });
     else if (file.isBinary) skipped.push({ file: file.path, reason: 'binary' });
+    else if (await isFolder(root, file.path)) skipped.push({ file: file.path, reason: 'a submodule' });
     else {
       await assertFits(root, file, lines);
       files.push(file);
@@ -81,6 +82,12 @@ function parse(text: string): ParsedFile[] {
     if (error instanceof DiffError) throw refuse('BadDiff', error.message);
     throw error;
   }
+}
+
+/** A submodule is a line in the diff and a folder in the checkout. */
+async function isFolder(root: string, path: string): Promise<boolean> {
+  const real = await fileIn(root, path);
+  return real !== undefined && (await stat(real)).isDirectory();
 }
 
 /** Line numbers mean nothing in another state of the files. */

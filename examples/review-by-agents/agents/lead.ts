@@ -4,7 +4,7 @@
  * node --import jiti/register agents/lead.ts URL '{"review","folder","diff","maxFiles","reviewers"...}'
  */
 import { mergeFindings, renderReview } from '../lib/merge.js';
-import { ASPECTS, type Aspect, type Finding } from '../lib/review.js';
+import { ASPECTS, type Finding } from '../lib/review.js';
 import { Mailbox, type Message, type WaitOptions, type Wake } from './mailbox.js';
 import { Parts, type Part } from './parts.js';
 import type { Task } from './task.js';
@@ -86,7 +86,7 @@ async function receive({ mode, text, context, re, from }: Message): Promise<obje
     say(`${part.aspect}: no sign of ${from} for ${leaseSeconds} s`);
     part.isOrphan = true;
     if (part.token === undefined) await giveAgain(part, `${from} did not start it`);
-    else if (part.ended !== undefined) await collect(part);
+    else if (part.ended !== undefined || part.isAsking) await collect(part);
   }
   return undefined;
 }

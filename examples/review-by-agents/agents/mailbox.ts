@@ -1,4 +1,5 @@
 /** An agent's connection to Longhaul: the official client, and the rules of its mailbox (docs/agents.md of Longhaul). */
+/* eslint-disable @typescript-eslint/no-explicit-any -- answers of tools have many shapes */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
@@ -18,7 +19,7 @@ export interface Message {
   re?: string;
 }
 
-/** What ended a wait. */
+/** End of a wait. */
 export type Wake =
   | { kind: 'message'; message: Message; ops: Record<string, string> }
   | { kind: 'operations'; ops: Record<string, string> }

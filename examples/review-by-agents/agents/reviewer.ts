@@ -20,7 +20,7 @@ await mailbox.close();
 /** @returns the response to the lead */
 async function review(message: Message): Promise<object> {
   const { review, aspect, folder, diff, maxFiles }: Task = message.context;
-  // Whoever takes this part uses the same key, and so gets the same operation.
+  // Another agent that takes this part uses the same key, and so gets the same operation.
   const key = `${review}-${aspect}`;
   try {
     const args = { folder, diff, maxFiles, aspects: [aspect] };

@@ -4,6 +4,8 @@ import type { ChangedFile } from './review.js';
 export class DiffError extends Error {}
 
 export interface ParsedFile extends ChangedFile {
+  /** Line of the diff where it begins, from 1. */
+  at: number;
   /** Added lines by number, to compare them with the folder. */
   lines: Map<number, string>;
 }
@@ -16,18 +18,17 @@ export function parseDiff(text: string): ParsedFile[] {
   if (lines.at(-1) === '') lines.pop();
   const files: ParsedFile[] = [];
   let file: ParsedFile | undefined;
-  const begin = (path: string) =>
-    files.push((file = { path, status: 'modified', isBinary: false, added: [], lines: new Map() }));
+  const begin = (path: string, at: number) =>
+    files.push((file = { path, status: 'modified', isBinary: false, added: [], at: at + 1, lines: new Map() }));
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!;
     const fail = (why: string) => new DiffError(`line ${at + 1} of the diff: ${why}`);
     if (line.startsWith('diff --git ')) {
-      begin(pathOfHeader(line) ?? '');
+      begin(pathOfHeader(line) ?? '', at);
     } else if (line.startsWith('--- ') && lines[at + 1]?.startsWith('+++ ')) {
       const [before, after] = [pathOf(line.slice(4)), pathOf(lines[at + 1]!.slice(4))];
-      if (!file || file.lines.size > 0 || !lines[at - 1] || isWithoutGit(lines, at)) begin('');
+      if (!file || file.lines.size > 0 || !lines[at - 1] || isWithoutGit(lines, at)) begin('', at);
       file!.path = after ?? before ?? '';
-      if (!file!.path) throw fail('a file without a name');
       if (after === undefined) file!.status = 'deleted';
       if (before === undefined) file!.status = 'added';
       at += 1;
@@ -45,6 +46,8 @@ export function parseDiff(text: string): ParsedFile[] {
   }
   if (files.length === 0 && text.trim() !== '')
     throw new DiffError('it has no file, so it is no unified diff');
+  const nameless = files.find(({ path }) => path === '');
+  if (nameless) throw new DiffError(`line ${nameless.at} of the diff: a file without a name`);
   return files;
 }
 
