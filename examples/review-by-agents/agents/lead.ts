@@ -116,7 +116,7 @@ async function collect(part: Part): Promise<void> {
     say(`${aspect}: collected ${result.findings.length} findings of ${token}`);
     part.findings = result.findings as Finding[];
     for (const { file, reason } of result.skipped) unchecked.set(file, reason);
-  } else fail(part, error ?? status);
+  } else fail(part, error?.message ?? status);
 }
 
 function fail(part: Part, why: string): void {
@@ -140,7 +140,8 @@ async function give(part: Part, recipient: object): Promise<void> {
     reply_to: 'lead',
     // An agent that leaves with it makes it a dead letter, which the lead gets as a message.
     max_deliveries: 1,
-    ttl_seconds: 3600,
+    // By then it is given to another agent; one that comes later must not find it.
+    ttl_seconds: patienceSeconds,
   });
   parts.given(part, id);
 }

@@ -36,7 +36,7 @@ async function review(message: Message): Promise<object> {
         return { aspect, token, findings: result.findings, skipped: result.skipped };
       if (status === 'input_required') await ask(message, token, input_required);
       else if (status !== 'queued' && status !== 'running')
-        return { aspect, token, error: error ?? `the operation is ${status}` };
+        return { aspect, token, error: error?.message ?? `the operation is ${status}` };
       else
         await mailbox.report(message, `${aspect}: ${progress?.progress ?? 0} of ${progress?.total ?? '?'}`);
     }
