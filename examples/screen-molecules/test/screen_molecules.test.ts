@@ -163,10 +163,12 @@ test('a failed run is continued after its finished chunks', async () => {
   assert.equal(table.sha256, calm.sha256);
 });
 
-test('a cancel ends the threads and leaves no parts, but the partial result', async () => {
+test('a cancel ends its threads, which others use then, and leaves no parts, but the partial result', async () => {
   const operation = await environment.start(tool, { path: library, query: QUERY, top: TOP });
   await midway(operation);
+  const other = await environment.start(tool, { path: await fileOf('CCO'), query: QUERY });
   await operation.cancel();
+  assert.equal((await other.result(LIMIT)).molecules, 1);
   assert.equal((await operation.closed(LIMIT)).status, 'canceled');
   const { best } = (await operation.partial()) as { best: { similarity: number }[] };
   assert.ok(best.length > 0);
