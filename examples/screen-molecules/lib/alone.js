@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { planChunks } from './lines.js';
 import { mergeHits } from './hits.js';
+import { assess } from './models.js';
 import { HEADER, screenChunk } from './screen.js';
 import { addSummaries, emptySummary } from './summary.js';
 
@@ -30,4 +31,12 @@ try {
 } finally {
   await rm(folder, { recursive: true });
 }
-console.log(JSON.stringify({ ...summary, best, sha256: hash.digest('hex') }, null, 2));
+const assessed = best.map((hit) => ({
+  ...hit,
+  druglikeness: assess('druglikeness', hit.smiles),
+  logS: assess('solubility', hit.smiles),
+  risks: assess('toxicity', hit.smiles),
+}));
+const { user, system } = process.cpuUsage();
+const cpuSeconds = (user + system) / 1e6;
+console.log(JSON.stringify({ ...summary, best: assessed, sha256: hash.digest('hex'), cpuSeconds }, null, 2));
