@@ -1,5 +1,5 @@
 /**
- * The same screening in one process and one thread, without Temporal: `node lib/alone.js FILE QUERY` prints the counts, the best hits and
+ * The same screening in one process and one thread, without Temporal: `node lib/alone.js FILE QUERY [TOP]` prints the counts, the best hits and
  * the table's hash, which are those of the tool.
  */
 import { createHash } from 'node:crypto';
@@ -12,9 +12,9 @@ import { assess } from './models.js';
 import { HEADER, screenChunk } from './screen.js';
 import { addSummaries, emptySummary } from './summary.js';
 
-const [path = '', query = ''] = process.argv.slice(2);
-/** @type {import('./summary.js').Question} The tool's defaults. */
-const question = { query, rules: ['lipinski', 'veber'], minSimilarity: 0.3, top: 20 };
+const [path = '', query = '', top = '20'] = process.argv.slice(2);
+/** @type {import('./summary.js').Question} As the tool's defaults. */
+const question = { query, rules: ['lipinski', 'veber'], minSimilarity: 0.3, top: Number(top) };
 const folder = await mkdtemp(join(tmpdir(), 'screen-alone-'));
 const target = join(folder, 'part');
 const hash = createHash('sha256').update(HEADER);
