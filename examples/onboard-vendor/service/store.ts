@@ -19,11 +19,11 @@ export class Store {
 
   /**
    * @param path of the database, for one process. Default: in memory
-   * @param jobMs how long a background check takes
+   * @param jobMs how long background checks take, in milliseconds; the control port changes it
    */
   constructor(
     path: string | undefined,
-    private readonly jobMs: number,
+    public jobMs: number,
   ) {
     if (path) {
       mkdirSync(dirname(path), { recursive: true });

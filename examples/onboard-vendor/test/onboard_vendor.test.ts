@@ -19,19 +19,25 @@ const VENDOR = {
 };
 const YES = { action: 'accept', content: { approve: true, comment: 'fine' } } as const;
 const SECOND = 1 / 3600;
+const CHECK_MS = 1_000;
+/** A check that is still running whenever a test looks at it. */
+const LONG_CHECK_MS = 3_600_000;
 const STEPS = ['supplier', 'check', 'contract', 'person-1', 'person-2', 'account'];
 
 let service: Service;
 let environment: TestToolEnvironment;
 before(async () => {
-  service = await Service.start(2_000);
+  service = await Service.start();
   environment = await TestToolEnvironment.create({ environment: { VENDOR_SYSTEMS: service.systems } });
 });
 after(async () => {
   await environment?.close();
   await service?.stop();
 });
-beforeEach(() => service.clear());
+beforeEach(async () => {
+  await service.clear();
+  await service.checksTake(CHECK_MS);
+});
 
 const start = (more: Partial<typeof VENDOR & { answerHours: number }> = {}) =>
   environment.start(tool, { ...VENDOR, ...more });
@@ -96,10 +102,12 @@ test('onboards a vendor; the records so far can be read at any time', async () =
 });
 
 test('a worker that is killed during the check attaches to the same job', async () => {
+  await service.checksTake(LONG_CHECK_MS);
   const operation = await start();
   await until('the job runs', async () => (await service.tables()).jobs.length === 1);
   await environment.killWorker();
   await environment.startWorker();
+  await service.checksTake(CHECK_MS);
   await approveBoth(operation);
   const { records } = await operation.result();
   assert.deepEqual(shapeOf(records), calm);
@@ -164,6 +172,7 @@ test('an approval that is not given in time is passed on, and in the end refused
 });
 
 test('a cancel during the check cancels the job', async () => {
+  await service.checksTake(LONG_CHECK_MS);
   const operation = await start();
   await until('the job runs', async () => (await service.tables()).jobs.length === 1);
   await operation.cancel();

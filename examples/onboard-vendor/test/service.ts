@@ -16,14 +16,14 @@ export class Service {
     readonly stop: () => Promise<void>,
   ) {}
 
-  static async start(checkMs: number): Promise<Service> {
+  static async start(): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), 'systems-'));
     const env = {
       ...process.env,
       SYSTEMS_PORT: '0',
       CONTROL_PORT: '0',
       SYSTEMS_DATABASE: join(folder, 'systems.db'),
-      CHECK_MS: String(checkMs),
+      CHECK_MS: '1000',
     };
     const child = spawn(process.execPath, ['--import', 'jiti/register', 'service/main.ts'], {
       env,
@@ -49,6 +49,11 @@ export class Service {
   /** Ends the system's faults; requests that it holds continue. */
   async repair(system: string): Promise<void> {
     await fetch(`${this.control}/faults/${system}`, { method: 'DELETE' });
+  }
+
+  /** How long checks take, also those that run, in milliseconds. */
+  async checksTake(ms: number): Promise<void> {
+    await fetch(`${this.control}/checks`, { method: 'PUT', body: JSON.stringify(ms) });
   }
 
   /** Empties all tables. */
