@@ -1,3 +1,4 @@
+/* global fetch */
 /** Prints what README.md shows: starts the systems and a stack, calls the tool by the command line, and ends all of it. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

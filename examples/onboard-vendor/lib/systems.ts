@@ -14,7 +14,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Key of a step's request, the same in each attempt. It is derived from the operation's token, and hides it: whoever knows a token may
+ * Key of a step's request, the same in each attempt. It is derived from the operation's token, and hides it: anyone who knows a token may
  * read the operation, answer its questions and cancel it.
  */
 export function requestKey(step: string): string {
@@ -54,9 +54,10 @@ async function send(path: string, init: RequestInit): Promise<unknown> {
     if (response.status >= 500 || response.status === 429) throw new Error(message);
     throw ApplicationFailure.nonRetryable(message, REFUSED);
   } catch (error) {
-    if (limit.aborted) throw new Error(`${system} did not answer within ${ANSWER_LIMIT_MS / 1000} s`);
+    if (limit.aborted)
+      throw new Error(`${system} did not answer within ${ANSWER_LIMIT_MS / 1000} s`, { cause: error });
     if (error instanceof TypeError)
-      throw new Error(`${system} can't be reached: ${(error.cause as Error)?.message}`);
+      throw new Error(`${system} can't be reached: ${(error.cause as Error)?.message}`, { cause: error });
     throw error;
   }
 }

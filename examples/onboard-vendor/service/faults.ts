@@ -25,7 +25,7 @@ export class Faults {
     for (const release of this.#held.get(system)?.splice(0) ?? []) release();
   }
 
-  /** What is left of a system's fault, and how many requests it holds. */
+  /** The rest of a system's fault, and how many requests it holds. */
   describe(system: string): Fault & { held: number } {
     return { ...this.#faults.get(system), held: this.#held.get(system)?.length ?? 0 };
   }
