@@ -19,7 +19,9 @@ export function parseDiff(text: string): ParsedFile[] {
   const files: ParsedFile[] = [];
   let file: ParsedFile | undefined;
   const begin = (path: string, at: number) =>
-    files.push((file = { path, status: 'modified', isBinary: false, added: [], at: at + 1, lines: new Map() }));
+    files.push(
+      (file = { path, status: 'modified', isBinary: false, added: [], at: at + 1, lines: new Map() }),
+    );
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!;
     const fail = (why: string) => new DiffError(`line ${at + 1} of the diff: ${why}`);
