@@ -17,7 +17,7 @@ export type State = (typeof STATES)[number];
 
 /** A row of the table that is the partial result, and in the end the result. */
 export interface Row {
-  /** Of its folder, unique in the call. */
+  /** Name of its folder, unique in the call. */
   name: string;
   path: string;
   state: State;
