@@ -12,7 +12,7 @@ const util = require('util');
 const url = require('url');
 const { exists } = require('fs');
 const bytes = [new Buffer('abc', 'utf8'), new Buffer(10), Buffer([1, 2]), new Buffer(Buffer.alloc(1))];
-function unknown(x) { return new Buffer(x); }
+function unknown(x) { return [new Buffer(x), new Buffer(x, 'hex')]; }
 function nested(x) {
   if (!util.isString(x) && util.isArray(x.y || x.z)) return util.isObject(x) + util.isNull(x.a || x.b);
   return new Buffer(util.isString(x) ? x : 'no');
@@ -34,7 +34,7 @@ const util = require('util');
 const url = require('url');
 const { exists } = require('fs');
 const bytes = [Buffer.from('abc', 'utf8'), Buffer.alloc(10), Buffer.from([1, 2]), Buffer.from(Buffer.alloc(1))];
-function unknown(x) { return new Buffer(x); }
+function unknown(x) { return [new Buffer(x), Buffer.from(x, 'hex')]; }
 function nested(x) {
   if (typeof x !== 'string' && Array.isArray(x.y || x.z)) return (x !== null && typeof x === 'object') + ((x.a || x.b) === null);
   return Buffer.from(typeof x === 'string' ? x : 'no');

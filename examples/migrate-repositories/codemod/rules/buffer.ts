@@ -8,9 +8,10 @@ const BYTES = new Set(['Buffer', 'Uint8Array', 'ArrayBuffer', 'SharedArrayBuffer
 export const buffer: Rule = {
   apis: ['Buffer'],
   migrate(call) {
-    const [content] = call.getArguments();
+    const [content, encoding] = call.getArguments();
     if (!content || Node.isSpreadElement(content)) return { left: 'Buffer without a first argument' };
-    const method = methodFor(content.getType());
+    // A number with an encoding is refused by the constructor too.
+    const method = encoding && isText(encoding.getType()) ? 'from' : methodFor(content.getType());
     if (!method)
       return { left: 'the argument of Buffer may be a number: Buffer.alloc for that, else Buffer.from' };
     const callee = call.getExpression();
@@ -18,6 +19,10 @@ export const buffer: Rule = {
     return { edits: [{ from: call.getStart(), to: callee.getEnd(), text }] };
   },
 };
+
+function isText(type: Type): boolean {
+  return type.isString() || type.isStringLiteral() || type.isTemplateLiteral();
+}
 
 /** @returns undefined if the type doesn't decide */
 function methodFor(type: Type): 'alloc' | 'from' | undefined {
@@ -28,11 +33,6 @@ function methodFor(type: Type): 'alloc' | 'from' | undefined {
   if (types.length === 0) return undefined;
   if (types.every((one) => one.isNumber() || one.isNumberLiteral())) return 'alloc';
   const isContent = (one: Type) =>
-    one.isString() ||
-    one.isStringLiteral() ||
-    one.isTemplateLiteral() ||
-    one.isArray() ||
-    one.isTuple() ||
-    BYTES.has(one.getSymbol()?.getName() ?? '');
+    isText(one) || one.isArray() || one.isTuple() || BYTES.has(one.getSymbol()?.getName() ?? '');
   return types.every(isContent) ? 'from' : undefined;
 }
