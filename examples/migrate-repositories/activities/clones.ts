@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/activity';
 import { cancellationSignal, log, report, saveArtifact } from 'longhaul/activity';
 import type { CodemodOrder, CodemodResult } from '../codemod/main.js';
+import { alone } from '../lib/alone.js';
 import { planOf, type Plan } from '../lib/checks.js';
 import { cloneFolder, removeFolder } from '../lib/clone-folder.js';
 import { problemOf, run } from '../lib/command.js';
@@ -20,13 +21,13 @@ const MESSAGE = `Replace deprecated APIs of Node.js
 
 new Buffer: Buffer.from and Buffer.alloc; fs.exists: fs.access; util.isString and the like, which Node.js 23 has removed: the language's own tests.`;
 
-/** Clones HEAD. The clone borrows the objects of the repository, which git only reads for that. */
-export async function cloneRepository({
-  id,
-  root,
-  head,
-  checks,
-}: Part): Promise<{ plan?: Plan; problem?: string }> {
+/** Clones HEAD. @returns the commands for it, or the problem */
+export function cloneRepository(part: Part): Promise<{ plan?: Plan; problem?: string }> {
+  return alone(part.id, () => clone(part));
+}
+
+/** The clone borrows the objects of the repository, which git only reads for that. */
+async function clone({ id, root, head, checks }: Part): Promise<{ plan?: Plan; problem?: string }> {
   const folder = cloneFolder(id);
   await removeFolder(folder);
   await mkdir(dirname(folder), { recursive: true });
@@ -60,7 +61,8 @@ export async function runCommand(request: CommandRequest): Promise<{ problem?: s
   const folder = cloneFolder(id);
   const logPath = join(folder, '.git', 'command.log');
   report({ progress: 0, message: `${name}: ${command}` });
-  const outcome = await runIn(folder, ['/bin/sh', '-c', command], logPath, timeLimitSeconds);
+  const shell = ['/bin/sh', '-c', command];
+  const outcome = await alone(id, () => runIn(folder, shell, logPath, timeLimitSeconds));
   const problem = problemOf(command, outcome, timeLimitSeconds);
   if (!problem) return {};
   log.warn(`${problem} ${request.run} the change`, { name });
@@ -77,9 +79,14 @@ export interface Changed {
 }
 
 /** Runs the codemod over the files that git tracks, commits in the clone, and saves the diff. */
-export async function changeFiles(part: Part & { timeLimitSeconds: number }): Promise<Changed> {
+export function changeFiles(part: Part & { timeLimitSeconds: number }): Promise<Changed> {
+  return alone(part.id, () => change(part));
+}
+
+async function change(part: Part & { timeLimitSeconds: number }): Promise<Changed> {
   const { id, name, head, branch, author, timeLimitSeconds } = part;
   const folder = cloneFolder(id);
+  report({ progress: 0, message: `${name}: the codemod` });
   const own = (file: string) => join(folder, '.git', file);
   // Left by a killed attempt.
   await rm(own('index.lock'), { force: true });
@@ -124,7 +131,7 @@ export async function changeFiles(part: Part & { timeLimitSeconds: number }): Pr
 }
 
 export async function removeClone(id: string): Promise<void> {
-  await removeFolder(cloneFolder(id));
+  await alone(id, () => removeFolder(cloneFolder(id)));
 }
 
 function runIn(folder: string, command: string[], logPath: string, timeLimitSeconds: number) {

@@ -28,7 +28,7 @@ export interface Change {
 
 type Outcome = Omit<Row, 'name' | 'path' | 'note'> & { change?: Change };
 
-const quick = { heartbeatTimeout: '10s', retry: { maximumAttempts: 5 } } as const;
+const quick = { heartbeatTimeout: '20s', retry: { maximumAttempts: 5 } } as const;
 // On cancel, the clone is removed once nothing runs in it.
 const cancellationType = 'WAIT_CANCELLATION_COMPLETED';
 
