@@ -20,6 +20,7 @@ import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
 import { answerExternal } from './external/answer.js';
+import { listServiceTools } from './external/list-service-tools.js';
 import { RunTokens } from './external/run-tokens.js';
 import { NamespaceOperations } from './namespace-operations.js';
 import { ownerOf, type Owner } from './owner.js';
@@ -69,6 +70,7 @@ export class Engine {
     this.#estimates = new Estimates(temporal);
     this.#connected = new NamespaceOperations(temporal, this.#signer, tools);
     this.mailbox = new Mailbox(temporal, this.#connected.watches, secret, storage);
+    tools.serveServices((service) => listServiceTools(temporal, service));
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
@@ -225,7 +227,8 @@ export class Engine {
     const { tool, runId } = record;
     const external = this.tools.get(tool)?.external;
     const mapping = external?.question;
-    if (mapping) {
+    // A worker that fulfils the runtime contract asks by its memo, whatever the file maps.
+    if (mapping && !(await records.keepsState(workflowId))) {
       const expire = () => records.external.expire(runId);
       const readNow = () => {
         expire();

@@ -82,6 +82,11 @@ export class Records {
     );
   }
 
+  /** Whether a workflow has Longhaul's runtime or fulfils its contract. @throws LonghaulError `not_found`, `unavailable` */
+  async keepsState(workflowId: string): Promise<boolean> {
+    return (await this.temporal.describe(workflowId)).memo?.[STATE_MEMO] !== undefined;
+  }
+
   async #read(
     principal: string,
     token: string,

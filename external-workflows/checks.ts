@@ -19,6 +19,9 @@ export function checkToolFile(file: unknown, report: Report): void {
   checkQuestion(at(file, 'question'), report);
 }
 
+/** Keys beside `nexus` in the file of a service that lists its tools. */
+const OF_SERVICES = ['nexus', 'timeout-minutes', 'estimate-minutes', 'retryable-errors'];
+
 /** Keys that only workflows have: Longhaul's own workflow calls a Nexus operation. */
 const OF_WORKFLOWS = ['progress', 'question', 'cancel', 'adopt'];
 
@@ -35,6 +38,14 @@ function checkKind(file: unknown, report: Report): void {
   for (const key of OF_WORKFLOWS)
     if (at(file, key) !== undefined)
       report([key], 'belongs to tools over workflows; Longhaul itself calls a Nexus operation', 'key');
+  if (isMap(nexus) && at(nexus, 'operation') === undefined)
+    for (const key of Object.keys(file))
+      if (![...OF_SERVICES, ...OF_WORKFLOWS].includes(key))
+        report(
+          [key],
+          'belongs to one tool, with `nexus.operation`; a service without it describes its tools itself',
+          'key',
+        );
   if (Array.isArray(at(file, 'args')))
     report(['args'], 'expected a map of fields and inputs: a Nexus operation has one input; got a list');
 }

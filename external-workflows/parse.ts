@@ -8,21 +8,23 @@ import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '.
 import { checkToolFile } from './checks.js';
 import { TOOL_FILE_HINTS } from './hints.js';
 import { toolFile } from './schema.js';
+import { toolService, type ToolService } from './service.js';
 import { externalTool } from './tool.js';
 
 /**
- * Parses and checks a tool.
+ * Parses and checks a tool, or a service that lists its tools.
  *
  * @param text the file's text, or its bytes, which have to be UTF-8
  * @param path name of the file in problems; its last part is the default of the tool's name
  */
-export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool> {
-  return parseYamlFile(text, path, (data, report) => {
+export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool | ToolService> {
+  return parseYamlFile<Tool | ToolService>(text, path, (data, report) => {
     const parsed = toolFile.safeParse(data.value);
     if (!parsed.success) reportIssues(data.value, parsed.error.issues, report, TOOL_FILE_HINTS);
     checkToolFile(data.value, report);
     const fileName = defaultToolName(data.value, path, report);
-    if (!parsed.success) return undefined;
+    if (!parsed.success || (!parsed.data.workflow && !parsed.data.nexus)) return undefined;
+    if (parsed.data.nexus && parsed.data.nexus.operation === undefined) return () => toolService(parsed.data);
     try {
       const tool = externalTool(parsed.data, parsed.data.name ?? fileName);
       return (reportGap) => {
@@ -61,6 +63,6 @@ export function isToolFile(path: string): boolean {
 }
 
 /** Reads and parses a file. An unreadable file gives a problem. */
-export function parseToolFile(path: string): ParsedFile<Tool> {
+export function parseToolFile(path: string): ParsedFile<Tool | ToolService> {
   return readYamlFile(path, parseTool);
 }

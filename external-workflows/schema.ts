@@ -45,8 +45,9 @@ const nexus = z.strictObject(
       description: 'Nexus endpoint in the connected Temporal.',
     }),
     service: text('expected the name of a service').meta({ description: 'Nexus service.' }),
-    operation: text('expected the name of an operation').meta({
-      description: 'Operation of the service; its input is one object.',
+    operation: text('expected the name of an operation').optional().meta({
+      description:
+        'Operation of the service; its input is one object. Default: all tools that the service lists by its operation `list_tools`.',
     }),
   },
   { error: 'expected a map such as `{ endpoint: payments, service: refunds, operation: refund }`' },

@@ -9,7 +9,7 @@ import {
 } from '../operations/external-workflow.js';
 import { NEXUS_WORKFLOW, type NexusCall } from '../operations/nexus-call.js';
 import type { JsonSchema } from '../operations/schema.js';
-import { defineTool, type Tool } from '../operations/tool.js';
+import { defineTool, type Tool, type ToolOptions } from '../operations/tool.js';
 import type { FileArguments, ToolFile } from './schema.js';
 
 /** Estimate for a tool without past runs whose file has no estimate. */
@@ -27,36 +27,59 @@ const APPROVAL: JsonSchema = {
 export function externalTool(file: ToolFile, name: string): Tool {
   const args = argumentList(file.args);
   const { workflow, nexus } = file;
-  const external = workflow && externalWorkflowOf(file, workflow);
-  const estimateMinutes = file['estimate-minutes'];
-  const isEstimated = estimateMinutes !== undefined;
-  const tool = defineTool({
+  const tool = defineExternal(file, {
     name,
     description: descriptionOf(file),
     input: objectSchema(file.input ?? {}),
     ...defined({ title: file.title, output: file.output && outputSchema(file.output) }),
+    cleanup: nexus ? NEXUS_CLEANUP : "the workflow's own code decides what is undone; it may still complete.",
+  });
+  if (workflow)
+    return {
+      ...tool,
+      workflow: workflow.type,
+      external: externalWorkflowOf(file, workflow),
+      toWorkflowArguments: (values) => argumentsOf(args, values),
+    };
+  const { endpoint, service, operation } = nexus!;
+  return nexusTool(
+    tool,
+    { endpoint, service, operation: operation! },
+    (values) => argumentsOf(args, values)[0],
+  );
+}
+
+export const NEXUS_CLEANUP = 'the operation is asked to stop, and decides what is undone.';
+
+/** The tool, as calls of a Nexus operation. @param inputOf makes the operation's input of a call's arguments */
+export function nexusTool(
+  tool: Tool,
+  called: Omit<NexusCall, 'input'>,
+  inputOf: (values: Record<string, unknown>) => unknown,
+): Tool {
+  return {
+    ...tool,
+    workflow: NEXUS_WORKFLOW,
+    toWorkflowArguments: (values) => [{ ...called, input: inputOf(values) } satisfies NexusCall],
+  };
+}
+
+/** Defines a tool with the limits of its file. @throws LonghaulError `invalid_arguments` */
+export function defineExternal(
+  file: Pick<ToolFile, 'timeout-minutes' | 'estimate-minutes' | 'retryable-errors'>,
+  options: Omit<ToolOptions<JsonSchema, JsonSchema>, 'estimate'>,
+): Tool {
+  const estimateMinutes = file['estimate-minutes'];
+  const isEstimated = estimateMinutes !== undefined;
+  const tool: Tool = defineTool({
+    ...options,
     deadlineSeconds: file['timeout-minutes'] * 60,
     estimate: { seconds: isEstimated ? estimateMinutes * 60 : DEFAULT_ESTIMATE_SECONDS },
     // Temporal's own time-out doesn't stand still while a person is awaited.
     questions: {},
     retryableErrors: file['retryable-errors'],
-    cleanup: nexus
-      ? 'the operation is asked to stop, and decides what is undone.'
-      : "the workflow's own code decides what is undone; it may still complete.",
   });
-  const made = { ...tool, isEstimated, description: describe({ ...tool, isEstimated }) };
-  if (external)
-    return {
-      ...made,
-      workflow: external.type,
-      external,
-      toWorkflowArguments: (values) => argumentsOf(args, values),
-    };
-  return {
-    ...made,
-    workflow: NEXUS_WORKFLOW,
-    toWorkflowArguments: (values) => [{ ...nexus!, input: argumentsOf(args, values)[0] } satisfies NexusCall],
-  };
+  return { ...tool, isEstimated, description: describe({ ...tool, isEstimated }) };
 }
 
 function externalWorkflowOf(file: ToolFile, workflow: NonNullable<ToolFile['workflow']>): ExternalWorkflow {
@@ -118,8 +141,8 @@ function objectSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Of a result that is no object, the schema of the object that {@link structuredResult} makes of it. */
-function outputSchema(schema: JsonSchema): JsonSchema {
+/** Schema of the object that {@link structuredResult} makes of a result that is no object. */
+export function outputSchema(schema: JsonSchema): JsonSchema {
   if (schema['type'] === 'object' || (schema['type'] === undefined && schema['properties'] !== undefined))
     return { ...schema, type: 'object' };
   return { type: 'object', properties: { result: schema }, required: ['result'] };

@@ -8,6 +8,7 @@ import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
 import { parseToolFile } from '../external-workflows/parse.js';
+import { isToolService, type ToolService } from '../external-workflows/service.js';
 import { formatProblem, parsePipelineFile } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
 import { toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
@@ -16,7 +17,9 @@ import type { Logger } from './log.js';
 import { toolFolderOf } from './project.js';
 import { formatProjectProblem } from './project-problems.js';
 import { isMailboxToolName, mailboxNameConflict, CodeTools } from './code-tools.js';
+import { ServiceListings, type Listing, type ListTools } from './service-listings.js';
 import { versionOf } from './watch-files.js';
+import { withTimeout } from './with-timeout.js';
 import { workerProblems } from './worker-problems.js';
 
 /** A folder of YAML files. */
@@ -24,7 +27,7 @@ export interface YamlFolder {
   path: string;
   /** Kind of tool that a file defines, for messages. */
   noun: 'a pipeline' | 'a tool';
-  parse: (path: string) => ParsedFile<Tool>;
+  parse: (path: string) => ParsedFile<Tool | ToolService>;
 }
 
 interface YamlFile {
@@ -33,16 +36,22 @@ interface YamlFile {
   version: string;
   /** Name under which callers look for it. */
   name: string;
-  tool?: Tool;
-  /** A line for each problem that makes it unusable. */
+  /** One, unless it can't be used, or is that of a service. */
+  tools: Tool[];
+  /** A line for each problem that makes it, or a tool of a service, unusable. */
   problems: string[];
-  /** Set when the file is valid but another tool has its name. */
-  conflict?: string;
+  /** A line for each tool whose name or queue is another tool's. */
+  conflicts: string[];
+  /** Set if it names a service that lists its tools. */
+  service?: ToolService;
+  /** The service's tools that `tools` and `problems` are. */
+  listing?: Listing;
 }
 
 export class Tools {
   #files = new Map<string, YamlFile>();
   #ofFiles = new Map<string, Tool>();
+  readonly #listings: ServiceListings;
 
   constructor(
     private ofCode: ReadonlyMap<string, Tool>,
@@ -56,7 +65,23 @@ export class Tools {
       all: () => [],
     },
   ) {
+    this.#listings = new ServiceListings(logger);
     this.refresh();
+  }
+
+  /** Offers the tools of services too. @param list asks a service for them */
+  serveServices(list: ListTools): void {
+    this.#listings.serve(list);
+    this.refresh();
+  }
+
+  /** Resolves once each service that is being asked for its tools has answered or failed, or the time is over. */
+  async settled(limitMs: number): Promise<void> {
+    this.refresh();
+    const services = [...this.#files.values()].flatMap(({ service, listing }) =>
+      service && !listing?.isKnown ? [this.#listings.settled(service)] : [],
+    );
+    if (services.length > 0) await withTimeout(Promise.all(services), limitMs);
   }
 
   /** The tool as of the last time tools were listed or called. */
@@ -69,12 +94,21 @@ export class Tools {
     this.refresh();
     const tool = this.get(name);
     if (tool) return tool;
+    const unknown = this.#unknownServiceOf(name);
+    if (unknown) throw new LonghaulError('unavailable', `tool "${name}": ${problemsIn(unknown).join('\n')}`);
     const problem = this.problemOf(name);
     throw new LonghaulError(
       'unknown_tool',
       problem === undefined
         ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
         : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
+    );
+  }
+
+  /** The file of the service that a tool of this name would belong to, while the service's tools aren't known. */
+  #unknownServiceOf(name: string): YamlFile | undefined {
+    return [...this.#files.values()].find(
+      ({ service, listing }) => service && !listing?.isKnown && name.startsWith(`${service.service}_`),
     );
   }
 
@@ -107,7 +141,7 @@ export class Tools {
     this.#takeUp(this.#files);
   }
 
-  /** Reads the files that have changed since the last call. */
+  /** Reads the files that have changed since the last call, and takes what services have listed. */
   refresh(): void {
     const before = this.#files;
     this.#files = new Map();
@@ -116,12 +150,23 @@ export class Tools {
         const version = versionOf(path);
         if (version === undefined) continue;
         const known = before.get(path);
-        this.#files.set(path, known?.version === version ? known : { version, ...readYaml(folder, path) });
+        const file =
+          known?.version === version ? known : { version, conflicts: [], ...readYaml(folder, path) };
+        this.#files.set(path, this.#withListing(path, file));
       }
     const hasChanged =
-      this.#files.size !== before.size ||
-      [...this.#files].some(([path, { version }]) => before.get(path)?.version !== version);
+      this.#files.size !== before.size || [...this.#files].some(([path, file]) => before.get(path) !== file);
     if (hasChanged) this.#takeUp(before);
+  }
+
+  #withListing(path: string, file: YamlFile): YamlFile {
+    if (!file.service) return file;
+    const listing = this.#listings.of(file.service);
+    if (listing === file.listing) return file;
+    const { endpoint, service } = file.service;
+    const place = `${path}: the Nexus service "${service}" at the endpoint "${endpoint}"`;
+    const problems = listing.problems.map((problem) => `${place}: ${problem}`);
+    return { ...file, listing, tools: listing.tools, problems };
   }
 
   /** Tools that share a queue declare the same limits. */
@@ -135,24 +180,24 @@ export class Tools {
   #takeUp(before: ReadonlyMap<string, YamlFile>): void {
     this.#ofFiles = new Map();
     for (const [path, file] of this.#files) {
-      const conflictBefore = file.conflict;
-      delete file.conflict;
-      if (file.tool) {
-        const { name } = file.tool;
-        if (this.hasMailbox && isMailboxToolName(name))
-          file.conflict = `${path}: ${mailboxNameConflict(name)}`;
-        else if (this.get(name)) file.conflict = `${path}: there is already a tool "${name}"`;
-        else {
-          const conflict = this.#queueConflict(file.tool);
-          if (conflict === undefined) this.#ofFiles.set(name, file.tool);
-          else file.conflict = `${path}: ${conflict}`;
-        }
+      const conflictsBefore = file.conflicts;
+      file.conflicts = [];
+      for (const tool of file.tools) {
+        const conflict = this.#conflictOf(tool);
+        if (conflict === undefined) this.#ofFiles.set(tool.name, tool);
+        else file.conflicts.push(`${path}: ${conflict}`);
       }
-      const isNews = before.get(path)?.version !== file.version || file.conflict !== conflictBefore;
+      const isNews = before.get(path) !== file || file.conflicts.join() !== conflictsBefore.join();
       if (isNews)
         for (const problem of problemsIn(file))
           this.logger.warn({ path }, `${file.noun} can't be used: ${problem}`);
     }
+  }
+
+  #conflictOf(tool: Tool): string | undefined {
+    if (this.hasMailbox && isMailboxToolName(tool.name)) return mailboxNameConflict(tool.name);
+    if (this.get(tool.name)) return `there is already a tool "${tool.name}"`;
+    return this.#queueConflict(tool);
   }
 }
 
@@ -175,8 +220,8 @@ export async function createTools(
   return tools;
 }
 
-function problemsIn({ problems, conflict }: YamlFile): string[] {
-  return conflict === undefined ? problems : [conflict];
+function problemsIn({ problems, conflicts }: YamlFile): string[] {
+  return [...problems, ...conflicts];
 }
 
 /** The folders of YAML files that define tools. */
@@ -204,8 +249,10 @@ export function yamlPaths(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-function readYaml({ noun, parse }: YamlFolder, path: string): Omit<YamlFile, 'version'> {
-  const { value: tool, problems } = parse(path);
-  if (!tool) return { noun, name: toolNameOf(path), problems: problems.map(formatProblem) };
-  return { noun, name: tool.name, tool, problems: [] };
+function readYaml({ noun, parse }: YamlFolder, path: string): Omit<YamlFile, 'version' | 'conflicts'> {
+  const { value, problems } = parse(path);
+  const name = toolNameOf(path);
+  if (!value) return { noun, name, tools: [], problems: problems.map(formatProblem) };
+  if (isToolService(value)) return { noun, name, tools: [], problems: [], service: value };
+  return { noun, name: value.name, tools: [value], problems: [] };
 }

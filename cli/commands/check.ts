@@ -124,8 +124,13 @@ function filesAt(path: string): string[] {
 async function checkFile(file: string): Promise<Checked> {
   const { isToolFile, parseToolFile } = await import('../../external-workflows/parse.js');
   if (isToolFile(file)) {
+    const { isToolService } = await import('../../external-workflows/service.js');
     const { value: tool, problems } = parseToolFile(file);
     if (!tool) return { file, ok: false, problems };
+    if (isToolService(tool)) {
+      const gives = `the tools that the Nexus service ${tool.service} lists at the endpoint ${tool.endpoint}`;
+      return { file, ok: true, gives, problems };
+    }
     const place = tool.external ? ` on task queue ${tool.external.taskQueue}` : '';
     const gives = `tool ${tool.name}, workflow ${tool.workflow}${place}`;
     return { file, ok: true, tool: tool.name, gives, problems };

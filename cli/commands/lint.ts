@@ -80,7 +80,7 @@ async function lintYaml(file: string): Promise<Linted> {
   const { parsePipelineFile } = await import('../../pipelines/parse.js');
   const { value, problems, gaps } = isToolFile(file) ? parseToolFile(file) : parsePipelineFile(file);
   const findings = [...problems, ...gaps].map(({ line, column, message }) => ({ line, column, message }));
-  return { file, ...(value ? { tool: value.name } : {}), findings };
+  return { file, ...(value && 'name' in value ? { tool: value.name } : {}), findings };
 }
 
 async function lintTool(file: string): Promise<Linted> {

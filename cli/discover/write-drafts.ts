@@ -22,7 +22,7 @@ export function existingFiles(folder: string): ExistingFile[] {
     .map((name) => {
       const file = join(folder, name);
       const tool = isToolFile(file) ? parseToolFile(file).value : undefined;
-      return { file, ...(tool ? { name: tool.name, type: tool.workflow } : {}) };
+      return { file, ...(tool && 'name' in tool ? { name: tool.name, type: tool.workflow } : {}) };
     });
 }
 

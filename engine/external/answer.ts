@@ -43,8 +43,13 @@ export async function answerExternal(
   if (!args) return 'accepted';
   const { by: way, name } = mapping.answer;
   const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, record.runId);
+  const execution = { workflowId, runId: record.runId };
   if (way === 'signal') {
-    await temporal.callPlain((client) => handle(client).signal(name, ...args));
+    await temporal
+      .callPlain((client) => handle(client).signal(name, ...args))
+      .catch(async (error: unknown) => {
+        throw isNotFound(error) ? closedError(await read()) : error;
+      });
     return 'queued';
   }
   const updateId = `longhaul-${key}`;
@@ -68,11 +73,19 @@ export async function answerExternal(
         `the workflow did not take the answer in time; its worker may be away: ${error.message}`,
         { cause: error },
       );
-    throw error;
+    if (!isNotFound(error)) throw error;
+    // It closed meanwhile, perhaps by this answer, of which only the response was lost.
+    const accepted = await acceptedArguments(temporal, execution, updateId);
+    if (accepted === undefined) throw closedError(await read());
   }
-  if (await isAnotherAnswer(temporal, { workflowId, runId: record.runId }, updateId, args))
+  const accepted = await acceptedArguments(temporal, execution, updateId);
+  if (accepted !== undefined && canonicalJson(accepted) !== canonicalJson(args))
     throw new LonghaulError('wrong_state', `the input request "${key}" was answered by somebody else`);
   return 'accepted';
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof LonghaulError && error.kind === 'not_found';
 }
 
 /** @returns undefined if nothing is sent @throws LonghaulError `invalid_answer` */
@@ -90,23 +103,19 @@ function argumentsOfAnswer({ schema, answer: to }: QuestionMapping, answer: Answ
   return argumentsOf(to.args, answer.content);
 }
 
-/** Whether the update that Temporal has accepted under the ID has other arguments. */
-async function isAnotherAnswer(
+/** Arguments of the update that the workflow has accepted under the ID; undefined if there is none. */
+async function acceptedArguments(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },
   updateId: string,
-  args: unknown[],
-): Promise<boolean> {
+): Promise<unknown[] | undefined> {
   for await (const { workflowExecutionUpdateAcceptedEventAttributes: accepted } of eventsFromEnd(
     temporal,
     execution,
     MAX_PAGES,
   )) {
     const request = accepted?.acceptedRequest;
-    if (request?.meta?.updateId !== updateId) continue;
-    return (
-      canonicalJson(await decodePayloads(temporal, request.input?.args?.payloads)) !== canonicalJson(args)
-    );
+    if (request?.meta?.updateId === updateId) return decodePayloads(temporal, request.input?.args?.payloads);
   }
-  return false;
+  return undefined;
 }

@@ -1,11 +1,18 @@
 /** Runs that belong to Longhaul: operations, their parts, and its own services. */
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../../mailbox/wire.js';
+import { NEXUS_TOOLS_WORKFLOW } from '../../operations/nexus-call.js';
 import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
 import { PART_MEMO, START_MEMO } from '../../operations/wire.js';
 import { DELETION_TYPE } from '../../platform/deletions.js';
 import type { RunInfo } from '../current-runs.js';
 
-const SERVICE_TYPES: readonly string[] = [DIRECTORY_WORKFLOW, INBOX_WORKFLOW, QUEUE_WORKFLOW, DELETION_TYPE];
+const SERVICE_TYPES: readonly string[] = [
+  DIRECTORY_WORKFLOW,
+  INBOX_WORKFLOW,
+  QUEUE_WORKFLOW,
+  DELETION_TYPE,
+  NEXUS_TOOLS_WORKFLOW,
+];
 
 /** Whether a run is an operation, a part of one, or a service such as the mailbox. Other child workflows of operations have no mark. */
 export function isLonghauls({ type, memo }: RunInfo): boolean {

@@ -4,6 +4,9 @@ import type { Rights } from '../../platform/policy/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Tools } from '../../platform/tools.js';
 
+/** How long a list of tools waits for services that have not listed theirs yet, in milliseconds. */
+const SERVICES_LIMIT_MS = 2_000;
+
 export class CallerTools {
   constructor(
     private readonly tools: Tools,
@@ -38,6 +41,11 @@ export class CallerTools {
       'unknown_tool',
       `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`,
     );
+  }
+
+  /** Waits for services that are being asked for their tools for the first time, within a limit. */
+  settled(): Promise<void> {
+    return this.tools.settled(SERVICES_LIMIT_MS);
   }
 
   keys(): string[] {

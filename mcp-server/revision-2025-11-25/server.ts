@@ -116,7 +116,10 @@ export function createLegacyServer(
       },
     );
 
-  on('tools/list', () => ({ tools: listTools(engine, session), ...problemsMeta(engine) }));
+  on('tools/list', async () => {
+    await engine.tools.settled();
+    return { tools: listTools(engine, session), ...problemsMeta(engine) };
+  });
   on('tools/call', (params, extra) => callTool(context, session, params, streamOf(extra)));
   server.renderChecks();
   on('resources/list', () => ({ resources: [] }));

@@ -116,13 +116,16 @@ export function createCurrentServer(
     instructions: SERVER_INSTRUCTIONS,
   });
   const calls = new Calls(engine, transport, secret, shutdown, connection);
-  server.setRequestHandler('tools/list', (_request, context) => ({
-    tools: toolsFor(engine, clientOf(context), transport),
-    // Varies by the capabilities of the request (specs: 2026-07-28 server/utilities/caching).
-    ttlMs: 0,
-    cacheScope: 'private' as const,
-    ...problemsMeta(engine),
-  }));
+  server.setRequestHandler('tools/list', async (_request, context) => {
+    await engine.tools.settled();
+    return {
+      tools: toolsFor(engine, clientOf(context), transport),
+      // Varies by the capabilities of the request (specs: 2026-07-28 server/utilities/caching).
+      ttlMs: 0,
+      cacheScope: 'private' as const,
+      ...problemsMeta(engine),
+    };
+  });
   // With our own schema, since the SDK's drops unknown fields. The SDK also validates requests against its own.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {

@@ -65,7 +65,7 @@ const PLANTS: Record<string, Plant> = {
     found: ['lost answer'],
   },
   'a start that is made twice with one idempotency key': {
-    file: 'engine/start.js',
+    file: 'engine/start-names.js',
     text: 'return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);',
     replacement: 'return newToken();',
     role: 'work',

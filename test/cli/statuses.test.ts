@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
 import { documents, run as runOn, type Ended } from './commands.js';
 
 const PIPELINES = {
@@ -32,7 +33,11 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES, { LONGHAUL_PROJECT: resolve('test/cli/project') });
+  project = await PipelineProject.start(PIPELINES, {
+    LONGHAUL_PROJECT: resolve('test/cli/project'),
+    // Lists show all of a namespace.
+    TEMPORAL_NAMESPACE: await newNamespace('statuses'),
+  });
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
@@ -47,7 +52,7 @@ interface Row {
 function listed(token: string, status: string): Promise<Row> {
   return eventually('it is listed', async () => {
     const [page] = documents<{ operations: Row[] }>(
-      await run('list', '--status', status, '--limit', '1000', '--json'),
+      await run('list', '--status', status, '--limit', '100', '--json'),
     );
     return page!.operations.find((row) => row.token === token);
   });

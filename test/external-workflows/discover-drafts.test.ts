@@ -7,6 +7,8 @@ import { chosenRuns, durationsOf, estimateMinutes, timeoutMinutes } from '../../
 import type { RunInfo } from '../../engine/current-runs.js';
 import type { HistoryEvent } from '../../engine/history.js';
 import { parseTool } from '../../external-workflows/parse.js';
+import type { Tool } from '../../operations/tool.js';
+import type { ParsedFile } from '../../pipelines/yaml-file.js';
 import { completed, listed, payloadsOf, rawPayload, signaled, started, updated } from './discover-support.js';
 
 const RUNNING = 1;
@@ -30,7 +32,7 @@ function foundOf(histories: HistoryEvent[][], change: (observed: Observed) => vo
 /** The draft's text, and its tool; it has to be valid. */
 function drafted(found: Found, source: Partial<typeof SOURCE & { otherNamespace: string }> = {}) {
   const text = draftOf('refund', found, { ...SOURCE, ...source });
-  const { value, problems } = parseTool(text, 'tools/refund.yaml');
+  const { value, problems } = parseTool(text, 'tools/refund.yaml') as ParsedFile<Tool>;
   expect([problems, text.includes(SECRET)]).toEqual([[], false]);
   return { text, tool: value! };
 }
@@ -185,7 +187,7 @@ describe('definitions of a worker', () => {
       /^# (?=question:|cancel:|adopt:| {2}\w+: (pendingApproval|\{ update))/gm,
       '',
     );
-    const { value, problems } = parseTool(uncommented, 'tools/refund.yaml');
+    const { value, problems } = parseTool(uncommented, 'tools/refund.yaml') as ParsedFile<Tool>;
     expect(problems).toEqual([]);
     expect(value!.external).toMatchObject({
       question: { query: 'pendingApproval', answer: { by: 'update', name: 'approve' } },

@@ -4,6 +4,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { ToolService } from '../../external-workflows/service.js';
+import type { Tool } from '../../operations/tool.js';
 import { isToolFile, parseTool, parseToolFile } from '../../external-workflows/parse.js';
 import { toolKeyTables } from '../../external-workflows/reference.js';
 import { toolEditorSchema } from '../../external-workflows/schema.js';
@@ -22,7 +24,12 @@ const problemsOf = (text: string) =>
 const toolOf = (text: string) => {
   const { value, problems } = parseTool(text, 'tools/refund-order.yaml');
   expect(problems).toEqual([]);
-  return value!;
+  return value as Tool;
+};
+const listed = (text: string, answer: unknown) => {
+  const { value, problems } = parseTool(text, 'tools/payments.yaml');
+  expect(problems).toEqual([]);
+  return (value as ToolService).toolsOf(answer);
 };
 
 const files = generatedFiles({
@@ -208,4 +215,71 @@ test('a pipe is no file of a tool: it is not read, which might block forever', (
   execFileSync('mkfifo', [pipe]);
   expect(isToolFile(pipe)).toBe(false);
   expect(parseToolFile(pipe).problems).toMatchObject([{ message: 'expected a file; got something else' }]);
+});
+
+describe('a Nexus service that lists its tools', () => {
+  const FILE = 'nexus: { endpoint: e, service: refund-desk }\ntimeout-minutes: 5\n';
+  const AMOUNT = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
+  // As Python's models write them.
+  const REFUND = {
+    ...{
+      name: 'refund-desk_refund',
+      title: null,
+      description: ' Refunds. ',
+      outputSchema: null,
+      icons: null,
+    },
+    inputSchema: AMOUNT,
+    annotations: { title: null, readOnlyHint: null, destructiveHint: true },
+  };
+
+  test.each([
+    ['a list', [REFUND]],
+    ['an object', { tools: [REFUND] }],
+  ])('its answer is %s', (_form, answer) => {
+    const { tools, problems } = listed(FILE, answer);
+    expect(problems).toEqual([]);
+    expect(tools).toMatchObject([
+      {
+        ...{ name: 'refund-desk_refund', workflow: 'longhaul_nexus', inputSchema: AMOUNT },
+        ...{ summary: 'Refunds.', deadlineSeconds: 300, annotations: { destructiveHint: true } },
+      },
+    ]);
+    expect(tools[0]!.toWorkflowArguments({ amount: 3 })).toEqual([
+      { endpoint: 'e', service: 'refund-desk', operation: 'refund', input: { amount: 3 } },
+    ]);
+  });
+
+  test('tools of other services of its endpoint, and tools without a schema', () => {
+    const { tools } = listed(FILE, [{ name: 'mail_send_all', inputSchema: {} }]);
+    expect(tools[0]!.toWorkflowArguments({})).toEqual([
+      { endpoint: 'e', service: 'mail', operation: 'send_all', input: {} },
+    ]);
+    expect(tools[0]!.summary).toBe('Runs the operation send_all of mail.');
+  });
+
+  test.each([
+    ['no list', 'no tools', 'expected a list of MCP tools'],
+    ['a name without a service', [{ name: 'refund' }], 'expected a name such as refund-desk_refund'],
+    ['a name with other letters', [{ name: 'desk_réfund' }], 'got "desk_réfund"'],
+    ['a reserved argument', [{ name: 'a_b', inputSchema: { properties: { wait: {} } } }], 'wait'],
+    ['a schema of no object', [{ name: 'a_b', inputSchema: { type: 'string' } }], 'got type "string"'],
+    [
+      'a pattern that is wrong',
+      [{ name: 'a_b', inputSchema: { properties: { x: { pattern: '(' } } } }],
+      'Unterminated group',
+    ],
+  ])('an unusable answer is named, and the other tools are served: %s', (_what, answer, named) => {
+    const tools = Array.isArray(answer) ? [...(answer as object[]), REFUND] : answer;
+    const found = listed(FILE, tools);
+    expect(found.problems.join()).toContain(named);
+    expect(found.tools.map(({ name }) => name)).toEqual(Array.isArray(answer) ? [REFUND.name] : []);
+  });
+
+  test('keys of one tool have no place in its file', () => {
+    expect(problemsOf(`name: x\n${FILE}input: { properties: {} }\n`)).toEqual([
+      expect.stringMatching(/^1:1: name: belongs to one tool, with `nexus.operation`/),
+      expect.stringMatching(/^4:1: input: belongs to one tool/),
+    ]);
+  });
 });

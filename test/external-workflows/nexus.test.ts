@@ -24,6 +24,8 @@ const TOOLS = {
   'short.yaml': `${nexus('review')}\n${NAMES}\ntimeout-minutes: 0.05\n`,
   'unknown.yaml': nexus('unknown'),
   'nowhere.yaml': nexus('greet', 'nowhere'),
+  'service.yaml': `nexus: { endpoint: ${ENDPOINT}, service: desk }\ntimeout-minutes: 10\n`,
+  'lost.yaml': 'nexus: { endpoint: nowhere, service: lost }',
 };
 
 let parts: TestStack;
@@ -55,6 +57,14 @@ const until = (one: ProtocolClient, what: string, token: string, holds: (reading
     return reading && holds(reading) ? reading : undefined;
   });
 const ended = (token: string, one = client) => until(one, 'it is over', token, ({ isOver }) => isOver);
+/** Answers the review of a name, if its workflow runs. */
+const replied = async (name: string) => {
+  const handle = (await parts.temporal()).workflow.getHandle(`review-${name}`);
+  return handle.signal('reply', { id: name, verdict: 'good' }).then(
+    () => true,
+    () => false,
+  );
+};
 const name = () => `n${randomUUID().slice(0, 8)}`;
 
 test('every protocol calls an operation, waits for one that is a workflow, and cancels it', async () => {
@@ -66,13 +76,7 @@ test('every protocol calls an operation, waits for one that is a workflow, and c
 
       const names = [name()];
       const token = await one.start('review', { names }, randomUUID());
-      const handle = workflow.getHandle(`review-${names[0]}`);
-      await eventually('the workflow runs', () =>
-        handle.signal('reply', { id: names[0], verdict: 'good' }).then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually('the workflow runs', () => replied(names[0]!));
       expect((await ended(token, one)).result).toEqual({ [names[0]!]: 'good' });
 
       const other = [name()];
@@ -113,6 +117,33 @@ test.each([
   );
   expect(JSON.stringify(raw)).toMatch(/endpoint|operation/);
   await client.cancel(token);
+});
+
+test('a service that lists its tools is served as it is, in every protocol', async () => {
+  const { result } = await parts.client.request('tools/list');
+  const { tools, _meta: meta } = result as Record<string, any>;
+  const listed = tools.map((tool: { name: string }) => tool.name);
+  expect(listed).toEqual(expect.arrayContaining(['desk_greet', 'desk_review']));
+  expect(listed).not.toContain('desk_refuse');
+  expect(tools.find((tool: { name: string }) => tool.name === 'desk_greet')).toMatchObject({
+    description: expect.stringContaining('Greets somebody.'),
+    annotations: { readOnlyHint: true },
+  });
+  // One of its tools, and a service that isn't there: named, with their file and reason.
+  expect(JSON.stringify(meta)).toMatch(/service\.yaml: the Nexus service \\"desk\\".*wait/);
+  expect(JSON.stringify(meta)).toContain('lost.yaml: the Nexus service');
+  await expect(parts.client.start('lost_find', {})).rejects.toThrow('its tools are not known yet');
+
+  await Promise.all(
+    clients.map(async (one) => {
+      const greeted = await one.start('desk_greet', { name: one.name }, randomUUID());
+      expect((await ended(greeted, one)).result).toEqual({ result: `Hello, ${one.name}!` });
+    }),
+  );
+  const names = [name()];
+  const token = await client.start('desk_review', { names }, randomUUID());
+  await eventually('the workflow runs', () => replied(names[0]!));
+  expect((await ended(token)).result).toEqual({ [names[0]!]: 'good' });
 });
 
 test('a killed worker of Longhaul, and one of the service, lose nothing', async () => {

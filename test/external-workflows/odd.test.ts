@@ -1,6 +1,12 @@
 /** Tools over workflows of a worker without Longhaul, which has no idea of operations and is odd in many ways. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { answerExternal } from '../../engine/external/answer.js';
+import { TemporalClient } from '../../engine/temporal.js';
+import { parseTool } from '../../external-workflows/parse.js';
+import type { Tool } from '../../operations/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { plainClient } from '../support/protocols/plain.js';
@@ -179,6 +185,23 @@ describe('progress', () => {
     },
   );
 
+  test('a query that hangs holds nobody up, and is named', async () => {
+    const token = await start('ticks', { goal: 2 });
+    await until('it is known', token, ({ raw }) => JSON.stringify(raw).includes('first'));
+    await tick(token);
+    await until('the tick shows', token, ({ progress }) => progress.progress === 1);
+    odd.signal('SIGSTOP');
+    try {
+      await tick(token);
+      await until('the problem is shown', token, ({ raw }) =>
+        /its query progress \w/.test(JSON.stringify(raw)),
+      );
+    } finally {
+      odd.signal('SIGCONT');
+    }
+    expect((await ended(token)).result).toEqual({ ticks: 2 });
+  });
+
   test('it is asked at most every 10 s, for all readers together, and only once the workflow has run', async () => {
     const token = await start('ticks', { goal: 100 });
     await until('it is known', token, ({ raw }) => JSON.stringify(raw).includes('first'));
@@ -253,6 +276,48 @@ describe('questions', () => {
       .map(({ status }, index) => status === 'fulfilled' && index)
       .filter((index) => index !== false);
     expect(result).toEqual({ answers: [`yes (${['one', 'two', 'three'][accepted as number]})`] });
+  });
+
+  test('an answer to a run that closes meanwhile is refused as one to a closed operation, unless it was taken', async () => {
+    const token = await start('asks', { times: 1 });
+    const { questions } = await until('it asks', token, (reading) => reading.questions[0]);
+    const { key } = questions[0]!;
+    await client.answer(token, key, { approved: true });
+    await ended(token);
+    const { runId } = await (await handleOf(token)).describe();
+    const home = process.env['LONGHAUL_HOME']!;
+    const storage = openStorage({ home });
+    const temporal = new TemporalClient(
+      { home, taskQueue: QUEUE },
+      storage,
+      createLogger('test', 'warn'),
+      PROCESSES_MS,
+    );
+    const { value } = parseTool(TOOLS['asks.yaml'], 'asks.yaml');
+    const mapping = (value as Tool).external!.question!;
+    const answered = async (content: object, questionKey = key) => {
+      // As read before the run closed.
+      const records = [
+        { runId, principal: 'anonymous', status: 'input_required', inputRequests: { [questionKey]: {} } },
+        { status: 'completed' },
+      ];
+      const given = {
+        mapping,
+        key: questionKey,
+        answer: { action: 'accept', content },
+        by: { principal: 'anonymous' },
+      };
+      return answerExternal(temporal, token, () => Promise.resolve(records.shift() as never), given as never);
+    };
+    try {
+      expect(await answered({ approved: true })).toBe('accepted');
+      await expect(answered({ approved: false })).rejects.toThrow('was answered by somebody else');
+      await expect(answered({ approved: true }, 'question-000000000000')).rejects.toThrow(
+        'the operation is completed',
+      );
+    } finally {
+      await temporal.close();
+    }
   });
 
   test('several questions at once keep their keys while others are answered, by a signal', async () => {

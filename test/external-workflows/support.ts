@@ -17,6 +17,7 @@ export function projectOf(tools: Record<string, string>): string {
 
 export interface OddWorker {
   output(): string;
+  signal(name: NodeJS.Signals): void;
   kill(): Promise<void>;
 }
 
@@ -49,6 +50,7 @@ export async function startOddWorker(
   );
   return {
     output: () => output,
+    signal: (name) => child.kill(name),
     kill: async () => {
       child.kill('SIGKILL');
       await ended;

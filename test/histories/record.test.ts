@@ -195,7 +195,7 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
     const page = child!.childWorkflowExecutionStartedEventAttributes!.workflowExecution!.workflowId!;
     return [paged!, { name: 'pipeline_page/completed', workflowId: page }];
   },
-  async 'a Nexus operation that completed, failed, or was cancelled'() {
+  async 'a Nexus operation that completed, failed, or was cancelled, and a list of tools'() {
     const taskQueue = `histories-${randomUUID()}`;
     const endpoint = 'histories';
     const connection = await connectAsOperator();
@@ -214,7 +214,13 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
           .catch(() => undefined);
       const reviewed = await client.start('nexus_review', { names });
       await eventually('the operation has begun', isOpen);
+      const listing = `tools-${endpoint}-${randomUUID()}`;
+      await workflow.execute('longhaul_nexus_tools', {
+        ...{ workflowId: listing, taskQueue: stack.taskQueue },
+        args: [{ endpoint, service: 'desk' }],
+      });
       return [
+        { name: 'longhaul_nexus_tools/completed', workflowId: listing },
         ...(await ended('longhaul_nexus/completed', 'nexus_greet', { name: 'Ada' })),
         ...(await ended('longhaul_nexus/failed', 'nexus_refuse', { why: 'closed' })),
         ...(await canceled('longhaul_nexus/canceled', reviewed, () => true)),

@@ -197,12 +197,13 @@ describe('over stdio', () => {
       expect(textOf(await answerTo('x'))).toEqual({ nw: true, again: 1 });
       expect(run.stdout()).not.toContain('"id":"w"');
 
-      // The process has ended, and the agent shows as away at once.
+      // The process has ended, and the agent shows as away, once the worker has taken the signal.
       const observer = new WireClient(`${home.url}/mcp`, {});
       await run.ended;
-      const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });
-      const { agents } = textOf(status);
-      expect(agents.find(({ name }: any) => name === agent_name)).toMatchObject({ state: 'away' });
+      await eventually('the agent is away', async () => {
+        const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });
+        return textOf(status).agents.find(({ name }: any) => name === agent_name).state === 'away';
+      });
     },
   );
 });

@@ -6,11 +6,36 @@ const desk = nexus.service('desk', {
   greet: nexus.operation<{ name: string }, string>(),
   refuse: nexus.operation<{ why: string }, never>(),
   review: nexus.operation<{ names: string[] }, Record<string, string>>(),
+  list_tools: nexus.operation<null, { tools: object[] }>(),
 });
+
+const text = { type: 'string' };
+/** As the handlers of Temporal's agent harness list them. */
+const TOOLS = [
+  {
+    ...{
+      name: 'desk_greet',
+      title: null,
+      description: 'Greets somebody.',
+      annotations: { readOnlyHint: true },
+    },
+    inputSchema: { type: 'object', properties: { name: text }, required: ['name'] },
+  },
+  {
+    ...{ name: 'desk_review', description: null },
+    inputSchema: {
+      type: 'object',
+      properties: { names: { type: 'array', items: text } },
+      required: ['names'],
+    },
+  },
+  { name: 'desk_refuse', inputSchema: { type: 'object', properties: { wait: text } } },
+];
 
 /** @param taskQueue of the workflows that operations start */
 export function deskHandler(taskQueue: string): nexus.ServiceHandler<never> {
   return nexus.serviceHandler(desk, {
+    list_tools: () => Promise.resolve({ tools: TOOLS }),
     greet: (_context, { name }) => Promise.resolve(`Hello, ${name}!`),
     refuse: (_context, { why }) => Promise.reject(new nexus.OperationError('failed', why)),
     review: new WorkflowRunOperationHandler(async (context, { names }) =>

@@ -1,0 +1,43 @@
+/** Asks Nexus services for their tools. Only workflows can call operations on every server of Temporal, so a short one asks. */
+import { WorkflowFailedError } from '@temporalio/client';
+import { TimeoutFailure } from '@temporalio/common';
+import { LonghaulError } from '../../operations/errors.js';
+import { NEXUS_TOOLS_WORKFLOW, type NexusService } from '../../operations/nexus-call.js';
+import type { TemporalClient } from '../temporal.js';
+
+/** Longest that the workflow waits for a worker of Longhaul and for the service, in all. */
+const LIMIT_MS = 30_000;
+const ANSWER_SLACK_MS = 5_000;
+
+/**
+ * The service's answer to `list_tools`. Servers that ask at the same time share a run.
+ *
+ * @throws LonghaulError `unavailable` that says why there is none
+ */
+export async function listServiceTools(temporal: TemporalClient, service: NexusService): Promise<unknown> {
+  await temporal.whenConnected;
+  const handle = await temporal.call((client) =>
+    client.workflow.start(NEXUS_TOOLS_WORKFLOW, {
+      workflowId: `${NEXUS_TOOLS_WORKFLOW}:${service.endpoint}:${service.service}`,
+      args: [service],
+      taskQueue: temporal.taskQueue,
+      workflowExecutionTimeout: LIMIT_MS,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `Tools of ${service.service}`,
+    }),
+  );
+  try {
+    return await temporal.call(() => handle.result(), LIMIT_MS + ANSWER_SLACK_MS);
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    throw new LonghaulError('unavailable', reasonOf(error, service), { cause: error });
+  }
+}
+
+function reasonOf({ cause }: WorkflowFailedError, { endpoint }: NexusService): string {
+  if (cause instanceof TimeoutFailure)
+    return `no answer within ${LIMIT_MS / 1000} s: a worker of Longhaul, the endpoint "${endpoint}" and a worker of the service have to be there`;
+  let deepest: Error = cause ?? new Error('no reason given');
+  while (deepest.cause instanceof Error) deepest = deepest.cause;
+  return deepest.message;
+}

@@ -1,0 +1,110 @@
+/** The tools of a Nexus service that lists them itself, as definitions of MCP's. */
+import { z } from 'zod';
+import { defined } from '../operations/defined.js';
+import { LonghaulError } from '../operations/errors.js';
+import type { NexusService } from '../operations/nexus-call.js';
+import type { Tool } from '../operations/tool.js';
+import type { ToolFile } from './schema.js';
+import { defineExternal, NEXUS_CLEANUP, nexusTool, outputSchema } from './tool.js';
+
+/** A service whose tools are known once it has listed them. */
+export interface ToolService extends NexusService {
+  /**
+   * The tools of its answer.
+   *
+   * @param listed result of its operation `list_tools`
+   * @returns tools that can be used, and a line for each one that can't
+   */
+  toolsOf(listed: unknown): { tools: Tool[]; problems: string[] };
+}
+
+export function isToolService(value: Tool | ToolService): value is ToolService {
+  return 'toolsOf' in value;
+}
+
+/** The service that a file without `nexus.operation` names. */
+export function toolService(file: ToolFile): ToolService {
+  const { endpoint, service } = file.nexus!;
+  return {
+    endpoint,
+    service,
+    toolsOf(listed) {
+      const parsed = listing.safeParse(listed);
+      if (!parsed.success)
+        return {
+          tools: [],
+          problems: [`list_tools: expected a list of MCP tools, or { tools }; got another value`],
+        };
+      const tools: Tool[] = [];
+      const problems: string[] = [];
+      for (const definition of parsed.data) {
+        const made = listedTool(file, { endpoint, service }, definition);
+        if (typeof made === 'string') problems.push(`list_tools: ${made}`);
+        else tools.push(made);
+      }
+      return { tools, problems };
+    },
+  };
+}
+
+const object = z.record(z.string(), z.unknown());
+/** Python's models write absent fields as null. */
+const definition = z.object({
+  name: z.string(),
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  inputSchema: object.nullish(),
+  outputSchema: object.nullish(),
+  annotations: z.record(z.string(), z.boolean().nullish().catch(undefined)).nullish(),
+});
+type Definition = z.output<typeof definition>;
+
+/** Both forms in use: the tools, or an object with them. */
+const listing = z.union([
+  z.array(definition),
+  z.object({ tools: z.array(definition) }).transform(({ tools }) => tools),
+]);
+
+/** Names that models' providers accept. */
+const LISTED_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+
+/** The tool, or why it can't be used. */
+function listedTool(file: ToolFile, at: NexusService, listed: Definition): Tool | string {
+  const { name, title, description, inputSchema, outputSchema: output, annotations } = listed;
+  const route = routeOf(name, at.service);
+  if (!LISTED_NAME.test(name) || !route)
+    return `expected a name such as ${at.service}_refund, at most 64 letters, digits, _ or -; got ${JSON.stringify(name.slice(0, 80))}`;
+  const type = inputSchema?.['type'] ?? 'object';
+  if (type !== 'object')
+    return `tool ${JSON.stringify(name)}: inputSchema: expected the schema of an object; got type ${JSON.stringify(type)}`;
+  try {
+    const tool = defineExternal(file, {
+      // The names of tools in code are those of functions, without hyphens.
+      name: name.replaceAll('-', '_'),
+      description: {
+        does: description?.trim() || `Runs the operation ${route.operation} of ${route.service}.`,
+      },
+      input: { ...inputSchema, type: 'object', properties: inputSchema?.['properties'] ?? {} },
+      ...defined({
+        title: title ?? undefined,
+        output: output ? outputSchema(output) : undefined,
+        annotations: annotations
+          ? defined(Object.fromEntries(HINTS.map((hint) => [hint, annotations[hint] ?? undefined])))
+          : undefined,
+      }),
+      cleanup: NEXUS_CLEANUP,
+    });
+    return nexusTool({ ...tool, name }, { endpoint: at.endpoint, ...route }, (values) => values);
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return error.message;
+  }
+}
+
+/** `SERVICE_OPERATION`: the service that was asked, or another one of its endpoint, whose name ends at the first `_`. */
+function routeOf(name: string, asked: string): { service: string; operation: string } | undefined {
+  const at = name.startsWith(`${asked}_`) ? asked.length : name.indexOf('_');
+  const [service, operation] = [name.slice(0, Math.max(at, 0)), name.slice(at + 1)];
+  return service && operation ? { service, operation } : undefined;
+}
