@@ -60,11 +60,13 @@ const [line] = await once(service.stdout, 'data');
 console.log(`${line}`);
 
 try {
-  console.log('# A vendor, while the CRM is down for three requests.');
-  await setFault('crm', { down: 3 });
+  console.log('# A vendor, while the CRM is down.');
+  await setFault('crm', { down: 1000 });
   const token = await show('call', '--up', 'onboard_vendor', '--args', 'vendor.json', '--detach');
   await until(token, ({ statusMessage }) => /retried/.test(statusMessage));
   await show('status', token);
+  console.log(`# The CRM is back.\n$ curl -X DELETE ${CONTROL}/faults/crm\n`);
+  await fetch(`${CONTROL}/faults/crm`, { method: 'DELETE' });
   await until(token, asks('input-1'));
   await show('call', 'operation_get', '--token', token, '--view', 'partial');
   await approve(token, 'input-1', 'standard terms');

@@ -27,6 +27,11 @@ import { RefusedError, type MailboxWorkflows } from './workflows.js';
 const RETRY_MS = 1_000;
 /** Maximum delay of a timer, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
+/**
+ * A wait that ends while a message is being taken stays open for this time, in milliseconds: the agent's next wait could take the
+ * message again before it is released, which would count as a failed delivery of a message that the agent has never seen.
+ */
+const TAKING_MS = 1_000;
 
 export class Waits {
   readonly #offers: Offers;
@@ -56,7 +61,7 @@ export class Waits {
       this.watches.follow(this.workflows.inboxOf(session.principal, session.name), wait.wake),
       () => wait.stopTimer(),
     ];
-    const abort = () => wait.end({ kind: 'aborted' });
+    const abort = () => wait.endSoon({ kind: 'aborted' });
     signal.addEventListener('abort', abort, { once: true });
     wait.onMemo = (memo) => {
       const { registration } = memo;
@@ -85,6 +90,10 @@ class Wait {
   #isReading = false;
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
+  #isTaking = false;
+  /** Result of the wait if nothing is taken. */
+  #ending: ReceiveResult | undefined;
+  #endingTimer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
   /** Monotonic time, in milliseconds. */
   readonly #startedAtMs = performance.now();
@@ -118,8 +127,17 @@ class Wait {
     return true;
   }
 
+  /** Ends at once, or with what is being taken. */
+  endSoon(received: ReceiveResult): void {
+    if (this.#isEnded || this.#ending) return;
+    if (!this.#isTaking) return void this.end(received);
+    this.#ending = received;
+    this.#endingTimer = setTimeout(() => this.end(received), TAKING_MS);
+  }
+
   stopTimer(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#endingTimer);
   }
 
   async #read(): Promise<void> {
@@ -152,11 +170,24 @@ class Wait {
     else if (memo.isBye) this.end({ kind: 'bye' });
     if (this.#isEnded) return;
     this.onMemo?.(memo);
-    if (memo.queued > 0 && (await this.#take())) return;
+    if (memo.queued > 0 && (await this.#takeOrEnd())) return;
     this.#ack = undefined;
     this.#startTimer(memo.activeAt);
     this.onFree?.();
     this.onFree = undefined;
+  }
+
+  /** @returns whether the wait has ended */
+  async #takeOrEnd(): Promise<boolean> {
+    this.#isTaking = true;
+    try {
+      return (await this.#take()) || (this.#ending !== undefined && this.end(this.#ending));
+    } catch (error) {
+      if (this.#ending) this.end(this.#ending);
+      throw error;
+    } finally {
+      this.#isTaking = false;
+    }
   }
 
   /** @returns whether the wait has ended */
@@ -192,7 +223,7 @@ class Wait {
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
     // The first read may have been delayed.
     const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
-    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
+    this.#timer = setTimeout(() => this.endSoon({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
   }
 }
 

@@ -82,6 +82,24 @@ test('its sender may set how often; takeovers and ended leases count, what was r
     });
 });
 
+test('a wait that times out while it takes a message delivers it, so that no delivery is lost', async () => {
+  const who = newPrincipal();
+  const agent = await join(server, who, 'hasty');
+  for (let round = 0; round < 20; round += 1) {
+    const single = { ...toOne('hasty', `round ${round}`), maxDeliveries: 1 };
+    const sending = other.mailbox.send(who, single);
+    let received: ReceiveResult = { kind: 'idle' };
+    // The waits are about as long as a take, so many end in the middle of one.
+    const hasMissed = () => received.kind !== 'message';
+    for (let waits = 0; hasMissed() && waits < 500; waits += 1)
+      received = await server.mailbox.receive(who, agent, longWait({ timeoutMs: 15 }));
+    const { messageId, delivery } = messageOf(received);
+    expect({ messageId, delivery }).toEqual({ messageId: (await sending).messageId, delivery: 1 });
+    await server.mailbox.respond(who, agent, messageId, 'done');
+  }
+  expect(await other.mailbox.deadLetters(who, 'hasty')).toEqual([]);
+});
+
 test('the agent in replyTo gets a notice of the dead letter, and a late response too', async () => {
   const who = newPrincipal();
   const boss = await join(server, who, 'boss');

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -59,10 +59,13 @@ test('stdio says why when the stack does not start', async () => {
 });
 
 test('call --up starts the stack, which outlives it, and the next call uses it', async () => {
+  writeFileSync(join(home.path, 'a.csv'), 'x\n1\n');
   const call = () =>
-    home.run(['call', '--up', 'analyze_dataset', '--path', 'cars.json', '--limit', '1', '--json']);
+    home.run(['call', '--up', 'analyze_dataset', '--path', 'a.csv', '--json'], {
+      LONGHAUL_DATA_FOLDERS: home.path,
+    });
   const first = call();
-  expect({ code: await first.ended, said: first.stderr() }).toMatchObject({
+  expect({ code: await first.ended, printed: first.stdout(), said: first.stderr() }).toMatchObject({
     code: 0,
     said: expect.stringContaining('starting one'),
   });
