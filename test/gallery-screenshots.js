@@ -4,43 +4,70 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createJiti } from 'jiti';
 import { isWanted, open, PicturedStack, tabsOf, withPage } from './screenshots.js';
 
-/** A call of each example's tool, and the state and text in which its picture is taken. */
+const jiti = createJiti(import.meta.url);
+
+/**
+ * A call of each example's tool, and the state in which its picture is taken. `prepare` makes what it works on; it may return a process,
+ * which ends with the stack.
+ */
 const PICTURES = {
+  'migrate-repositories': {
+    tool: 'migrate_repositories',
+    async prepare(project) {
+      const { makeRepositories } = await jiti.import(join(project, 'demo/repositories.ts'));
+      makeRepositories(join(project, 'demo-repositories'));
+    },
+    args: {
+      repositories: ['orders-api', 'feed-reader', 'legacy-billing'].map(
+        (name) => `demo-repositories/${name}`,
+      ),
+      parallel: 3,
+      author: 'Ada <ada@example.com>',
+    },
+    status: 'input_required',
+  },
   'research-topic': {
     tool: 'research_topic',
     // Documents of the first data folder.
     args: { topic: 'What happens to running work when a worker is killed?', ask: true },
+    settings: { LONGHAUL_DATA_FOLDERS: resolve('docs') },
     status: 'input_required',
-    text: 'Event History',
+  },
+  'review-by-agents': {
+    tool: 'review_diff',
+    async prepare(project) {
+      const { makeRepository } = await jiti.import(join(project, 'sample/repository.ts'));
+      const before = process.cwd();
+      process.chdir(project);
+      await makeRepository('output').finally(() => process.chdir(before));
+    },
+    args: { folder: 'output/repository', diff: 'output/change.diff', maxFiles: 5 },
+    status: 'input_required',
   },
 };
 
-const { installExample } = await createJiti(import.meta.url).import('./examples/support.ts');
+const { installExample } = await jiti.import('./examples/support.ts');
 for (const [name, picture] of Object.entries(PICTURES)) if (isWanted(name)) await takePicture(name, picture);
 
-async function takePicture(name, { tool, args, status, text, height = 960 }) {
+async function takePicture(name, { tool, prepare, args, settings, status, height = 960 }) {
   const project = await installExample(name);
+  const service = await prepare?.(project);
   const home = mkdtempSync(join(tmpdir(), 'longhaul-gallery-'));
-  const stack = await PicturedStack.start(home, {
-    LONGHAUL_PROJECT: project,
-    LONGHAUL_DATA_FOLDERS: [resolve('docs'), project].join(delimiter),
-  });
+  const stack = await PicturedStack.start(home, settings, project);
   try {
-    const token = await stack.longhaul(
-      ['call', tool, '--detach', '--args', '-'],
-      JSON.stringify(typeof args === 'function' ? args(project) : args),
-    );
+    const token = await stack.longhaul(['call', tool, '--detach', '--args', '-'], JSON.stringify(args));
     await stack.until(token, status);
     await withPage(async (page) => {
       const tab = await tabsOf(page, `${stack.workflows}/${token}`);
-      await open(page, name, text, tab('history'), height);
+      await open(page, name, 'Event History', tab('history'), height);
     });
   } finally {
     await stack.stop();
+    service?.kill();
     rmSync(dirname(project), { recursive: true, force: true });
   }
 }
