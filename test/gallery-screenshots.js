@@ -2,7 +2,9 @@
  * Takes the pictures of docs/gallery.md: each example as a user installs it, on a stack of its own, and one operation of its tool. Run
  * it from the checkout's root, after a build: `node test/gallery-screenshots.js`, or with the names of some examples.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createJiti } from 'jiti';
@@ -30,6 +32,19 @@ const PICTURES = {
     },
     status: 'input_required',
   },
+  'onboard-vendor': {
+    tool: 'onboard_vendor',
+    async prepare(project) {
+      const service = spawn(process.execPath, ['--import', 'jiti/register', 'service/main.ts'], {
+        cwd: project,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      await once(service.stdout, 'data');
+      return service;
+    },
+    args: JSON.parse(readFileSync('examples/onboard-vendor/vendor.json', 'utf8')),
+    status: 'input_required',
+  },
   'research-topic': {
     tool: 'research_topic',
     // Documents of the first data folder.
@@ -45,8 +60,8 @@ const PICTURES = {
       process.chdir(project);
       await makeRepository('output').finally(() => process.chdir(before));
     },
-    args: { folder: 'output/repository', diff: 'output/change.diff', maxFiles: 5 },
-    status: 'input_required',
+    args: { folder: 'output/repository', diff: 'output/change.diff', maxFiles: 8 },
+    status: 'completed',
   },
 };
 
