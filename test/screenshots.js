@@ -2,14 +2,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 
 const IMAGES = 'docs/images';
 const LIMIT_BYTES = 150_000;
-const MAIN = 'dist/cli/main.js';
+const MAIN = resolve('dist/cli/main.js');
 /** Names of the pictures to take; empty for all. */
 const ONLY = process.argv.slice(2);
 
@@ -19,7 +19,8 @@ export function isWanted(name) {
 
 /** A stack on ports of its own, ended and removed by `stop`. */
 export class PicturedStack {
-  static async start(home, settings) {
+  /** @param cwd working folder: with a `longhaul.config.js`, its project */
+  static async start(home, settings, cwd = '.') {
     const env = {
       ...process.env,
       LONGHAUL_HOME: home,
@@ -27,7 +28,11 @@ export class PicturedStack {
       LONGHAUL_TEMPORAL_PORT: String(await freePort()),
       ...settings,
     };
-    const process_ = spawn(process.execPath, [MAIN, 'up'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const process_ = spawn(process.execPath, [MAIN, 'up'], {
+      env,
+      cwd,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const stack = new PicturedStack(home, env, process_);
     await said(process_, 'Longhaul is ready');
     return stack;

@@ -1,0 +1,1 @@
+export default { home: '.longhaul', port: 7441, temporalPort: 7451, shippedTools: false };
