@@ -91,7 +91,7 @@ async function workflowsOf(address: string, token: string) {
   }
 }
 
-/** What both runs must have in common: counts, hits with what the models say, and the table. */
+/** Counts, hits with the results of the models, and table: equal in both runs. */
 const comparable = ({ molecules, hits, passedAll, best, sha256 }: Found) => ({
   molecules,
   hits,
