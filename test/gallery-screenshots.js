@@ -63,6 +63,16 @@ const PICTURES = {
     args: { folder: 'output/repository', diff: 'output/change.diff', maxFiles: 8 },
     status: 'completed',
   },
+  'run-test-suite': { tool: 'run_test_suite', args: { folder: 'samples/node' }, status: 'completed' },
+  'screen-molecules': {
+    tool: 'screen_molecules',
+    async prepare(project) {
+      const { writeLibrary } = await import(join(project, 'lib/enumerate.js'));
+      await writeLibrary(join(project, 'output/library.smi'), 2_000);
+    },
+    args: { path: 'output/library.smi', query: 'NC(=O)c1ccc(N2CCOCC2)cc1', minSimilarity: 0.4, top: 3 },
+    status: 'completed',
+  },
 };
 
 const { installExample } = await jiti.import('./examples/support.ts');
