@@ -3,7 +3,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { EndEvent, Failure, TestCase, TestEvent } from './types.js';
 
 /** Frames of runners in a stack; those of the project say where. */
-const FOREIGN_FRAME = /^\s+at .*(node:internal|\/node_modules\/|new Promise \(<anonymous>\))/;
+const FOREIGN_FRAME = /^\s+at .*(\(?node:|\/node_modules\/|new Promise \(<anonymous>\))/;
 
 // eslint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[[0-9;]*m/g;
