@@ -72,7 +72,7 @@ export async function planShards({ runner, folder }: Suite, input: RunInput): Pr
     if (ended.exitCode !== 0 && events.length === 0) throw listingFailed(argv, ended);
     return { stdout: output.join('\n'), events };
   };
-  const files = (await explained(adapter.list({ folder, ...input }, capture))).sort();
+  const files = (await explained(adapter.list({ ...input, folder }, capture))).sort();
   if (files.length === 0)
     throw ApplicationFailure.nonRetryable(`${runner} finds no files with tests in ${folder}`, 'NoTests');
   const count = Math.min(input.shards, files.length);
@@ -93,7 +93,7 @@ export async function runShard(
 ): Promise<ShardResult> {
   const begun = performance.now();
   const adapter = ADAPTERS[runner];
-  const choice = { folder, ...input };
+  const choice = { ...input, folder };
   const argv = await explained(tests ? adapter.rerun(choice, tests) : adapter.run(choice, shard));
   log.info('runner starts', { run: name, shard: shard.name, command: argv.join(' ').slice(0, 2_000) });
   const failures = new FailureSender();
