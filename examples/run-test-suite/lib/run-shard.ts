@@ -65,7 +65,7 @@ export async function runProcess(options: RunOptions): Promise<Ended> {
       const read = reader?.(line);
       read?.events.forEach(take);
       const text = read ? read.text : line;
-      if (text === undefined || text === '') continue;
+      if (text === undefined || text.trim() === '') continue;
       lastLines.push(text.slice(0, 300));
       lastLines.splice(0, lastLines.length - LAST_LINES);
       onLine(text);
