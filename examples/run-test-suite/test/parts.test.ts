@@ -1,7 +1,7 @@
 /** Lines, reports, and the processes of an earlier attempt. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -86,5 +86,6 @@ test('processes of an earlier attempt are ended, and those of others are left al
   } finally {
     earlier.kill('SIGKILL');
     other.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
   }
 });
