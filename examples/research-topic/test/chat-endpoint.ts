@@ -22,7 +22,13 @@ export class ChatEndpoint {
   readonly times: number[] = [];
   /** Answers to questions, not plans, wait for it. */
   gate: Promise<void> = Promise.resolve();
+  #onQuestion = () => {};
   readonly #server: Server = createServer((request, response) => void this.#answer(request, response));
+
+  /** Resolves with the next question of a researcher. */
+  nextQuestion(): Promise<void> {
+    return new Promise((settle) => (this.#onQuestion = settle));
+  }
 
   async listen(): Promise<string> {
     await new Promise<void>((settle) => this.#server.listen(0, '127.0.0.1', settle));
@@ -39,6 +45,7 @@ export class ChatEndpoint {
     for await (const chunk of request) text += String(chunk);
     const body = JSON.parse(text) as Body;
     this.requests.push(body);
+    if (isQuestion(body)) this.#onQuestion();
     this.times.push(Date.now());
     if (isQuestion(body)) await this.gate;
     const failure = this.failures.shift();

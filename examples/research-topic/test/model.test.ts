@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { TestToolEnvironment } from 'longhaul/testing';
 import tool from '../tools/research_topic.js';
-import { ChatEndpoint, isQuestion, KEY } from './chat-endpoint.js';
+import { ChatEndpoint, KEY } from './chat-endpoint.js';
 import { Folders, INJECTED, INVOICES } from './folders.js';
 import { assertCitationsExist } from './sources.js';
 
@@ -51,11 +51,11 @@ test('writes with a model; a worker that is killed while the model thinks change
   assert.match(calm.report, /how long invoices are kept: .*against/);
   await assertCitationsExist(folder, calm.report, calm.citations);
 
-  endpoint.requests.length = 0;
   let open = () => {};
   endpoint.gate = new Promise((settle) => (open = settle));
+  const asked = endpoint.nextQuestion();
   const operation = await environment.start(tool, { topic: TOPIC, folder });
-  await operation.until(() => endpoint.requests.some(isQuestion));
+  await asked;
   await environment.killWorker();
   open();
   await environment.startWorker();
