@@ -1,5 +1,5 @@
 /**
- * Deletions of operations, recorded in Temporal. Temporal deletes a closed workflow within a minute, not at once. So a deletion
+ * Deletions of operations, recorded in Temporal. Temporal deletes a closed workflow within minutes, not at once. So a deletion
  * begins with a new run of another workflow type under the same workflow ID: as the current run it hides the operation from
  * every reader. It stays open until all data of the operation is deleted; then it is deleted too.
  */

@@ -11,7 +11,7 @@ const REVIEWERS = ['reviewer-1', 'reviewer-2', 'reviewer-3'];
 const { folder, diff } = await makeRepository('output');
 console.log('The change:\n' + (await git(folder, 'diff', '--stat', 'HEAD~1', 'HEAD')));
 
-const longhaul = (...args: string[]) => run('npx', ['--no', 'longhaul', ...args]);
+const longhaul = (...args: string[]) => run('longhaul', args);
 // The stack starts with the first call, and runs until longhaul down.
 await longhaul('call', '--up', '--json', 'review_diff', '--folder', folder, '--diff', diff);
 try {
