@@ -82,7 +82,7 @@ test.each(Object.entries(PLANTS))('finds %s', async (_name, planted) => {
   const { violations } = await chaos({
     target: { ...target, tools: { probe: probe!, [planted.role]: tool! } },
     ...{ operations: OPERATIONS, kills: 1, seed: SEED, faults: ['kill'] },
-    settleMs: 10_000,
+    settleMs: 30_000,
   });
   const found = violations.map(({ check }) => check);
   expect(found).toEqual(expect.arrayContaining(planted.found));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
@@ -24,12 +25,17 @@ interface Page {
 type List = (filter?: { limit?: number; cursor?: string; status?: string }) => Promise<Page>;
 
 let parts: TestStack;
+/** This file has its own, since lists show a whole namespace. */
+let namespace: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/operation-tools/project') });
+  namespace = await newNamespace('list-runs');
+  parts = await TestStack.start({
+    LONGHAUL_PROJECT: resolve('test/operation-tools/project'),
+    TEMPORAL_NAMESPACE: namespace,
+  });
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
-/** All that this server lists is of other tests too: only these tokens count. */
 const operationList: List = async (filter = {}) => {
   const { result } = await parts.client.request('tools/call', {
     name: 'operation_list',
@@ -144,7 +150,7 @@ test('since is about the start of the operation, not of its current run', async 
     });
     return result.structuredContent.operations.map((row: Row) => row.token) as string[];
   };
-  const temporal = await parts.temporal();
+  const temporal = await parts.temporal(namespace);
   const query = `WorkflowId = '${token}' AND StartTime > '${since}' AND ExecutionStatus = 'Running'`;
   await eventually(
     'Temporal lists a later run',
@@ -159,7 +165,7 @@ test('since is about the start of the operation, not of its current run', async 
 test.each(['completed', 'running'])(
   'a reset of a %s operation leaves one row: the current run',
   async (when) => {
-    const temporal = await parts.temporal();
+    const temporal = await parts.temporal(namespace);
     const token = await start(1, when === 'completed' ? 3_000 : 8_000);
     const { createdAt } = await parts.client.get(token);
     if (when === 'completed') await parts.client.until(token, 'completed');
@@ -169,7 +175,7 @@ test.each(['completed', 'running'])(
       return events!.find((event) => event.workflowTaskCompletedEventAttributes);
     });
     await temporal.workflowService.resetWorkflowExecution({
-      namespace: 'default',
+      namespace,
       workflowExecution: { workflowId: token },
       reason: 'once more',
       workflowTaskFinishEventId: history.eventId!,
