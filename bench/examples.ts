@@ -5,11 +5,10 @@
  *     node --import jiti/register bench/examples.ts [--short]
  */
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { installExample } from '../test/examples/support.js';
+import { installExample, removeExample } from '../test/examples/support.js';
 import {
   cpuMs,
   databaseMb,
@@ -142,5 +141,5 @@ try {
     { LONGHAUL_PROJECT: folder },
   );
 } finally {
-  rmSync(dirname(folder), { recursive: true, force: true });
+  removeExample(folder);
 }

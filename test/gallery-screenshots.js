@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createJiti } from 'jiti';
 import { isWanted, open, PicturedStack, tabsOf, withPage } from './screenshots.js';
 
@@ -75,7 +75,7 @@ const PICTURES = {
   },
 };
 
-const { installExample } = await jiti.import('./examples/support.ts');
+const { installExample, removeExample } = await jiti.import('./examples/support.ts');
 for (const [name, picture] of Object.entries(PICTURES)) if (isWanted(name)) await takePicture(name, picture);
 
 async function takePicture(name, { tool, prepare, args, settings, status, height = 960 }) {
@@ -93,6 +93,6 @@ async function takePicture(name, { tool, prepare, args, settings, status, height
   } finally {
     await stack.stop();
     service?.kill();
-    rmSync(dirname(project), { recursive: true, force: true });
+    removeExample(project);
   }
 }

@@ -3,33 +3,29 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeRepositories } from '../../examples/migrate-repositories/demo/repositories.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { Refused, type ProtocolClient, type Reading } from '../support/protocols/client.js';
-import { TestStack } from '../support/test-stack.js';
-import { installExample, runOwnTests, throughProtocols } from './support.js';
+import { ExampleStack, runOwnTests, throughProtocols } from './support.js';
 
 jest.setTimeout(INSTALL_MS);
 
 const BRANCH = 'migrate-node-apis';
 
-let project: string;
-let stack: TestStack;
+let example: ExampleStack;
 const work = mkdtempSync(join(tmpdir(), 'migrate-'));
 const clones = join(work, 'clones');
 
 beforeAll(async () => {
-  project = await installExample('migrate-repositories');
-  stack = await TestStack.start({ LONGHAUL_PROJECT: project, MIGRATION_FOLDER: clones });
+  example = await ExampleStack.start('migrate-repositories', async () => ({ MIGRATION_FOLDER: clones }));
 });
 afterAll(async () => {
-  await stack?.stop();
+  await example?.stop();
   rmSync(work, { recursive: true, force: true });
-  if (project) rmSync(dirname(project), { recursive: true, force: true });
 });
 
 const until = (client: ProtocolClient, what: string, token: string, holds: (now: Reading) => unknown) =>
@@ -46,7 +42,7 @@ const git = (folder: string, ...args: string[]) =>
   execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim();
 
 test('an approved repository gets a branch; a cancelled call leaves neither branch nor clone', async () => {
-  await throughProtocols('migrate-repositories', stack.base, 'tokens', async (client) => {
+  await throughProtocols('migrate-repositories', example.base, 'tokens', async (client) => {
     const [orders, , billing] = makeRepositories(join(work, randomUUID())) as [string, string, string];
     const token = await client.start(
       'migrate_repositories',
@@ -55,7 +51,7 @@ test('an approved repository gets a branch; a cancelled call leaves neither bran
     );
     const { questions, progress } = await until(client, 'it asks', token, (now) => now.questions.length > 0);
     if (progress) expect(progress).toMatchObject({ progress: 8, total: 8 });
-    const { partial } = await new JobsClient(stack.base).job(token);
+    const { partial } = await new JobsClient(example.base).job(token);
     expect(partial.repositories).toMatchObject([
       { name: 'orders-api', state: 'ready', files: 4, changes: 7, left: [] },
       { name: 'legacy-billing', state: 'skipped', reason: expect.stringContaining('exit code 1') },
@@ -77,4 +73,4 @@ test('an approved repository gets a branch; a cancelled call leaves neither bran
   });
 });
 
-test('its own tests and types pass', () => runOwnTests(project));
+test('its own tests and types pass', () => runOwnTests(example.folder));

@@ -1,17 +1,16 @@
 /** The tool of examples/onboard-vendor through the protocols, with its approvals for roles, and the example's own tests. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { addApiKey } from '../../platform/api-keys.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
-import type { ProtocolClient, Reading } from '../support/protocols/client.js';
+import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
-import { installExample, runOwnTests, throughProtocols } from './support.js';
+import { ExampleStack, runOwnTests, throughProtocols } from './support.js';
 
 jest.setTimeout(INSTALL_MS);
 
@@ -24,39 +23,32 @@ const VENDOR = {
 };
 const YES = { approve: true, comment: 'fine' };
 
-let folder: string;
 let service: ChildProcess;
 let environment: Record<string, string>;
-let stack: TestStack;
+let example: ExampleStack;
 
 beforeAll(async () => {
-  folder = await installExample('onboard-vendor');
-  service = spawn(process.execPath, ['--import', 'jiti/register', 'service/main.ts'], {
-    cwd: folder,
-    env: { ...process.env, NODE_OPTIONS: '', SYSTEMS_PORT: '0', CONTROL_PORT: '0', CHECK_MS: '1000' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  example = await ExampleStack.start('onboard-vendor', async (folder) => {
+    service = spawn(process.execPath, ['--import', 'jiti/register', 'service/main.ts'], {
+      cwd: folder,
+      env: { ...process.env, NODE_OPTIONS: '', SYSTEMS_PORT: '0', CONTROL_PORT: '0', CHECK_MS: '1000' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface({ input: service.stdout! })) {
+      const [systems] = line.match(/http:\/\/[\d.:]+/) ?? [];
+      environment = { VENDOR_SYSTEMS: systems! };
+      break;
+    }
+    return environment;
   });
-  for await (const line of createInterface({ input: service.stdout! })) {
-    const [systems] = line.match(/http:\/\/[\d.:]+/) ?? [];
-    environment = { LONGHAUL_PROJECT: folder, VENDOR_SYSTEMS: systems! };
-    break;
-  }
-  stack = await TestStack.start(environment);
 });
 afterAll(async () => {
-  await stack?.stop();
   service?.kill();
-  if (folder) rmSync(dirname(folder), { recursive: true, force: true });
+  await example?.stop();
 });
 
-const until = (client: ProtocolClient, what: string, token: string, holds: (now: Reading) => unknown) =>
-  eventually(`${client.name}: ${what}`, async () => {
-    const now = await client.read(token);
-    return now && holds(now) ? now : undefined;
-  });
-
 async function answerNext(client: ProtocolClient, token: string, key: string, text: RegExp): Promise<void> {
-  const { questions } = await until(client, `it asks ${key}`, token, (now) =>
+  const { questions } = await untilReading(client, `it asks ${key}`, token, (now) =>
     now.questions.some((one) => one.key === key),
   );
   expect([client.name, questions.find((one) => one.key === key)!.message]).toEqual([
@@ -67,19 +59,19 @@ async function answerNext(client: ProtocolClient, token: string, key: string, te
 }
 
 test('a vendor is onboarded, with progress, partial results and two approvals; another is cleared again', async () => {
-  await throughProtocols('onboard-vendor', stack.base, 'tasks', async (client) => {
+  await throughProtocols('onboard-vendor', example.base, 'tasks', async (client) => {
     const key = randomUUID();
     const token = await client.start('onboard_vendor', VENDOR, key);
     expect(await client.start('onboard_vendor', VENDOR, key)).toBe(token);
     await answerNext(client, token, 'input-1', /^For legal: Brightwater/);
-    const { partial, progress } = await new JobsClient(stack.base).job(token);
+    const { partial, progress } = await new JobsClient(example.base).job(token);
     expect(partial.records.slice(0, 2)).toMatchObject([
       { step: 'supplier', state: 'done', id: expect.stringMatching(/^SUP-/) },
       { step: 'check', state: 'done', id: expect.stringMatching(/^arn:checks:vendor\//) },
     ]);
     expect(progress.progress).toBeGreaterThanOrEqual(2);
     await answerNext(client, token, 'input-2', /^For finance: Pay Brightwater/);
-    const { result } = await until(client, 'it is over', token, ({ isOver }) => isOver);
+    const { result } = await untilOver(client, token);
     expect(result).toMatchObject({ outcome: 'onboarded', reason: 'approved by legal and finance' });
     expect(result.records.map(({ step }: { step: string }) => step)).toEqual([
       ...['supplier', 'check', 'contract', 'person-1', 'account'],
@@ -88,26 +80,27 @@ test('a vendor is onboarded, with progress, partial results and two approvals; a
     const wrong = await client.start('onboard_vendor', { ...VENDOR, iban: 'DE00' }, randomUUID());
     await answerNext(client, wrong, 'input-1', /^For legal/);
     await answerNext(client, wrong, 'input-2', /^For finance/);
-    const { states, raw } = await until(client, 'it has failed', wrong, ({ isOver }) => isOver);
+    const { states, raw } = await untilReading(client, 'it has failed', wrong, ({ isOver }) => isOver);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['failed'])]);
     expect(JSON.stringify(raw)).toContain('wrong check digits');
-    const cleared = (await new JobsClient(stack.base).job(wrong)).partial.records;
+    const cleared = (await new JobsClient(example.base).job(wrong)).partial.records;
     expect(new Set(cleared.map(({ state }: { state: string }) => state))).toEqual(new Set(['undone']));
   });
 });
 
 test('with the roles of its policy, each approval is answered by its role alone', async () => {
-  const keysFolder = join(folder, 'output/keys');
+  const keysFolder = join(example.folder, 'output/keys');
   const people = { buyers: 'bea', legal: 'lea', finance: 'finn' };
   const [buyer, legal, finance] = Object.entries(people).map(([group, subject]) => {
     const [key] = addApiKey(keysFolder, { tenant: 'default', subject, groups: [group] });
     return key;
   });
   const locked = await TestStack.start({
+    LONGHAUL_PROJECT: example.folder,
     ...environment,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keysFolder,
-    LONGHAUL_POLICY: join(folder, 'policy.yml'),
+    LONGHAUL_POLICY: join(example.folder, 'policy.yml'),
   });
   try {
     const own = new JobsClient(locked.base, buyer);
@@ -139,4 +132,4 @@ test('with the roles of its policy, each approval is answered by its role alone'
   }
 });
 
-test("the example's own types and tests pass", () => runOwnTests(folder));
+test("the example's own types and tests pass", () => runOwnTests(example.folder));

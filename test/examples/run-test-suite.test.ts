@@ -1,14 +1,12 @@
 /** The tool of examples/run-test-suite through the protocols, and the example's own tests. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
-import type { ProtocolClient, Reading } from '../support/protocols/client.js';
-import { TestStack } from '../support/test-stack.js';
-import { installExample, runOwnTests, throughProtocols } from './support.js';
+import { untilOver, untilReading } from '../support/protocols/index.js';
+import { ExampleStack, runOwnTests, throughProtocols } from './support.js';
 
 jest.setTimeout(INSTALL_MS);
 
@@ -23,41 +21,35 @@ test('waits', async () => {
   while (!existsSync('gate')) await sleep(50);
 });`;
 
-let folder: string;
-let stack: TestStack;
+let example: ExampleStack;
 
 beforeAll(async () => {
-  folder = await installExample('run-test-suite');
-  stack = await TestStack.start({ LONGHAUL_PROJECT: folder });
+  example = await ExampleStack.start('run-test-suite');
 });
-afterAll(async () => {
-  await stack?.stop();
-  if (folder) rmSync(dirname(folder), { recursive: true, force: true });
-});
-
-const until = (client: ProtocolClient, what: string, token: string, holds: (now: Reading) => unknown) =>
-  eventually(`${client.name}: ${what}`, async () => {
-    const now = await client.read(token);
-    return now && holds(now) ? now : undefined;
-  });
+afterAll(() => example?.stop());
 
 /** A suite of node:test, in a folder that could also have one of pytest. */
 function writeSuite(): string {
   const name = `suite-${randomUUID().slice(0, 8)}`;
-  mkdirSync(join(folder, name, 'test'), { recursive: true });
-  writeFileSync(join(folder, name, 'test/gate.test.mjs'), SUITE);
-  writeFileSync(join(folder, name, 'test/other.test.mjs'), `import 'node:test';\n`);
-  writeFileSync(join(folder, name, 'pytest.ini'), '[pytest]\n');
+  mkdirSync(join(example.folder, name, 'test'), { recursive: true });
+  writeFileSync(join(example.folder, name, 'test/gate.test.mjs'), SUITE);
+  writeFileSync(join(example.folder, name, 'test/other.test.mjs'), `import 'node:test';\n`);
+  writeFileSync(join(example.folder, name, 'pytest.ini'), '[pytest]\n');
   return name;
 }
 
 test('it asks which suite, shows a failed test before the end, and ends its processes with a cancel', () =>
-  throughProtocols('run-test-suite', stack.base, 'tasks', async (client) => {
-    const jobs = new JobsClient(stack.base);
+  throughProtocols('run-test-suite', example.base, 'tasks', async (client) => {
+    const jobs = new JobsClient(example.base);
     const begin = async (): Promise<[string, string]> => {
       const suite = writeSuite();
       const token = await client.start('run_test_suite', { folder: suite }, randomUUID());
-      const { questions } = await until(client, 'it asks', token, ({ questions }) => questions.length > 0);
+      const { questions } = await untilReading(
+        client,
+        'it asks',
+        token,
+        ({ questions }) => questions.length > 0,
+      );
       expect(questions[0]!.message).toBe(`${suite} has suites of node, pytest. Which one should be run?`);
       await client.answer(token, questions[0]!.key, { runner: 'node' });
       const { partial } = await jobs.until(token, ({ partial }) => partial?.failing.length > 0);
@@ -68,17 +60,17 @@ test('it asks which suite, shows a failed test before the end, and ends its proc
     // The file without tests has ended; that of the failed test waits for the gate.
     const { progress } = await jobs.until(token, ({ progress }) => progress?.progress === 1);
     expect(progress).toMatchObject({ total: 2 });
-    writeFileSync(join(folder, suite, 'gate'), '');
-    const { result } = await until(client, 'it is over', token, ({ isOver }) => isOver);
+    writeFileSync(join(example.folder, suite, 'gate'), '');
+    const { result } = await untilOver(client, token);
     expect(result).toMatchObject({ runner: 'node', outcome: 'failed', failed: 1, flaky: 0, shards: 2 });
     expect(result.failures).toMatchObject([{ name: 'fails', message: expect.stringContaining('1 !== 2') }]);
 
     const [, cancelled] = await begin();
     await client.cancel(cancelled);
-    const { states } = await until(client, 'it is canceled', cancelled, ({ isOver }) => isOver);
+    const { states } = await untilReading(client, 'it is canceled', cancelled, ({ isOver }) => isOver);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['canceled'])]);
     const kept = await jobs.until(cancelled, 'canceled');
     expect(kept.partial.failing).toHaveLength(1);
   }));
 
-test("the example's own types and tests pass", () => runOwnTests(folder));
+test("the example's own types and tests pass", () => runOwnTests(example.folder));

@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +21,7 @@ import { OPERATION_TOKENS, operationTokensClient } from '../support/protocols/op
 import { plainClient } from '../support/protocols/plain.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { tasksClient } from '../support/protocols/tasks.js';
+import { TestStack } from '../support/test-stack.js';
 
 const run = promisify(execFile);
 const CHECKOUT = resolve('.');
@@ -30,7 +32,7 @@ const GENERATED = new Set(['node_modules', '.longhaul']);
  * Copies an example into a folder of its own and installs its dependencies, Longhaul of this checkout among them.
  *
  * @param name folder in `examples/`
- * @returns the folder, which the caller removes
+ * @returns the folder, which the caller removes by {@link removeExample}
  */
 export async function installExample(name: string): Promise<string> {
   const source = join(CHECKOUT, 'examples', name);
@@ -50,6 +52,43 @@ export async function installExample(name: string): Promise<string> {
   link(join(CHECKOUT, 'dist/cli/main.js'), join(modules, '.bin', 'longhaul'));
   linkAll(join(installed, 'node_modules'), modules);
   return folder;
+}
+
+/** An example as installed, and a server and a worker with its tools. */
+export class ExampleStack {
+  private constructor(
+    readonly folder: string,
+    readonly stack: TestStack,
+  ) {}
+
+  /** @param prepare makes what the example works on; returns further variables of the server and the worker */
+  static async start(
+    name: string,
+    prepare: (folder: string) => Promise<Record<string, string> | void> = async () => undefined,
+  ): Promise<ExampleStack> {
+    const folder = await installExample(name);
+    try {
+      const environment = (await prepare(folder)) ?? {};
+      return new ExampleStack(folder, await TestStack.start({ LONGHAUL_PROJECT: folder, ...environment }));
+    } catch (error) {
+      removeExample(folder);
+      throw error;
+    }
+  }
+
+  get base(): string {
+    return this.stack.base;
+  }
+
+  async stop(): Promise<void> {
+    await this.stack.stop();
+    removeExample(this.folder);
+  }
+}
+
+/** @param folder of {@link installExample} */
+export function removeExample(folder: string): void {
+  rmSync(dirname(folder), { recursive: true, force: true });
 }
 
 function link(target: string, path: string): void {

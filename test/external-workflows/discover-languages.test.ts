@@ -10,7 +10,7 @@ import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
 import { plainClient } from '../support/protocols/plain.js';
-import type { Reading } from '../support/protocols/index.js';
+import { untilOver, untilReading } from '../support/protocols/index.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 import { ExternalWorker } from './workers.js';
@@ -82,12 +82,7 @@ test('its drafts are valid, and serve the three workers as they are', async () =
   ]);
 
   const client = plainClient(stateless(`${parts.base}/mcp`, {}));
-  const until = (what: string, token: string, holds: (reading: Reading) => unknown) =>
-    eventually(what, async () => {
-      const reading = await client.read(token);
-      return reading && holds(reading) ? reading : undefined;
-    });
-  const ended = (token: string) => until('it is over', token, ({ isOver }) => isOver);
+  const ended = (token: string) => untilOver(client, token);
   // The server reads the folder again.
   const order = await eventually('the server has the drafts', () =>
     client.start('order', { arg1: 'A3', arg2: 1200, arg3: ['cup'] }, randomUUID()).catch(() => undefined),
@@ -97,12 +92,17 @@ test('its drafts are valid, and serve the three workers as they are', async () =
   expect((await ended(batch)).result).toMatchObject({ imported: 1, rejected: 1 });
 
   const refund = await client.start('refund', { arg1: 'A3', arg2: 1200 }, randomUUID());
-  const asked = await until('it asks', refund, ({ questions }) => questions.length > 0);
+  const asked = await untilReading(client, 'it asks', refund, ({ questions }) => questions.length > 0);
   await client.answer(refund, asked.questions[0]!.key, { approved: true, arg2: 'broken' });
   expect((await ended(refund)).result).toMatchObject({ approved: true, refunded: 1200 });
 
   const review = await client.start('review_document', DOCUMENT, randomUUID());
-  const { questions } = await until('it asks', review, (reading) => reading.questions.length > 0);
+  const { questions } = await untilReading(
+    client,
+    'it asks',
+    review,
+    (reading) => reading.questions.length > 0,
+  );
   await client.answer(review, questions[0]!.key, { verdict: 'approve', comment: '' });
   expect((await ended(review)).result).toMatchObject({ verdict: 'approve' });
 });

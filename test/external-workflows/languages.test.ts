@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
-import { protocolClients, type ProtocolClient, type Reading } from '../support/protocols/index.js';
+import { protocolClients, untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
 import { projectOf } from './support.js';
 import { ExternalWorker } from './workers.js';
@@ -50,15 +49,10 @@ afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
-const until = (client: ProtocolClient, what: string, token: string, holds: (reading: Reading) => unknown) =>
-  eventually(`${client.name}: ${what}`, async () => {
-    const reading = await client.read(token);
-    return reading && holds(reading) ? reading : undefined;
-  });
-const ended = (client: ProtocolClient, token: string) =>
-  until(client, 'it is over', token, ({ isOver }) => isOver);
 const asked = (client: ProtocolClient, token: string, before: readonly string[] = []) =>
-  until(client, 'it asks', token, ({ questions }) => questions.some(({ key }) => !before.includes(key)));
+  untilReading(client, 'it asks', token, ({ questions }) =>
+    questions.some(({ key }) => !before.includes(key)),
+  );
 
 /** Every client does the same at once. */
 const everyClient = (work: (client: ProtocolClient) => Promise<void>) => Promise.all(clients.map(work));
@@ -69,19 +63,19 @@ test('Go: an order is shipped, with its stages; a refund waits for an approval',
     const key = randomUUID();
     const token = await client.start('order_items', { ...order, items: ['book'] }, key);
     expect(await client.start('order_items', { ...order, items: ['book'] }, key)).toBe(token);
-    await until(
+    await untilReading(
       client,
       'it has a stage',
       token,
       ({ raw, isOver }) => isOver || /stock|payment|shipping/.test(JSON.stringify(raw)),
     );
-    expect((await ended(client, token)).result).toMatchObject({ orderId: order.order_id, charged: 1999 });
+    expect((await untilOver(client, token)).result).toMatchObject({ orderId: order.order_id, charged: 1999 });
 
     const refund = await client.start('refund_order', order, randomUUID());
     const { questions } = await asked(client, refund);
     expect(questions).toMatchObject([{ message: `Refund 19.99 for order ${order.order_id}?` }]);
     await client.answer(refund, questions[0]!.key, { approved: true, comment: 'broken' });
-    const { result } = await ended(client, refund);
+    const { result } = await untilOver(client, refund);
     expect(result).toMatchObject({ approved: true, refunded: 1999, comment: 'broken' });
   });
 });
@@ -92,9 +86,9 @@ test('Go: a declined refund, and an order that fails, end as they should', async
     const refund = await client.start('refund_order', order, randomUUID());
     const { questions } = await asked(client, refund);
     await client.answer(refund, questions[0]!.key, 'decline');
-    expect((await ended(client, refund)).result).toMatchObject({ approved: false, comment: 'declined' });
+    expect((await untilOver(client, refund)).result).toMatchObject({ approved: false, comment: 'declined' });
     const token = await client.start('order_items', { ...order, items: ['out-of-stock'] }, randomUUID());
-    const { states, raw } = await ended(client, token);
+    const { states, raw } = await untilOver(client, token);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['failed'])]);
     expect(JSON.stringify(raw)).toContain('an item is missing from its shelf');
   });
@@ -111,7 +105,7 @@ test('Python: a review is revised, then approved', async () => {
     const again = await asked(client, token, [first!.key]);
     const key = again.questions.find((one) => one.key !== first!.key)!.key;
     await client.answer(token, key, { verdict: 'approve' });
-    const { result } = await ended(client, token);
+    const { result } = await untilOver(client, token);
     expect(result).toMatchObject({ verdict: 'approve', rounds: 2, findings: expect.any(Array) });
   });
 });
@@ -119,7 +113,7 @@ test('Python: a review is revised, then approved', async () => {
 test('Java: heartbeats are the progress of an import, which is cancelled', async () => {
   await everyClient(async (client) => {
     const token = await client.start('import_batch', { source: rows, chunk_size: 2 }, randomUUID());
-    await until(
+    await untilReading(
       client,
       'it has progress',
       token,
@@ -128,12 +122,12 @@ test('Java: heartbeats are the progress of an import, which is cancelled', async
         (progress?.progress ?? share ?? 0) > 0 || /\d+ of 401/.test(JSON.stringify(raw)),
     );
     await client.cancel(token);
-    const { states } = await ended(client, token);
+    const { states } = await untilOver(client, token);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['canceled'])]);
   });
   const [client] = clients as [ProtocolClient];
   const token = await client.start('import_batch', { source: rows, chunk_size: 1000 }, randomUUID());
-  expect((await ended(client, token)).result).toMatchObject({ imported: 400, rejected: 1 });
+  expect((await untilOver(client, token)).result).toMatchObject({ imported: 400, rejected: 1 });
 });
 
 test('Python: a review that is withdrawn completes after the cancel', async () => {
@@ -141,7 +135,7 @@ test('Python: a review that is withdrawn completes after the cancel', async () =
     const token = await client.start('review_document', { title: 'T', text: 'Text.' }, randomUUID());
     await asked(client, token);
     await client.cancel(token);
-    const { states, result } = await ended(client, token);
+    const { states, result } = await untilOver(client, token);
     const isFinal = states.includes('canceled');
     expect([client.name, isFinal || states.includes('completed')]).toEqual([client.name, true]);
     if (!isFinal) expect(result).toMatchObject({ verdict: 'withdrawn' });

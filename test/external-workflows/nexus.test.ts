@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { plainClient } from '../support/protocols/plain.js';
-import { protocolClients, type ProtocolClient } from '../support/protocols/index.js';
+import { protocolClients, untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { connectAsOperator } from '../support/run-temporal.js';
 import { TestStack } from '../support/test-stack.js';
@@ -51,12 +51,7 @@ afterAll(async () => {
   await Promise.all([odd?.kill(), parts?.stop()]);
 });
 
-const until = (one: ProtocolClient, what: string, token: string, holds: (reading: any) => unknown) =>
-  eventually(`${one.name}: ${what}`, async () => {
-    const reading = await one.read(token);
-    return reading && holds(reading) ? reading : undefined;
-  });
-const ended = (token: string, one = client) => until(one, 'it is over', token, ({ isOver }) => isOver);
+const ended = (token: string, one = client) => untilOver(one, token);
 /** Answers the review of a name, if its workflow runs. */
 const replied = async (name: string) => {
   const handle = (await parts.temporal()).workflow.getHandle(`review-${name}`);
@@ -112,7 +107,7 @@ test.each([
   ['nowhere', 'nowhere'],
 ])('an operation or endpoint that does not exist is named (%s)', async (tool, named) => {
   const token = await client.start(tool, {}, randomUUID());
-  const { raw } = await until(client, 'it is named', token, (reading) =>
+  const { raw } = await untilReading(client, 'it is named', token, (reading) =>
     JSON.stringify(reading.raw).replace(`"tool":"${tool}"`, '').includes(named),
   );
   expect(JSON.stringify(raw)).toMatch(/endpoint|operation/);

@@ -7,10 +7,15 @@ import { parseTool } from '../../external-workflows/parse.js';
 import type { Tool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { openStorage } from '../../platform/storage/index.js';
-import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { plainClient } from '../support/protocols/plain.js';
-import { protocolClients, Refused, type ProtocolClient } from '../support/protocols/index.js';
+import {
+  protocolClients,
+  Refused,
+  untilOver,
+  untilReading,
+  type ProtocolClient,
+} from '../support/protocols/index.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { resetBefore, type HistoryEvent } from '../support/reset-workflow.js';
 import { TestStack } from '../support/test-stack.js';
@@ -103,12 +108,8 @@ afterAll(async () => {
 
 const start = (tool: string, args: object = {}) => client.start(tool, args, randomUUID());
 const until = (what: string, token: string, holds: (reading: any) => unknown, on = client) =>
-  eventually(what, async () => {
-    const reading = await on.read(token);
-    return reading && (await holds(reading)) ? reading : undefined;
-  });
-const ended = (token: string, on = client) =>
-  until(`${on.name}: it has ended`, token, ({ isOver }) => isOver, on);
+  untilReading(on, what, token, holds);
+const ended = (token: string, on = client) => untilOver(on, token);
 /** The plain contract's whole answer, as text: it has the status message. */
 const shown = async (token: string) => JSON.stringify((await client.read(token))?.raw);
 const handleOf = async (token: string) => (await parts.temporal()).workflow.getHandle(token);

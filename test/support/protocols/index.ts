@@ -9,6 +9,7 @@ import { tasksClient } from './tasks.js';
 import { TWO_STAGE, twoStageClient } from './two-stage.js';
 
 export * from './client.js';
+export * from './until.js';
 
 /** A client for each protocol and revision, with sessions of its own. @param base address of the server: `http://127.0.0.1:7411` */
 export function protocolClients(base: string): ProtocolClient[] {
