@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { LonghaulError, type ErrorKind } from '../operations/errors.js';
+import { isKind, LonghaulError } from '../operations/errors.js';
 import { answerDigest, answererProblem } from '../operations/answers.js';
 import { isTerminal, type Answer, type AnsweredRequest, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
@@ -133,10 +133,6 @@ async function isAccepted(
     if (isKind(error, 'unavailable')) throw error;
     return false;
   }
-}
-
-function isKind(error: unknown, kind: ErrorKind): boolean {
-  return error instanceof LonghaulError && error.kind === kind;
 }
 
 export function closedError({ status }: OperationRecord): LonghaulError {

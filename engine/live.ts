@@ -2,7 +2,7 @@
  * Data that a describe doesn't give: large partial results, children. While a workflow is open it alone holds them, so reading
  * them needs a worker; as it closes it leaves them in its memo or in storage.
  */
-import { LonghaulError } from '../operations/errors.js';
+import { isKind } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
@@ -47,7 +47,7 @@ export class LiveQueries {
     return this.#read(workflowId).then(
       ({ children = [] }) => children,
       (error: unknown) => {
-        if (error instanceof LonghaulError && error.kind === 'internal') throw error;
+        if (isKind(error, 'internal')) throw error;
         return undefined;
       },
     );

@@ -4,7 +4,7 @@
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
-import { LonghaulError } from '../operations/errors.js';
+import { isKind, LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
@@ -105,7 +105,7 @@ export class Records {
       return this.#read(principal, token, located, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
       // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.
-      if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
+      if (!isKind(error, 'unavailable'))
         await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
       throw error;
     });

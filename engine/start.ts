@@ -11,7 +11,7 @@ import {
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
-import { LonghaulError, undefinedIf } from '../operations/errors.js';
+import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
@@ -253,7 +253,7 @@ async function callStart(
       );
     }
     // The response may have been lost, not the start: a second start finds the first by its digest.
-    const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
+    const isUnavailable = isKind(error, 'unavailable');
     if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start();
   }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
-import { LonghaulError } from '../operations/errors.js';
+import { isKind } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { CLOSING_EVENTS } from './history.js';
 import { isThrottled, isUnreachable, retryDelayMs } from '../platform/grpc-errors.js';
@@ -172,7 +172,7 @@ async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal):
     try {
       return await read();
     } catch (error) {
-      if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+      if (!isKind(error, 'unavailable')) throw error;
       await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -280,7 +280,7 @@ class Watch {
       this.#described = described;
       return DESCRIBE_INTERVAL_MS;
     } catch (error) {
-      if (error instanceof LonghaulError && error.kind === 'unavailable') return this.#backoffMs(error);
+      if (isKind(error, 'unavailable')) return this.#backoffMs(error);
       this.notify();
       return DESCRIBE_INTERVAL_MS;
     }

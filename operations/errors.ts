@@ -88,7 +88,12 @@ export class LonghaulError extends Error {
 /** For `catch`: undefined in place of an error of this kind; other errors pass through. */
 export function undefinedIf(kind: ErrorKind): (error: unknown) => undefined {
   return (error) => {
-    if (error instanceof LonghaulError && error.kind === kind) return undefined;
+    if (isKind(error, kind)) return undefined;
     throw error;
   };
+}
+
+/** Whether an error is Longhaul's, of this kind. */
+export function isKind(error: unknown, kind: ErrorKind): error is LonghaulError {
+  return error instanceof LonghaulError && error.kind === kind;
 }

@@ -14,7 +14,7 @@ import {
   type StorageDriver,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { LonghaulError } from '../operations/errors.js';
+import { isKind, LonghaulError } from '../operations/errors.js';
 import { STORED_METADATA, type StoredClaim } from '../operations/wire.js';
 import { payloadKey } from './storage-keys.js';
 import type { Storage } from './storage/index.js';
@@ -109,7 +109,7 @@ async function retrieve(storage: Storage, key: string): Promise<Payload> {
   try {
     return PayloadMessage.decode(await counted(storage, () => storage.read(key)));
   } catch (error) {
-    if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+    if (!isKind(error, 'not_found')) throw error;
     throw new LonghaulError('internal', `a large value of it is lost: ${error.message}`, { cause: error });
   }
 }

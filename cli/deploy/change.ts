@@ -1,6 +1,6 @@
 /** `longhaul deploy current` and `longhaul deploy ramp`: which build new operations go to. */
 import type { Client } from '@temporalio/client';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import { reportDeployment, type DeploymentReport } from '../../platform/deployment-report.js';
 import {
   describeDeployment,
@@ -154,7 +154,7 @@ async function change(
     });
   } catch (error) {
     if (limit.aborted) throw new CommandFailure(await lateMessage(client, before, buildId, wait, reason));
-    if (!(error instanceof LonghaulError && error.kind === 'conflict')) throw error;
+    if (!isKind(error, 'conflict')) throw error;
     const now = await describeDeployment(client, deploymentName);
     throw new CommandFailure(
       `${deploymentName} was changed meanwhile by ${now?.changedBy ?? 'somebody'}: ${routing(now)} ` +

@@ -2,7 +2,7 @@
  * Events of an operation, as a resumable stream: states and input requests from its history, log lines from storage, each once
  * and in order, from any process; and the current progress. A position alone records what was delivered.
  */
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import {
   isTerminal,
   type ChildRecord,
@@ -80,7 +80,7 @@ export async function* streamEvents(
         if (signal.aborted) return;
       }
     } catch (error) {
-      if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+      if (!isKind(error, 'unavailable')) throw error;
       hasFailed = true;
       continue;
     }

@@ -5,7 +5,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { answererProblem } from '../../operations/answers.js';
 import { canonicalJson } from '../../operations/canonical-json.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import { argumentsOf, type QuestionMapping } from '../../operations/external-workflow.js';
 import { isTerminal, type Answer, type OperationRecord } from '../../operations/record.js';
 import { check } from '../../operations/schema.js';
@@ -48,11 +48,12 @@ export async function answerExternal(
     await temporal
       .callPlain((client) => handle(client).signal(name, ...args))
       .catch(async (error: unknown) => {
-        throw isNotFound(error) ? closedError(await read()) : error;
+        throw isKind(error, 'not_found') ? closedError(await read()) : error;
       });
     return 'queued';
   }
   const updateId = `longhaul-${key}`;
+  let hasClosed = false;
   try {
     await temporal.callPlain(
       (client) => handle(client).executeUpdate(name, { args: args as [unknown, ...unknown[]], updateId }),
@@ -67,25 +68,21 @@ export async function answerExternal(
         throw new LonghaulError('invalid_answer', `the workflow refused it: ${why}`);
       throw new LonghaulError('wrong_state', `the input request "${key}" is no longer open: ${why}`);
     }
-    if (error instanceof LonghaulError && error.kind === 'unavailable')
+    if (isKind(error, 'unavailable'))
       throw new LonghaulError(
         'unavailable',
         `the workflow did not take the answer in time; its worker may be away: ${error.message}`,
         { cause: error },
       );
-    if (!isNotFound(error)) throw error;
-    // It closed meanwhile, perhaps by this answer, of which only the response was lost.
-    const accepted = await acceptedArguments(temporal, execution, updateId);
-    if (accepted === undefined) throw closedError(await read());
+    if (!isKind(error, 'not_found')) throw error;
+    hasClosed = true;
   }
   const accepted = await acceptedArguments(temporal, execution, updateId);
+  // It may have closed by this answer, of which only the response was lost.
+  if (hasClosed && accepted === undefined) throw closedError(await read());
   if (accepted !== undefined && canonicalJson(accepted) !== canonicalJson(args))
     throw new LonghaulError('wrong_state', `the input request "${key}" was answered by somebody else`);
   return 'accepted';
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof LonghaulError && error.kind === 'not_found';
 }
 
 /** @returns undefined if nothing is sent @throws LonghaulError `invalid_answer` */

@@ -2,6 +2,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
+import { temporalMessage } from '../../platform/grpc-errors.js';
 import { NEXUS_TOOLS_WORKFLOW, type NexusService } from '../../operations/nexus-call.js';
 import type { TemporalClient } from '../temporal.js';
 
@@ -34,10 +35,8 @@ export async function listServiceTools(temporal: TemporalClient, service: NexusS
   }
 }
 
-function reasonOf({ cause }: WorkflowFailedError, { endpoint }: NexusService): string {
-  if (cause instanceof TimeoutFailure)
+function reasonOf(error: WorkflowFailedError, { endpoint }: NexusService): string {
+  if (error.cause instanceof TimeoutFailure)
     return `no answer within ${LIMIT_MS / 1000} s: a worker of Longhaul, the endpoint "${endpoint}" and a worker of the service have to be there`;
-  let deepest: Error = cause ?? new Error('no reason given');
-  while (deepest.cause instanceof Error) deepest = deepest.cause;
-  return deepest.message;
+  return temporalMessage(error);
 }

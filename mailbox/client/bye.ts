@@ -1,5 +1,5 @@
 /** Ending an agent's session. */
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import { byeUpdate, type ByeRequest } from '../wire.js';
 import { agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
@@ -20,7 +20,7 @@ export async function endSession(
   try {
     await workflows.updateInbox(principal, name, byeUpdate, request);
   } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') throw notFound;
+    if (isKind(error, 'not_found')) throw notFound;
     if (!(error instanceof RefusedError)) throw error;
     if (error.why === 'repeat') return;
     if (error.why === 'gone') throw agentTakenOver();

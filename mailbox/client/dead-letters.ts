@@ -1,6 +1,6 @@
 /** Dead letters: reading them, and resending or dropping one. */
 import { recipientOf } from './ids.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
 import type { DeadLetter, DeadLetterRequest } from '../types.js';
 import { assertAgentName } from '../validate.js';
@@ -48,7 +48,7 @@ export async function settleDeadLetter(
     await workflows.updateInbox(principal, inbox, settleDeadLetterUpdate, request);
   } catch (error) {
     if (error instanceof RefusedError) throw refusalOf(error, inbox);
-    if (error instanceof LonghaulError && error.kind === 'not_found') throw noDeadLetter();
+    if (isKind(error, 'not_found')) throw noDeadLetter();
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
 import { defined } from '../../operations/defined.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
 import type { StoredMessage } from '../state.js';
@@ -156,7 +156,7 @@ async function putAll(
       await put(workflows, principal, name, message);
       recipients.push(name);
     } catch (error) {
-      if (!(error instanceof LonghaulError && error.kind === 'wrong_state')) throw error;
+      if (!isKind(error, 'wrong_state')) throw error;
       refused.push({ name, why: error.message });
     }
   });

@@ -3,7 +3,7 @@
  * writes nothing and needs no worker until there is a message to take. It may end at any time and be repeated on another
  * process: a message that was taken and not acknowledged is delivered again.
  */
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';
 import type { InboxMemo } from '../state.js';
 import type { ReceiveOptions, ReceiveResult } from '../types.js';
@@ -149,7 +149,7 @@ class Wait {
         await this.#readOnce();
       }
     } catch (error) {
-      if (error instanceof LonghaulError && error.kind === 'unavailable') {
+      if (isKind(error, 'unavailable')) {
         this.#startTimer(Date.now());
         setTimeout(this.wake, withJitter(RETRY_MS)).unref();
       } else {

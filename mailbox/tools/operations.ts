@@ -1,6 +1,6 @@
 /** Operations whose end also ends an agent's wait. */
 import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { PlainStatus } from '../../operations/status-names.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
@@ -19,7 +19,7 @@ async function readOperation(engine: CallerEngine, token: string): Promise<Opera
   try {
     return await engine.read(token);
   } catch (error) {
-    if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+    if (!isKind(error, 'not_found')) throw error;
     throw new LonghaulError('not_found', `also: there is no operation ${JSON.stringify(token)}`);
   }
 }

@@ -1,6 +1,6 @@
 /** `POST /v1/jobs/{id}/input`: answers a question of a job. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
@@ -78,7 +78,7 @@ export function registerInput({ app, engineOf }: JobsContext): void {
 
 /** Renames the engine's `content` to `body.value` in the error's message. */
 function asAnswerProblem(error: unknown, schema: object | undefined): unknown {
-  return error instanceof LonghaulError && error.kind === 'invalid_answer'
+  return isKind(error, 'invalid_answer')
     ? new Problem('invalid-answer', error.message.replaceAll(/^content\b/gm, 'body.value'), {
         ...(schema ? { members: { schema } } : {}),
         cause: error,

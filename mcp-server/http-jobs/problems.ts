@@ -2,7 +2,7 @@
  * Problem types of the jobs API (RFC 9457): one closed table, the source of error responses, the OpenAPI document and the
  * documentation.
  */
-import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
+import { type ErrorKind, isKind } from '../../operations/errors.js';
 
 interface ProblemKind {
   /** HTTP status. */
@@ -230,7 +230,5 @@ export class Problem extends Error {
 
 /** Maps one kind of the engine's errors to a problem type other than the usual one; other errors pass through. */
 export function asProblem(error: unknown, kind: ErrorKind, type: ProblemType): unknown {
-  return error instanceof LonghaulError && error.kind === kind
-    ? new Problem(type, error.message, { cause: error })
-    : error;
+  return isKind(error, kind) ? new Problem(type, error.message, { cause: error }) : error;
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/raw-call.js';
@@ -191,7 +191,7 @@ async function answer(
       return;
     } catch (error) {
       const isLast = Date.now() > deadlineMs || shutdown.hasBegun;
-      if (!(error instanceof LonghaulError && error.kind === 'unavailable') || isLast) throw error;
+      if (!isKind(error, 'unavailable') || isLast) throw error;
       await delay(ANSWER_RETRY_MS);
     }
   }

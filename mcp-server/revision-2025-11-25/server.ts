@@ -5,7 +5,7 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import { isOperation, operationResult, operationStatus } from '../sep-1391/index.js';
 import { cancelTask, getTask, listTasks } from './tasks/handlers.js';
 import { listParams, taskParams } from './tasks/schemas.js';
@@ -130,7 +130,7 @@ export function createLegacyServer(
       const limitBytes = RESOURCE_LIMIT_BYTES[context.serving.transport];
       return await readResource(engine, uri, limitBytes, (tool) => documentationFor(engine, tool, session));
     } catch (error) {
-      if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+      if (!isKind(error, 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
     }
   });

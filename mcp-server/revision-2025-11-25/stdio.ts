@@ -12,7 +12,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { Batches } from './batches.js';
 import type { LegacyContext } from './context.js';
@@ -100,7 +100,7 @@ export class LegacyStdio {
 
   /** Reports an answer that wasn't accepted. A response has no response, so the error has no ID. */
   async #refuse(error: unknown): Promise<void> {
-    if (error instanceof LonghaulError && error.kind === 'invalid_answer')
+    if (isKind(error, 'invalid_answer'))
       await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
     else this.context.logger.warn({ err: error }, 'an answer was lost; its question stays open');
   }

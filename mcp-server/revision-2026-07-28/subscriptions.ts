@@ -15,7 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { WatchedRecord } from '../../engine/index.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Logger } from '../../platform/log.js';
 import { associationOf } from '../sep-1391/index.js';
@@ -137,7 +137,7 @@ export class Subscriptions {
     return tokens.filter((_token, index) => {
       const read = reads[index]!;
       if (read.status === 'fulfilled') return read.value.status !== 'expired';
-      if (read.reason instanceof LonghaulError && read.reason.kind === 'not_found') return false;
+      if (isKind(read.reason, 'not_found')) return false;
       throw renderError(read.reason);
     });
   }

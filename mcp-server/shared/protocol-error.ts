@@ -1,7 +1,7 @@
 /** JSON-RPC errors, and errors of the engine as such, for methods whose protocol defines no errors of its own. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { defined } from '../../operations/defined.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 
 /**
  * -32603 for errors of the server, -32602 for errors of the request (specs: 2026-07-28 basic, "Error Codes"; for resources:
@@ -43,6 +43,6 @@ export function taskExpired(): ProtocolError {
 
 /** As {@link asProtocolError}, with the message for an unknown task. */
 export function asTaskError(error: unknown): Error {
-  const isUnknown = error instanceof LonghaulError && error.kind === 'not_found';
+  const isUnknown = isKind(error, 'not_found');
   return asProtocolError(error, isUnknown ? { message: 'Failed to retrieve task: Task not found' } : {});
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { CallerEngine } from '../auth/caller-engine.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
 
@@ -87,7 +87,7 @@ function readDocumentation(tool: string, uri: string, documentationFor: (tool: s
   try {
     return { uri, mimeType: 'text/markdown', text: documentationFor(tool) };
   } catch (error) {
-    throw error instanceof LonghaulError && error.kind === 'unknown_tool' ? notFound(error.message) : error;
+    throw isKind(error, 'unknown_tool') ? notFound(error.message) : error;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Storage whose calls are measured. */
-import { LonghaulError } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import { openStorage, type Storage, type StorageChoice } from '../storage/index.js';
 import { areMetricsOn, count, observe } from './index.js';
 
@@ -20,8 +20,7 @@ export function openMeasuredStorage(settings: StorageChoice): Storage {
 function withMetrics(storage: Storage): Storage {
   for (const operation of [...CALLS, ...LISTS]) count('longhaul_storage_errors_total', { operation }, 0);
   const failed = (operation: string, error: unknown) => {
-    if (!(error instanceof LonghaulError && error.kind === 'not_found'))
-      count('longhaul_storage_errors_total', { operation });
+    if (!isKind(error, 'not_found')) count('longhaul_storage_errors_total', { operation });
   };
   const measured: Partial<Record<keyof Storage, unknown>> = {};
   for (const operation of CALLS)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LonghaulError } from '../../../operations/errors.js';
+import { isKind, LonghaulError } from '../../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
@@ -44,9 +44,7 @@ export const operationAnswer = defineOperationTool({
     try {
       state = await engine.answer(token, key, answer);
     } catch (error) {
-      throw error instanceof LonghaulError && error.kind === 'invalid_answer'
-        ? invalidAnswer(error, before, key)
-        : error;
+      throw isKind(error, 'invalid_answer') ? invalidAnswer(error, before, key) : error;
     }
     const record = await engine.read(token);
     const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });

@@ -9,7 +9,7 @@ import {
 import type { CallerEngine } from '../../auth/caller-engine.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { defined } from '../../../operations/defined.js';
-import { LonghaulError } from '../../../operations/errors.js';
+import { isKind, LonghaulError } from '../../../operations/errors.js';
 import { operationMeta } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -165,7 +165,6 @@ export async function listTasks(
 
 /** Lists lag: a listed operation may have been purged. */
 function undefinedIfGone(error: unknown): undefined {
-  if (error instanceof ProtocolError || (error instanceof LonghaulError && error.kind === 'not_found'))
-    return undefined;
+  if (error instanceof ProtocolError || isKind(error, 'not_found')) return undefined;
   throw error;
 }

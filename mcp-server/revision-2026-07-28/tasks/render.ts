@@ -2,7 +2,7 @@
 import { type ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
-import { LonghaulError } from '../../../operations/errors.js';
+import { isKind } from '../../../operations/errors.js';
 import {
   ANSWERS_META_KEY,
   PROGRESS_META_KEY,
@@ -121,7 +121,7 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
 
 /** Maps the engine's errors to those of task requests (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
-  const isForbidden = error instanceof LonghaulError && error.kind === 'missing_capability';
+  const isForbidden = isKind(error, 'missing_capability');
   return isForbidden ? missingTasksCapability() : asTaskError(error);
 }
 
