@@ -1,4 +1,4 @@
-/** Artifacts from the server's HTTP jobs API, which streams them, so that they needn't fit in memory. */
+/** Artifacts and partial results from the server's HTTP jobs API, which has them in any size. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -35,6 +35,18 @@ export async function openArtifact(
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
+/**
+ * Reads the partial result of an operation that exists.
+ *
+ * @returns undefined if there is none
+ * @throws CommandFailure for an expired operation, Unreachable
+ */
+export async function readPartial({ url }: Pick<Session, 'url'>, token: string): Promise<unknown> {
+  const response = await request(url, `/v1/jobs/${encodeURIComponent(token)}/partial`);
+  if (response.status === 404) return undefined;
+  return (await assertOk(response)).json();
+}
+
 /** Writes the file atomically. @throws Unreachable when the connection breaks; file system errors */
 export async function saveTo(path: string, artifact: Readable): Promise<void> {
   const unfinished = temporaryPath(path);
@@ -48,12 +60,18 @@ export async function saveTo(path: string, artifact: Readable): Promise<void> {
 }
 
 async function get(base: URL, path: string): Promise<Response> {
-  const response = await fetch(new URL(path, base), { headers: credentialHeaders() }).catch(
-    (error: Error) => {
-      const { cause = error } = error;
-      throw new Unreachable((cause as Error).message);
-    },
-  );
+  return assertOk(await request(base, path));
+}
+
+function request(base: URL, path: string): Promise<Response> {
+  return fetch(new URL(path, base), { headers: credentialHeaders() }).catch((error: Error) => {
+    const { cause = error } = error;
+    throw new Unreachable((cause as Error).message);
+  });
+}
+
+/** @throws CommandFailure with the problem that the server names */
+async function assertOk(response: Response): Promise<Response> {
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as { detail?: string; title?: string };
   const refused = refusedCredential(response.status, problem.detail);

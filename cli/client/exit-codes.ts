@@ -12,7 +12,7 @@ export const EXIT = {
   notFound: 4,
   canceled: 5,
   timedOut: 6,
-  /** `result` without `--wait`: not finished yet. */
+  /** `result` without `--wait`: not finished yet; with `--partial`: no partial result yet. */
   unfinished: 7,
   /** Ctrl-C: the work continues without a waiting command. */
   detached: 130,
@@ -28,7 +28,7 @@ Exit codes of the commands that talk to a server:
   4    no such operation, or it has expired
   5    canceled
   6    timed out: the tool's maximum duration passed
-  7    result without --wait: not finished yet
+  7    result without --wait: not finished yet; with --partial: nothing finished yet
   130  detached with Ctrl-C: the work continues
   141  the reader of standard output has gone, as in | head -1: the work continues
 `;

@@ -1,21 +1,33 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
+import type { Session } from '../client/session.js';
+import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul result`. */
 export function registerResult(program: Command): void {
   const command = clientCommand(program, 'result', 'print the result of an operation')
     .argument('<token>')
-    .option('--wait', 'wait until it is available');
+    .option('--wait', 'wait until it is available')
+    .addOption(
+      new Option('--partial', 'print what is finished so far, as JSON, also of one that failed').conflicts(
+        'wait',
+      ),
+    );
   runAgainstServer(command, async (session, token: string) => {
     const [{ isClosed }, { exitCodeOf, printOutcome }] = await Promise.all([
       import('../client/wire.js'),
       import('../client/outcome.js'),
     ]);
+    const options = command.opts<{ wait?: boolean; partial?: boolean }>();
     let task = await session.task(token);
+    if (options.partial) {
+      await printPartial(session, token, { isLine: isJson(command), isOpen: !isClosed(task) });
+      return EXIT.ok;
+    }
     if (!isClosed(task)) {
-      if (!command.opts<{ wait?: boolean }>().wait) {
+      if (!options.wait) {
         throw new CommandFailure(
           `${token}: no result yet, it is ${task.status}; wait for it with: ${session.hint('result', token, ['--wait'])}`,
           EXIT.unfinished,
@@ -31,4 +43,21 @@ export function registerResult(program: Command): void {
     else printOutcome(task);
     return exitCodeOf(task);
   });
+}
+
+/** @throws CommandFailure if there is none, Unreachable */
+async function printPartial(
+  session: Session,
+  token: string,
+  { isLine, isOpen }: { isLine: boolean; isOpen: boolean },
+): Promise<void> {
+  const { readPartial } = await import('../client/artifacts.js');
+  const partial = await readPartial(session, token);
+  if (partial === undefined)
+    throw new CommandFailure(
+      `${token}: no partial result${isOpen ? ' yet' : ''}`,
+      isOpen ? EXIT.unfinished : EXIT.failed,
+    );
+  if (isLine) printJson({ token, partial });
+  else print(JSON.stringify(partial, null, 2));
 }

@@ -27,7 +27,7 @@ const MIME_TYPES: Record<string, string> = {
 
 /** A parsed resource URI. */
 export type ResourceAddress = { token: string } & (
-  | { kind: 'result' }
+  | { kind: 'result' | 'partial' }
   | { kind: 'artifact'; name: string }
   /** `parameters` select lines. */
   | { kind: 'log'; step: string; parameters: URLSearchParams }
@@ -36,7 +36,9 @@ export type ResourceAddress = { token: string } & (
 /** Parses a resource URI; undefined for any other URI. */
 export function parseResourceUri(uri: string): ResourceAddress | undefined {
   const match =
-    /^longhaul:\/\/operations\/([^/?#]+)\/(result|artifacts|logs)(?:\/([^?#]+))?(?:\?([^#]*))?$/.exec(uri);
+    /^longhaul:\/\/operations\/([^/?#]+)\/(result|partial|artifacts|logs)(?:\/([^?#]+))?(?:\?([^#]*))?$/.exec(
+      uri,
+    );
   const [, tokenPart = '', kind, rest, query] = match ?? [];
   let token: string;
   let name: string | undefined;
@@ -46,7 +48,8 @@ export function parseResourceUri(uri: string): ResourceAddress | undefined {
   } catch {
     return undefined;
   }
-  if (kind === 'result' && name === undefined && query === undefined) return { token, kind };
+  if ((kind === 'result' || kind === 'partial') && name === undefined && query === undefined)
+    return { token, kind };
   if (kind === 'artifacts' && name !== undefined && query === undefined)
     return { token, kind: 'artifact', name };
   if (kind === 'logs' && name !== undefined)
@@ -62,6 +65,11 @@ export function parseToolUri(uri: string): string | undefined {
 /** URI of an operation's result, as JSON. */
 export function resultUri(token: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/result`;
+}
+
+/** URI of an operation's partial result, as JSON. */
+export function partialUri(token: string): string {
+  return `${PREFIX}${encodeURIComponent(token)}/partial`;
 }
 
 /** URI of a file that an operation has produced. */

@@ -11,13 +11,14 @@ const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
 
 /**
- * Whether a resource can be followed. Files don't change, so only results and logs can.
+ * Whether a resource can be followed: results and logs can. Files don't change, and changes of a partial result are those of its
+ * operation.
  *
  * @throws LonghaulError `unavailable`
  */
 export async function canFollow(engine: CallerEngine, uri: string): Promise<boolean> {
   const address = parseResourceUri(uri);
-  if (!address || address.kind === 'artifact') return false;
+  if (address?.kind !== 'result' && address?.kind !== 'log') return false;
   const record = await engine.read(address.token).catch(undefinedIf('not_found'));
   return record !== undefined && record.status !== 'expired';
 }

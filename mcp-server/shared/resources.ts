@@ -1,4 +1,4 @@
-/** MCP resources: results, files and logs of operations, and the documentation of tools. */
+/** MCP resources: results, partial results, files and logs of operations, and the documentation of tools. */
 import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -17,6 +17,13 @@ export const resourceTemplates: ResourceTemplateType[] = [
     name: 'result',
     title: 'Result of an operation',
     description: 'The whole result of a completed operation.',
+    mimeType: 'application/json',
+  },
+  {
+    uriTemplate: 'longhaul://operations/{token}/partial',
+    name: 'partial',
+    title: 'Partial result of an operation',
+    description: 'What is finished so far; kept if the rest fails or is cancelled.',
     mimeType: 'application/json',
   },
   {
@@ -70,7 +77,9 @@ export async function readResource(
       const bytes = await engine.readArtifact(token, address.name, limitBytes);
       return { contents: [contentOf(uri, mimeTypeOf(address.name), bytes)] };
     }
-    return { contents: [await readResult(engine, token, uri, limitBytes)] };
+    const value =
+      address.kind === 'partial' ? await readPartial(engine, token) : await readResult(engine, token);
+    return { contents: [jsonContentOf(uri, value, address.kind, limitBytes)] };
   } catch (error) {
     throw error instanceof LonghaulError && isMissing(error)
       ? notFound(address.kind === 'artifact' ? undefined : error.message)
@@ -91,14 +100,25 @@ function readDocumentation(tool: string, uri: string, documentationFor: (tool: s
   }
 }
 
-async function readResult(engine: CallerEngine, token: string, uri: string, limitBytes: number) {
+async function readResult(engine: CallerEngine, token: string): Promise<unknown> {
   const { status, result } = await engine.read(token);
   if (status !== 'completed')
     throw new LonghaulError('not_found', `the operation is ${status}, so there is no result`);
-  const text = JSON.stringify(result) ?? 'null';
+  return result;
+}
+
+async function readPartial(engine: CallerEngine, token: string): Promise<unknown> {
+  const { status, partial } = await engine.readLive(token);
+  if (partial === undefined)
+    throw new LonghaulError('not_found', `the operation is ${status}, without a partial result`);
+  return partial;
+}
+
+function jsonContentOf(uri: string, value: unknown, what: string, limitBytes: number) {
+  const text = JSON.stringify(value) ?? 'null';
   const bytes = Buffer.byteLength(text);
   if (bytes > limitBytes)
-    throw new LonghaulError('too_large', `result: ${bytes} bytes; at most ${limitBytes} are sent at once`);
+    throw new LonghaulError('too_large', `${what}: ${bytes} bytes; at most ${limitBytes} are sent at once`);
   return { uri, mimeType: 'application/json', text };
 }
 

@@ -8,7 +8,7 @@ import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { asData } from './as-data.js';
-import { artifactLinks, linksIn, resourceLink, resultUri } from './resource-links.js';
+import { artifactLinks, linksIn, partialUri, resourceLink, resultUri } from './resource-links.js';
 
 /** Larger results are linked, not inlined; in bytes of JSON: 1 MiB. */
 export const INLINE_RESULT_BYTES = 1024 * 1024;
@@ -130,8 +130,17 @@ export function errorMeta(
 
 /** Link to a result that is too large to inline. */
 export function resultLink({ token, result }: OperationRecord): ResourceLink | undefined {
-  const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
-  return bytes > INLINE_RESULT_BYTES ? resourceLink(resultUri(token), 'result.json', bytes) : undefined;
+  return linkIfLarge(result, resultUri(token), 'result.json');
+}
+
+/** Link to a partial result that is too large to inline. */
+export function partialLink({ token, partial }: OperationRecord): ResourceLink | undefined {
+  return linkIfLarge(partial, partialUri(token), 'partial.json');
+}
+
+function linkIfLarge(value: unknown, uri: string, name: string): ResourceLink | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
+  return bytes > INLINE_RESULT_BYTES ? resourceLink(uri, name, bytes) : undefined;
 }
 
 /** Links to a large result, and to the files that the result or the jobs name; the address of a failed run for people. */

@@ -291,6 +291,33 @@ describe('exit codes', () => {
     expect((await run(parts, ['cancel', token])).stdout).toBe(`${token} is canceled already\n`);
   });
 
+  test('7 while there is no partial result, 0 once there is one, 1 if the work ended without one', async () => {
+    const partialOf = (token: string, ...more: string[]) =>
+      run(parts, ['result', token, '--partial', ...more]);
+    const none = await detached('slow_compute', '--seconds', '60');
+    expect(await partialOf(none)).toMatchObject({
+      code: 7,
+      stdout: '',
+      stderr: `longhaul: ${none}: no partial result yet\n`,
+    });
+    await run(parts, ['cancel', none]);
+    await run(parts, ['result', none, '--wait']);
+    expect(await partialOf(none)).toMatchObject({
+      code: 1,
+      stderr: `longhaul: ${none}: no partial result\n`,
+    });
+
+    const some = await detached('large_values', '--partial-bytes', '3', '--then-wait-seconds', '60');
+    await eventually('it has a partial result', async () => (await partialOf(some)).code === 0);
+    expect((await partialOf(some)).stdout).toBe('{\n  "text": "ppp"\n}\n');
+    await run(parts, ['cancel', some]);
+    await run(parts, ['result', some, '--wait']);
+    expect(documents(await partialOf(some, '--json'))).toEqual([{ token: some, partial: { text: 'ppp' } }]);
+
+    expect((await partialOf('no-such-token')).code).toBe(4);
+    expect(await partialOf(some, '--wait')).toMatchObject({ code: 2, stdout: '' });
+  });
+
   test('7: no result yet', async () => {
     const token = await detached('slow_compute', '--seconds', '60');
     const { code, stderr } = await run(parts, ['result', token]);

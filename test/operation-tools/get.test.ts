@@ -13,6 +13,8 @@ beforeAll(async () => {
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
+const read = (uri: string) => parts.client.request('resources/read', { uri });
+
 describe('operation_get', () => {
   test('summary says where it stands and what to do next, and has the result in the end', async () => {
     const token = await caller.start('slow_compute', { seconds: 2, label: 'x' });
@@ -98,8 +100,7 @@ describe('operation_get', () => {
       expect(result.structuredContent).not.toHaveProperty('result');
       const [link] = linksOf(result);
       expect(link).toMatchObject({ mimeType: 'application/json', name: 'result.json' });
-      const read = await parts.client.request('resources/read', { uri: link.uri });
-      expect(JSON.parse(read.result.contents[0].text).text).toHaveLength(1_500_000);
+      expect(JSON.parse((await read(link.uri)).result.contents[0].text).text).toHaveLength(1_500_000);
     }
   });
 
@@ -112,12 +113,34 @@ describe('operation_get', () => {
     expect(result.structuredContent.partial.text).toHaveLength(100_000);
     expect(textOf(result)).toContain('<data>');
     expect(textOf(result).length).toBeLessThan(20_000);
+    const { contents } = (await read(`longhaul://operations/${token}/partial`)).result;
+    expect(JSON.parse(contents[0].text)).toEqual(result.structuredContent.partial);
     await caller.get('operation_cancel', { token });
     const none = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(none);
     expect(textOf(await caller.call('operation_get', { token: none, view: 'partial' }))).toContain(
       'no partial result',
     );
+    expect((await read(`longhaul://operations/${none}/partial`)).error!.message).toContain(
+      'without a partial result',
+    );
+  });
+
+  test('a partial result over 1 MiB is a link, which gives it whole, also after a cancel', async () => {
+    const token = await caller.start('large_values', { partialBytes: 1_500_000, thenWaitSeconds: 600 });
+    const readWhole = async () => {
+      const look = await caller.call('operation_get', { token, view: 'partial' });
+      const [link] = linksOf(look);
+      if (!link) return undefined;
+      expect(look.structuredContent).not.toHaveProperty('partial');
+      expect(textOf(look)).toContain('at the link');
+      expect(link).toMatchObject({ mimeType: 'application/json', name: 'partial.json' });
+      return JSON.parse((await read(link.uri)).result.contents[0].text).text.length;
+    };
+    expect(await eventually('it has a partial result', readWhole)).toBe(1_500_000);
+    await caller.get('operation_cancel', { token });
+    await caller.settled(token);
+    expect(await readWhole()).toBe(1_500_000);
   });
 
   test('a tool that is no pipeline has no steps', async () => {

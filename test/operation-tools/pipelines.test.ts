@@ -139,6 +139,7 @@ describe('resources', () => {
     const { resourceTemplates } = (await project.client.request('resources/templates/list')).result;
     expect(resourceTemplates.map(({ uriTemplate }: any) => uriTemplate)).toEqual([
       'longhaul://operations/{token}/result',
+      'longhaul://operations/{token}/partial',
       'longhaul://operations/{token}/artifacts/{name}',
       'longhaul://operations/{token}/logs/{step}{?from,to,tail}',
       'longhaul://tools/{tool}',

@@ -10,7 +10,7 @@ import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '
 import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
-import { INLINE_RESULT_BYTES, renderFailure, renderResult } from '../../shared/results.js';
+import { partialLink, renderFailure, renderResult } from '../../shared/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token } from './fields.js';
@@ -207,7 +207,12 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
   async partial({ engine, record, ...context }) {
     const live = await engine.readLive(record.token);
     const { status, partial } = envelopeOf(live, context);
-    return { output: { status, ...defined({ partial }) }, text: partialText(live) };
+    const link = partialLink(live);
+    return {
+      output: { status, ...defined({ partial }) },
+      text: partialText(live, link !== undefined),
+      extraContent: link ? [link] : [],
+    };
   },
 };
 
@@ -243,7 +248,7 @@ function withoutOtherViews({
   return envelope;
 }
 
-function partialText({ tool, status, partial }: OperationRecord): string {
+function partialText({ tool, status, partial }: OperationRecord, isLinked: boolean): string {
   if (partial === undefined) return `${tool} (${status}): there is no partial result yet.`;
   const text = JSON.stringify(partial, null, 2);
   const bytes = Buffer.byteLength(text);
@@ -251,6 +256,6 @@ function partialText({ tool, status, partial }: OperationRecord): string {
     text.length > PARTIAL_CHARACTERS
       ? `${text.slice(0, PARTIAL_CHARACTERS)}... (${bytes} bytes in all)`
       : text;
-  const where = bytes > INLINE_RESULT_BYTES ? ' (its beginning)' : '';
+  const where = isLinked ? ' (its beginning; all of it at the link)' : '';
   return [`${tool} (${status}): partial result${where}.`, asData(short)].join('\n');
 }
