@@ -90,7 +90,8 @@ export class OperationHandle<Output = unknown> {
   /**
    * Waits until a condition holds.
    *
-   * @param condition a status, or a function of the state
+   * @param condition a status, or a function of the state, which is called at each change of the operation. One that reads anything
+   *   else, such as a partial result or a file, may be called too late
    * @returns the first state in which it held. Short states may be missed
    * @throws WaitTimeoutError when the time is up, Error when the operation has ended and it can't hold any more
    */
