@@ -1,6 +1,6 @@
 /* global fetch */
 /** Prints what README.md shows: starts the systems and a stack, calls the tool by the command line, and ends all of it. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,6 +59,11 @@ const service = spawn(process.execPath, ['--import', 'jiti/register', 'service/m
 const [line] = await once(service.stdout, 'data');
 console.log(`${line}`);
 
+// Ctrl-C ends the stack too.
+process.once('SIGINT', () => {
+  spawnSync('node_modules/.bin/longhaul', ['down'], { stdio: 'ignore' });
+  process.exit(130);
+});
 try {
   console.log('# A vendor, while the CRM is down.');
   await setFault('crm', { down: 1000 });
@@ -68,7 +73,7 @@ try {
   console.log(`# The CRM is back.\n$ curl -X DELETE ${CONTROL}/faults/crm\n`);
   await fetch(`${CONTROL}/faults/crm`, { method: 'DELETE' });
   await until(token, asks('input-1'));
-  await show('call', 'operation_get', '--token', token, '--view', 'partial');
+  await show('result', token, '--partial');
   await approve(token, 'input-1', 'standard terms');
   await until(token, asks('input-2'));
   await approve(token, 'input-2', 'in budget');

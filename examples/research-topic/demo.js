@@ -1,6 +1,5 @@
 /** Researches Longhaul's own documents as an agent does it: over stdio, with tools alone. Prints each call and its answer. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
@@ -10,6 +9,10 @@ const client = new Client({ name: 'research-demo', version: '0.1.0' });
 // Starts Temporal, a worker and a server if none run; they outlive this client.
 const args = [LONGHAUL, 'stdio', '--project', '.'];
 const env = { ...process.env, NODE_OPTIONS: '' };
+process.once('exit', () =>
+  spawnSync(process.execPath, [LONGHAUL, 'down', '--project', '.'], { env, stdio: 'ignore' }),
+);
+process.once('SIGINT', () => process.exit(130));
 try {
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
 
@@ -38,7 +41,6 @@ try {
   await call('operation_get', { token });
 } finally {
   await client.close();
-  await promisify(execFile)(process.execPath, [LONGHAUL, 'down', '--project', '.'], { env });
 }
 
 /** Waits until the operation asks or has ended. A wait is shorter than the client's time limit, and is repeated. */

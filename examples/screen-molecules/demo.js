@@ -1,5 +1,5 @@
 /** Screens a library as an agent does it: over stdio, with tools alone. Prints each call and its answer. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -23,6 +23,10 @@ await writeLibrary('output/library.smi', 5_000);
 const client = new Client({ name: 'screening-demo', version: '0.1.0' });
 // Starts Temporal, a worker and a server if none run; they outlive this client.
 const args = [LONGHAUL, 'stdio', '--project', '.'];
+process.once('exit', () =>
+  spawnSync(process.execPath, [LONGHAUL, 'down', '--project', '.'], { env, stdio: 'ignore' }),
+);
+process.once('SIGINT', () => process.exit(130));
 try {
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }));
 
@@ -57,7 +61,6 @@ try {
   }
 } finally {
   await client.close();
-  await longhaul('down', '--project', '.');
 }
 
 /**

@@ -9,8 +9,10 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
+import { OPERATION_TOKENS } from '../support/protocols/operation-tokens.js';
+import { stateless } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
-import { ExampleStack, runOwnTests, throughProtocols } from './support.js';
+import { ExampleStack, PROTOCOLS, runOwnTests, throughProtocols } from './support.js';
 
 jest.setTimeout(INSTALL_MS);
 
@@ -86,6 +88,34 @@ test('a vendor is onboarded, with progress, partial results and two approvals; a
     const cleared = (await new JobsClient(example.base).job(wrong)).partial.records;
     expect(new Set(cleared.map(({ state }: { state: string }) => state))).toEqual(new Set(['undone']));
   });
+});
+
+test('a check that runs already is followed under its own name, in every protocol', async () => {
+  const checks = `${environment['VENDOR_SYSTEMS']}/checks/jobs`;
+  const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+  const body = JSON.stringify({ vendor: 'Sable Harbour Trading' });
+  const response = await fetch(checks, { method: 'POST', headers, body });
+  const { id: arn } = (await response.json()) as { id: string };
+  const { wire } = stateless(`${example.base}/mcp`, OPERATION_TOKENS);
+  const operation = { token: arn };
+  const { result } = await wire.request('tools/call', {
+    name: 'follow_check',
+    arguments: { arn },
+    operation,
+  });
+  expect(result.operation.token).toBe(arn);
+  const clients = Object.values(PROTOCOLS).map((open) => open(`${example.base}/mcp`));
+  for (const client of clients) {
+    const over = await untilOver(client, arn);
+    await client.close?.();
+    expect([client.name, over.result]).toEqual([
+      client.name,
+      { clear: false, finding: 'Sable Harbour Trading is on a sanctions list' },
+    ]);
+  }
+  const temporal = await example.stack.temporal();
+  const { type } = await temporal.workflow.getHandle(arn).describe();
+  expect(type).toBe('follow_check');
 });
 
 test('with the roles of its policy, each approval is answered by its role alone', async () => {

@@ -156,7 +156,8 @@ export async function throughProtocols(
   if (isWhole) recordPass();
 }
 
-const PROTOCOLS = {
+/** Clients by the names that {@link throughProtocols} takes. @param url MCP endpoint */
+export const PROTOCOLS = {
   tasks: tasksClient,
   tokens: (url: string) => operationTokensClient(stateless(url, OPERATION_TOKENS)),
   plain: (url: string) => plainClient(stateless(url, {})),

@@ -22,6 +22,7 @@ function show(program: string, ...args: string[]): string {
 }
 
 process.once('exit', () => spawnSync('longhaul', ['down'], { stdio: 'ignore' }));
+process.once('SIGINT', () => process.exit(130));
 
 const repositories = paths.flatMap((path) => ['--repositories', path]);
 const token = show('longhaul', 'call', '--up', 'migrate_repositories', ...repositories, '--detach');

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestToolEnvironment, type OperationHandle } from 'longhaul/testing';
+import followCheck from '../tools/follow_check.js';
 import tool from '../tools/onboard_vendor.js';
 import type { StepRecord } from '../lib/saga.js';
 import { Service } from './service.js';
@@ -184,6 +185,34 @@ test('a cancel during the check cancels the job', async () => {
   assert.deepEqual(await service.leftOver(), []);
 });
 
+test('follows a check of somebody else through a kill of the worker; a cancel leaves it running', async () => {
+  await service.checksTake(LONG_CHECK_MS);
+  const arn = await service.startCheck('Sable Harbour Trading');
+  const [followed, given] = [
+    await environment.start(followCheck, { arn }),
+    await environment.start(followCheck, { arn }),
+  ];
+  await given.until(({ statusMessage }) => /company register/.test(statusMessage ?? ''));
+  await given.cancel();
+  assert.equal((await given.closed()).status, 'canceled');
+  await environment.killWorker();
+  await environment.startWorker();
+  assert.deepEqual(
+    (await service.tables()).jobs.map(({ id, state }) => [id, state]),
+    [[arn, 'running']],
+  );
+  await service.checksTake(CHECK_MS);
+  assert.deepEqual(await followed.result(), {
+    clear: false,
+    finding: 'Sable Harbour Trading is on a sanctions list',
+  });
+  await save(followed, 'followed');
+  await assert.rejects(environment.call(followCheck, { arn: 'arn:checks:vendor/none' }), {
+    kind: 'failed',
+    message: /there is no such record/,
+  });
+});
+
 for (const [when, fault] of [
   ['once the way back has begun', { holdBefore: 2 }],
   ['after the operation has ended', { holdBefore: 1 }],
@@ -208,6 +237,6 @@ for (const [when, fault] of [
     assert.ok((await recordsOf(operation)).every(({ state }) => state === 'undone'));
   });
 
-for (const end of ['onboarded', 'failed', 'refused'])
+for (const end of ['onboarded', 'failed', 'refused', 'followed'])
   test(`replays the history of an operation that ended ${end}`, () =>
     environment.replay(`histories/${end}.json`));

@@ -1,5 +1,6 @@
 /** The systems as a process of their own, on free ports, with a database in memory or a folder of its own. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +55,14 @@ export class Service {
   /** How long checks take, also those that run, in milliseconds. */
   async checksTake(ms: number): Promise<void> {
     await fetch(`${this.control}/checks`, { method: 'PUT', body: JSON.stringify(ms) });
+  }
+
+  /** Starts a background check, as somebody outside of Longhaul does. @returns its ARN */
+  async startCheck(vendor: string): Promise<string> {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+    const body = JSON.stringify({ vendor });
+    const response = await fetch(`${this.systems}/checks/jobs`, { method: 'POST', headers, body });
+    return ((await response.json()) as { id: string }).id;
   }
 
   /** Empties all tables. */

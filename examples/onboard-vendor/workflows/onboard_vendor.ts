@@ -3,6 +3,7 @@ import { cleanup, progress, stage } from 'longhaul/workflow';
 import type { ToolInput, ToolOutput } from 'longhaul';
 import type * as activities from '../activities/onboard_vendor.js';
 import { approve } from '../lib/approval.js';
+import { awaitCheck } from '../lib/await-check.js';
 import { Saga } from '../lib/saga.js';
 import type tool from '../tools/onboard_vendor.js';
 
@@ -12,12 +13,6 @@ const FINANCE = ['finance', 'cfo'];
 const CHECK_PHASES = 4;
 
 const { approvalsByRole } = proxyActivities<typeof activities>({ startToCloseTimeout: '10s' });
-const { awaitCheck } = proxyActivities<typeof activities>({
-  startToCloseTimeout: '6h',
-  heartbeatTimeout: '5s',
-  retry: { initialInterval: '500ms', maximumInterval: '1m' },
-  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-});
 
 type Result = ToolOutput<typeof tool>;
 
