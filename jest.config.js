@@ -38,8 +38,8 @@ const common = {
 
 export default {
   testTimeout: 180_000,
-  maxWorkers: 3,
-  testSequencer: './test/longest-first.js',
+  maxWorkers: 4,
+  testSequencer: './test/spread-long-files.js',
   projects: [
     {
       ...common,

@@ -34,19 +34,22 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Polls until `condition` holds or gives a value; fails after `limitMs`. */
+/**
+ * Polls until `condition` holds or gives a value; fails after `limitMs`. The interval grows from 50 to 250 ms, so that long waits leave
+ * the processors to other tests.
+ */
 export async function eventually<T>(
   what: string | (() => string),
   condition: () => T | Promise<T>,
   limitMs = 120_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + limitMs;
-  for (;;) {
+  for (let intervalMs = 50; ; intervalMs = Math.min(250, intervalMs * 1.05)) {
     const value = await condition();
     if (value) return value;
     if (Date.now() > deadline)
       throw new Error(`not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`);
-    await sleep(50);
+    await sleep(intervalMs);
   }
 }
 
