@@ -47,12 +47,14 @@ export async function cancelOperation(
         }),
       ),
     );
-    return true;
   } catch (error) {
     // It closed in the meantime.
     if (!isTerminal((await read()).status)) throw error;
     return false;
   }
+  // It may have closed in the meantime here too: Temporal accepts a request for a closed run, and does nothing.
+  const after = await read();
+  return !isTerminal(after.status) || after.status === 'canceled';
 }
 
 /** Sends the signal once: an external workflow may not expect a second one. */
