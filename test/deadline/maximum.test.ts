@@ -82,7 +82,7 @@ test('code that keeps failing ends with the maximum and the budget for the end, 
     });
   expect((await describeRun(strict.token)).status.name).toBe('TIMED_OUT');
   expect((await describeRun(other.token)).status.name).toBe('TERMINATED');
-  // The time of an operation begins with its request, shortly before its run.
+  // Temporal counts its time-out from the request, shortly before the run's start.
   for (const { token } of [strict, other])
     expect(await durationMs(token)).toBeGreaterThanOrEqual(MAXIMUM_MS + CLEANUP_MS - 1_000);
   expect(await durationMs(strict.token)).toBeLessThan(MAXIMUM_MS + CLEANUP_MS + 5_000);
