@@ -1,13 +1,11 @@
 /** Ends of many children side by side: on a host that is gone, and on one that is busy. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import type { Engine } from '../../engine/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
-import { createLogger } from '../../platform/log.js';
-import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { STACK_MS } from '../support/limits.js';
 import { Hosts, SECRET, type TestHost } from './support.js';
 
@@ -33,11 +31,7 @@ const added: Record<string, TestHost> = {};
 
 beforeAll(async () => {
   hosts = await Hosts.start({ asked: PIPELINE });
-  const home = process.env['LONGHAUL_HOME']!;
-  const [logger, storage] = [createLogger('test', 'warn'), openStorage({ home })];
-  const temporal = new TemporalClient({ home, taskQueue: hosts.parts.taskQueue }, storage, logger);
-  engine = new Engine(temporal, new Tools(new Map(), [], logger), SECRET, storage);
-  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+  engine = await connectEngine(hosts.parts.taskQueue, { secret: SECRET });
   added['first'] = await hosts.add('first');
 }, STACK_MS);
 afterAll(async () => {

@@ -1,16 +1,12 @@
 /** Cancels at the last moment: while the work cleans up, and as it ends. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cancelOperation } from '../../engine/cancelling.js';
+import { ANONYMOUS } from '../../operations/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { protocolClients, untilOver } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
-import { cancelOperation } from '../../engine/cancelling.js';
-import { Engine, TemporalClient } from '../../engine/index.js';
-import { ANONYMOUS } from '../../operations/wire.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
-import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
 import { PROJECT } from './property.js';
 
 let stack: TestStack;
@@ -49,21 +45,16 @@ test('a cancel of work that ends between the read and the request is not confirm
   const args = { units: 0, questions: 0, areAtOnce: false, ends: 'completed', cleanupMs: 0 };
   const token = await jobs.start('steered', args, randomUUID());
   await untilOver(jobs, token);
-  const home = process.env['LONGHAUL_HOME']!;
-  const storage = openStorage({ home });
-  const logger = createLogger('test', 'error');
-  const temporal = new TemporalClient({ home, taskQueue: stack.taskQueue }, storage, logger);
+  const engine = await connectEngine(stack.taskQueue);
   try {
-    const engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), storage);
-    await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
     const closed = await engine.read(ANONYMOUS, token);
     expect(closed.status).toBe('completed');
     // The first as read just before the end.
     const readings = [{ ...closed, status: 'working' as const }, closed];
     const read = () => Promise.resolve(readings.shift()!);
-    expect(await cancelOperation(temporal, token, read, undefined, () => undefined)).toBe(false);
+    expect(await cancelOperation(engine.temporal, token, read, undefined, () => undefined)).toBe(false);
     expect(readings).toEqual([]);
   } finally {
-    await temporal.close();
+    await engine.temporal.close();
   }
 });

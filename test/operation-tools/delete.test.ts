@@ -1,18 +1,15 @@
 /** Deleting operations: gone on every protocol and for every server process, with all that storage held of them. */
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { LonghaulError } from '../../operations/errors.js';
 import { ANONYMOUS } from '../../operations/wire.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
 import { prefixesOf } from '../../platform/storage-keys.js';
 import { openStorage, type Storage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
 import { sweepStorage } from '../../worker/sweep-storage.js';
 import { expectProblem } from '../http-jobs/support.js';
+import { connectEngine } from '../support/engine.js';
 import { JobsClient } from '../support/jobs.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
@@ -70,15 +67,6 @@ async function keysOf(...workflowIds: string[]): Promise<string[]> {
   return keys;
 }
 
-/** An engine of this process, on a storage that may fail. */
-async function engineOn(own: Storage): Promise<Engine> {
-  const logger = createLogger('test', 'error');
-  const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, own, logger);
-  const engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), own);
-  await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
-  return engine;
-}
-
 /** Cuts a delete off between Temporal and storage, as a killed server would. */
 async function cutOff(token: string): Promise<void> {
   const failing: Storage = {
@@ -86,7 +74,7 @@ async function cutOff(token: string): Promise<void> {
     size: (key) => storage.size(key),
     remove: () => Promise.reject(new Error('the disk is gone')),
   };
-  const engine = await engineOn(failing);
+  const engine = await connectEngine(parts.taskQueue, { storage: failing });
   try {
     await expect(engine.delete(ANONYMOUS, token)).rejects.toThrow('the disk is gone');
   } finally {
@@ -296,7 +284,7 @@ test('a record in a reader that was quicker than the delete turns into not found
       return storage.read(key, range);
     },
   };
-  const engine = await engineOn(slow);
+  const engine = await connectEngine(parts.taskQueue, { storage: slow });
   const error = await engine.read(ANONYMOUS, token).catch((caught: unknown) => caught);
   await engine.temporal.close();
   expect(deleted).toBeDefined();

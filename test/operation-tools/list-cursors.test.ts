@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import type { Engine } from '../../engine/index.js';
 import { defineTool } from '../../operations/tool.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
-import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { TestStack } from '../support/test-stack.js';
 
 const tool = defineTool({
@@ -20,16 +17,7 @@ let parts: TestStack;
 let engine: Engine;
 beforeAll(async () => {
   parts = await TestStack.start();
-  const home = process.env['LONGHAUL_HOME']!;
-  const storage = openStorage({ home });
-  const logger = createLogger('test', 'warn');
-  engine = new Engine(
-    new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),
-    new Tools(new Map([[tool.name, tool]]), [], logger),
-    loadSecret(home),
-    storage,
-  );
-  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+  engine = await connectEngine(parts.taskQueue, { tools: [tool] });
 });
 afterAll(async () => {
   await engine?.temporal.close();

@@ -5,20 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import proto from '@temporalio/proto';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
-import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 const ANONYMOUS = 'anonymous';
-const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
 let parts: TestStack;
@@ -37,16 +33,8 @@ afterEach(async () => {
 });
 
 async function newEngine(): Promise<Engine> {
-  const home = process.env['LONGHAUL_HOME']!;
-  const storage = openStorage({ home });
-  const engine = new Engine(
-    new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),
-    new Tools(new Map(), [], logger),
-    loadSecret(home),
-    storage,
-  );
+  const engine = await connectEngine(parts.taskQueue);
   fresh.push(engine);
-  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
   return engine;
 }
 
