@@ -59,11 +59,11 @@ const service = spawn(process.execPath, ['--import', 'jiti/register', 'service/m
 const [line] = await once(service.stdout, 'data');
 console.log(`${line}`);
 
-// Ctrl-C ends the stack too.
-process.once('SIGINT', () => {
+process.once('exit', () => {
+  service.kill();
   spawnSync('node_modules/.bin/longhaul', ['down'], { stdio: 'ignore' });
-  process.exit(130);
 });
+process.once('SIGINT', () => process.exit(130));
 try {
   console.log('# A vendor, while the CRM is down.');
   await setFault('crm', { down: 1000 });
@@ -97,5 +97,4 @@ try {
   await show('logs', unanswered);
 } finally {
   await show('down');
-  service.kill();
 }

@@ -82,7 +82,7 @@ test('a vendor is onboarded, with progress, partial results and two approvals; a
     const wrong = await client.start('onboard_vendor', { ...VENDOR, iban: 'DE00' }, randomUUID());
     await answerNext(client, wrong, 'input-1', /^For legal/);
     await answerNext(client, wrong, 'input-2', /^For finance/);
-    const { states, raw } = await untilReading(client, 'it has failed', wrong, ({ isOver }) => isOver);
+    const { states, raw } = await untilOver(client, wrong);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['failed'])]);
     expect(JSON.stringify(raw)).toContain('wrong check digits');
     const cleared = (await new JobsClient(example.base).job(wrong)).partial.records;

@@ -67,7 +67,7 @@ test('it asks which suite, shows a failed test before the end, and ends its proc
 
     const [, cancelled] = await begin();
     await client.cancel(cancelled);
-    const { states } = await untilReading(client, 'it is canceled', cancelled, ({ isOver }) => isOver);
+    const { states } = await untilOver(client, cancelled);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['canceled'])]);
     const kept = await jobs.until(cancelled, 'canceled');
     expect(kept.partial.failing).toHaveLength(1);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
-import { untilOver, untilReading } from '../support/protocols/index.js';
+import { untilOver } from '../support/protocols/index.js';
 import { ExampleStack, runOwnTests, runScript, throughProtocols } from './support.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -46,7 +46,7 @@ test('molecules are screened, with progress and the best hits so far; a cancel e
     expect(progress.total).toBe(250_000);
     expect(partial.best[0].similarity).toBeGreaterThanOrEqual(0.3);
     await client.cancel(large);
-    const { states } = await untilReading(client, 'it is canceled', large, ({ isOver }) => isOver);
+    const { states } = await untilOver(client, large);
     expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['canceled'])]);
     const kept = await jobs.until(large, 'canceled');
     expect(kept.partial.molecules).toBeGreaterThan(0);

@@ -17,9 +17,10 @@ import { isOver, plainChildren, plainStatus } from './status.js';
 import { envelopeText } from './text.js';
 import {
   failureText,
-  INLINE_RESULT_BYTES,
   linksNotInResult,
   linksOf,
+  partialLink,
+  resultLink,
   resultText,
 } from '../../shared/results.js';
 import type { WaitResult } from '../wait.js';
@@ -130,7 +131,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextActionAfterWait(record, hasChildren, context);
-  const hasResult = record.status === 'completed' && record.result !== undefined && !isLarge(record.result);
+  const hasResult = record.status === 'completed' && record.result !== undefined && !resultLink(record);
   const links = linksNotInResult(record, hasResult);
   return {
     token,
@@ -150,7 +151,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
       ? {}
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
     ...defined({ temporal_url: record.temporalUrl }),
-    ...(partial === undefined || isLarge(partial) ? {} : { partial }),
+    ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
     ...errorKindOf(context, next !== undefined),
     ...defined({ next_action: next }),
@@ -195,10 +196,6 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
       { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
     ]),
   );
-}
-
-function isLarge(value: unknown): boolean {
-  return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
 }
 
 /**
