@@ -6,8 +6,11 @@ import { readLauncher, readStop, recordStop, type StopCause } from './launcher-r
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 
+/** Maximum wait for the relay of an ended step, in milliseconds; on a full disk it waits on for room, and keeps its output. */
+const RELAY_LIMIT_MS = 5_000;
+
 /**
- * Ends a run if it still runs, and waits until none of its processes is left.
+ * Ends a run if it still runs, and waits until none of its processes is left, but for a relay that waits for room on a full disk.
  *
  * @param graceMs time between SIGTERM and SIGKILL at most. Default: that of its launcher, 10 s
  */
@@ -23,6 +26,9 @@ export async function endRun(
   const isThere = () => (run.pids ? isLauncherAlive(run) : processesOfStep(stepId).length > 0);
   await waitUntilGone(isThere, graceMs);
   await killLeftovers(run, { session });
+  if (session === undefined) return;
+  const all = { session, isRelayToo: true };
+  await waitUntilGone(() => processesOfStep(stepId, all).length > 0, RELAY_LIMIT_MS);
 }
 
 /** The steps that run on this host, with a launcher that lives. */

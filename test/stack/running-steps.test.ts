@@ -1,6 +1,6 @@
 /** Pipeline steps that run as their stack stops. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linesOf, processesOn, writePipelines } from '../pipelines/support.js';
@@ -90,7 +90,12 @@ test.each(['Ctrl-C', 'a second Ctrl-C', 'down'])(
   },
 );
 
-test('down ends those of a stack that was killed', async () => {
+test('down ends those of a stack that was killed, and waits for a slow relay of their output', async () => {
+  const tools = join(folder, 'tools');
+  mkdirSync(tools);
+  const slow = '#!/bin/sh\ncase $2 in */ended) sleep 2 ;; esac\nPATH=${PATH#*:} exec mv "$@"\n';
+  writeFileSync(join(tools, 'mv'), slow, { mode: 0o755 });
+  environment['PATH'] = `${tools}:${process.env['PATH']}`;
   const { up, token } = await withSteps();
   kill(up.pid);
   for (const pid of Object.values(home.parts())) await eventually('it has ended', () => !isRunning(pid));
