@@ -20,12 +20,12 @@ export class LiveQueries {
    */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
     // A terminated operation could not write its children into its memo.
-    const isPartly = record.areChildrenLarge || record.error?.kind === 'terminated';
+    const isPartly = record.areChildrenLarge || record.isPartialLarge || record.error?.kind === 'terminated';
     const isClosed = isTerminal(record.status);
     if (record.status === 'expired' || (isClosed && !isPartly)) return record;
     try {
       const { partial, children } = await (isClosed ? this.#read(workflowId) : this.#query(workflowId));
-      const { areChildrenLarge: _read, ...rest } = record;
+      const { areChildrenLarge: _children, isPartialLarge: _partial, ...rest } = record;
       return {
         ...rest,
         ...(partial === undefined ? {} : { partial }),

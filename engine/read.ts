@@ -167,6 +167,8 @@ export class Records {
     if (isOpen(description))
       await this.#describeOpen(description, memo, state, flattenParts(parts), record, cancelRequest);
     else await describeClosed(temporal, description, state, record, cancelRequest, isExternal);
+    const canHavePartial = record.status !== 'completed' && record.status !== 'expired';
+    if (state.isPartialLarge && record.partial === undefined && canHavePartial) record.isPartialLarge = true;
     // Longhaul's own operations end canceled once that was requested.
     if (isExternal && cancelRequest && record.cancelRequestedAt === undefined)
       record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.updatedAt;

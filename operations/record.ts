@@ -152,6 +152,8 @@ export interface OperationRecord {
   answers?: AnsweredRequest[];
   /** Partial result; kept after cancel, failure and time-out. */
   partial?: unknown;
+  /** Set if there is a partial result that is too large for a record that isn't read live. */
+  isPartialLarge?: true;
   /** Parts; complete if the record was read live or is closed. */
   children?: ChildRecord[];
   /** Set if there are too many children for a record that isn't read live; once it is closed, they are in storage. */

@@ -6,7 +6,7 @@ import { STATUS_NAMES } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
-import { assertResultReadable } from '../shared/results.js';
+import { assertPartialReadable, assertResultReadable } from '../shared/results.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes, streamOf } from './range.js';
 import { assertNotExpired, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
@@ -80,6 +80,7 @@ export function registerResult(context: JobsContext): void {
       const { id } = c.req.valid('param');
       assertJobId(id);
       const record = assertNotExpired(await engineOf(c).readLive(id));
+      assertPartialReadable(record);
       if (record.partial === undefined)
         throw new Problem('resource-not-found', 'the job has no partial result yet');
       return sendJson(c, record, 'partial', record.partial);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
+import { assertPartialReadable } from './results.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
 
 /** Largest resource sent in one answer, in bytes. Over stdio, a client's buffer holds 10 MB, in base64. */
@@ -108,7 +109,9 @@ async function readResult(engine: CallerEngine, token: string): Promise<unknown>
 }
 
 async function readPartial(engine: CallerEngine, token: string): Promise<unknown> {
-  const { status, partial } = await engine.readLive(token);
+  const record = await engine.readLive(token);
+  assertPartialReadable(record);
+  const { status, partial } = record;
   if (partial === undefined)
     throw new LonghaulError('not_found', `the operation is ${status}, without a partial result`);
   return partial;

@@ -16,11 +16,23 @@ export const INLINE_RESULT_BYTES = 1024 * 1024;
 const MAX_LINKS = 50;
 /** Maximum length of a partial result in an error's text, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
+/** Name of links to partial results. */
+const PARTIAL_FILE = 'partial.json';
 
 /** @throws LonghaulError `unavailable` while the operation's result can't be read from storage */
 export function assertResultReadable({ resultProblem }: OperationRecord): void {
   if (resultProblem !== undefined)
     throw new LonghaulError('unavailable', `the result can't be read at present: ${resultProblem}`);
+}
+
+/** @throws LonghaulError `unavailable` if there is a partial result, and no worker answers that holds it, or storage is away */
+export function assertPartialReadable(record: OperationRecord): void {
+  const { status, partial, isPartialLarge, resultProblem } = record;
+  if (partial !== undefined || status === 'completed') return;
+  const problem =
+    resultProblem ?? (isPartialLarge && 'no worker answers, and only the workflow holds a large one');
+  if (problem)
+    throw new LonghaulError('unavailable', `the partial result can't be read at present: ${problem}`);
 }
 
 /**
@@ -77,11 +89,16 @@ function failureParts({ status, error, partial }: OperationRecord): { why: strin
   const [why = '', ...more] = (error?.message ?? status).split('\n');
   if (error?.cause) more.push(`Caused by: ${error.cause}`);
   if (partial !== undefined) {
-    const text = JSON.stringify(partial, null, 2);
-    const shown = text.length > PARTIAL_CHARACTERS ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text;
-    more.push('', 'Finished before that:', shown);
+    const text = partialText(partial);
+    const isCut = text.length > PARTIAL_CHARACTERS;
+    more.push('', `Finished before that${isCut ? ' (its beginning; all of it at the link)' : ''}:`);
+    more.push(isCut ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text);
   }
   return { why, data: more.join('\n').trim() };
+}
+
+function partialText(partial: unknown): string {
+  return JSON.stringify(partial, null, 2);
 }
 
 /**
@@ -135,7 +152,7 @@ export function resultLink({ token, result }: OperationRecord): ResourceLink | u
 
 /** Link to a partial result that is too large to inline. */
 export function partialLink({ token, partial }: OperationRecord): ResourceLink | undefined {
-  return linkIfLarge(partial, partialUri(token), 'partial.json');
+  return linkIfLarge(partial, partialUri(token), PARTIAL_FILE);
 }
 
 function linkIfLarge(value: unknown, uri: string, name: string): ResourceLink | undefined {
@@ -143,9 +160,17 @@ function linkIfLarge(value: unknown, uri: string, name: string): ResourceLink | 
   return bytes > INLINE_RESULT_BYTES ? resourceLink(uri, name, bytes) : undefined;
 }
 
-/** Links to a large result, and to the files that the result or the jobs name; the address of a failed run for people. */
+/** Link to what the texts of an outcome don't show whole: a large result, or what was finished before a failure. */
+function outcomeLink(record: OperationRecord): ResourceLink | undefined {
+  const { token, error, partial } = record;
+  if (!error || partial === undefined) return resultLink(record);
+  if (partialText(partial).length <= PARTIAL_CHARACTERS) return undefined;
+  return resourceLink(partialUri(token), PARTIAL_FILE, Buffer.byteLength(JSON.stringify(partial)));
+}
+
+/** The outcome's link, links to the files that the result or the jobs name, and the address of a failed run for people. */
 export function linksOf(record: OperationRecord): ContentBlock[] {
-  const large = resultLink(record);
+  const large = outcomeLink(record);
   const files = fileLinks(record);
   const shown: ContentBlock[] = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
   // Not a resource_link: clients would try to read it from this server.
@@ -158,7 +183,7 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
 
 /** Links to resources that the structured content's result doesn't name, at most {@link MAX_LINKS}. */
 export function linksNotInResult(record: OperationRecord, hasResult: boolean): ResourceLink[] {
-  const large = resultLink(record);
+  const large = record.error ? partialLink(record) : resultLink(record);
   const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);
   return [...(large ? [large] : []), ...files].slice(0, MAX_LINKS);
 }

@@ -89,6 +89,7 @@ describe('operation_get', () => {
       structuredContent: { status: 'failed', partial: { text: 'ppppp' } },
     });
     expect(textOf(failed)).toContain('ffffffffff');
+    expect(linksOf(failed)).toEqual([]);
     expect(await caller.call('operation_get', { token: failing })).not.toHaveProperty('isError');
   });
 
@@ -141,6 +142,22 @@ describe('operation_get', () => {
     await caller.get('operation_cancel', { token });
     await caller.settled(token);
     expect(await readWhole()).toBe(1_500_000);
+  });
+
+  test('a failure links what was finished before it, if its text shows only the beginning', async () => {
+    const token = await caller.start('large_values', { failWithBytes: 10, partialBytes: 5_000 });
+    const beginning = 'Finished before that (its beginning; all of it at the link):';
+    for (const args of [{ token, view: 'result', wait: true }, { token }]) {
+      const outcome = await caller.call('operation_get', args);
+      expect(textOf(outcome)).toContain(beginning);
+      const [link, ...others] = linksOf(outcome);
+      expect(link).toMatchObject({ mimeType: 'application/json', name: 'partial.json', size: 5_011 });
+      expect(others).toEqual([]);
+      expect(JSON.parse((await read(link.uri)).result.contents[0].text).text).toHaveLength(5_000);
+    }
+    const { result } = await parts.client.until(token, 'completed');
+    expect(textOf(result)).toContain(beginning);
+    expect(textOf(result)).toContain(`partial.json: longhaul://operations/${token}/partial`);
   });
 
   test('a tool that is no pipeline has no steps', async () => {

@@ -10,7 +10,7 @@ import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '
 import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
-import { partialLink, renderFailure, renderResult } from '../../shared/results.js';
+import { assertPartialReadable, partialLink, renderFailure, renderResult } from '../../shared/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token } from './fields.js';
@@ -206,6 +206,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
 
   async partial({ engine, record, ...context }) {
     const live = await engine.readLive(record.token);
+    assertPartialReadable(live);
     const { status, partial } = envelopeOf(live, context);
     const link = partialLink(live);
     return {
