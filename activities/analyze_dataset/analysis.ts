@@ -1,5 +1,5 @@
 /** Analysis of data files with DuckDB, independent of Temporal. */
-export { estimateArtifact, writeArtifact } from './artifact.js';
+export { estimateArtifact, writeParquet } from './artifact.js';
 export type { Artifact, ArtifactEstimate } from './artifact.js';
 export type { Reading } from './dataset.js';
 export { DatasetError } from './errors.js';

@@ -65,7 +65,7 @@ export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): 
  * `targetPath` comes from the worker, not from the caller: it isn't checked.
  * @throws DatasetError
  */
-export async function writeArtifact(
+export async function writeParquet(
   query: DatasetQuery,
   targetPath: string,
   options: ReadingOptions,

@@ -10,7 +10,7 @@ import {
   inspect,
   profileColumns,
   runQuery,
-  writeArtifact,
+  writeParquet,
   type ArtifactEstimate,
   type DatasetOptions,
   type Inspection,
@@ -53,7 +53,7 @@ export function writeDatasetArtifact(
     await mkdir(folder, { recursive: true });
     try {
       const path = join(folder, 'result.parquet');
-      const { rowCount } = await writeArtifact(query, path, { ...options, reading });
+      const { rowCount } = await writeParquet(query, path, { ...options, reading });
       return { ...(await saveArtifact(path)), rowCount };
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -1,9 +1,11 @@
 /** API for tool authors in activities (`longhaul/activity`). */
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
+import type { Storage } from '../../platform/storage/index.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import { awaitStorage } from './await-storage.js';
 import { currentContext, activityContext } from './context.js';
@@ -51,6 +53,18 @@ export function cancellationSignal(): AbortSignal {
   return Context.current().cancellationSignal;
 }
 
+/**
+ * Idempotency key for a request to another system: the same in every attempt of the operation, on every worker, so that a system that
+ * accepts such keys does the request once. It is derived from the operation's token without revealing it, which would let its reader
+ * cancel the operation.
+ *
+ * @param name of the request; another one for each request of the operation
+ * @returns 32 hexadecimal digits
+ */
+export function requestKey(name: string): string {
+  return createHash('sha256').update(`${currentContext().operationId}/${name}`).digest('hex').slice(0, 32);
+}
+
 /** The settings of the worker that runs this activity. */
 export function workerSettings() {
   return currentContext().settings;
@@ -71,10 +85,27 @@ export interface Artifact {
  * @param path of the file; it is gone afterwards
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
+  const { size } = await stat(path);
+  return storeArtifact(name, size, (storage, key) => storage.putFile(key, path));
+}
+
+/**
+ * Stores text, as UTF-8, or bytes as an artifact of the operation. Replaces an artifact of the same name, and waits for storage as
+ * {@link saveArtifact} does.
+ */
+export function writeArtifact(name: string, content: string | Uint8Array): Promise<Artifact> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return storeArtifact(name, bytes.length, (storage, key) => storage.put(key, bytes));
+}
+
+async function storeArtifact(
+  name: string,
+  bytes: number,
+  store: (storage: Storage, key: string) => Promise<void>,
+): Promise<Artifact> {
   const { storage, token, operationId } = currentContext();
   const key = artifactKey(operationId, name);
-  const { size: bytes } = await stat(path);
-  await awaitStorage(() => storage.putFile(key, path), {
+  await awaitStorage(() => store(storage, key), {
     signal: cancellationSignal(),
     onWait: (message) => report({ ...(currentContext().progress ?? { progress: 0 }), message }),
   });

@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { estimateArtifact, runQuery, writeArtifact } from '../../activities/analyze_dataset/analysis.js';
+import { estimateArtifact, runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import { FLIGHTS, plainSql, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -27,7 +27,7 @@ describe('the Parquet artifact', () => {
   it('holds the whole result in its order, whatever the limit of the answer', async () => {
     const target = path.join(out, 'routes.parquet');
     await writeFile(target, 'an older artifact');
-    const artifact = await writeArtifact(byRoute, target, box.options);
+    const artifact = await writeParquet(byRoute, target, box.options);
     const answer = await runQuery({ ...byRoute, limit: 1000 }, box.options);
     expect(artifact).toEqual({ path: target, rowCount: answer.rowCount, bytes: (await stat(target)).size });
     expect(answer.rowCount).toBeGreaterThan(1000);
@@ -39,7 +39,7 @@ describe('the Parquet artifact', () => {
     const source = path.join(box.data, 'big.parquet');
     await plainSql(`COPY (SELECT 9223372036854775807::BIGINT AS big FROM range(3)) TO '${source}'`);
     const target = path.join(out, 'sum.parquet');
-    await writeArtifact(
+    await writeParquet(
       { path: source, aggregates: [{ fn: 'sum', column: 'big', as: 'total' }], limit: 1 },
       target,
       box.options,
@@ -54,7 +54,7 @@ describe('the Parquet artifact', () => {
       limit: 5,
     };
     const estimate = await estimateArtifact(query, box.options);
-    const artifact = await writeArtifact(query, path.join(out, 'far.parquet'), box.options);
+    const artifact = await writeParquet(query, path.join(out, 'far.parquet'), box.options);
     expect(estimate.rowCount).toBe(artifact.rowCount);
     expect(estimate.estimatedBytes / artifact.bytes).toBeGreaterThan(0.5);
     expect(estimate.estimatedBytes / artifact.bytes).toBeLessThan(2);
@@ -66,7 +66,7 @@ describe('the Parquet artifact', () => {
     const abort = new AbortController();
     const target = path.join(out, 'never.parquet');
     const query = { path: FLIGHTS, order_by: [{ column: 'delay' }, { column: 'origin' }], limit: 1 };
-    const outcome = writeArtifact(query, target, { ...box.options, signal: abort.signal }).catch(
+    const outcome = writeParquet(query, target, { ...box.options, signal: abort.signal }).catch(
       (e: unknown) => e,
     );
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -6,7 +6,7 @@ import {
   inspect,
   profileColumns,
   runQuery,
-  writeArtifact,
+  writeParquet,
 } from '../../activities/analyze_dataset/analysis.js';
 import { saferPlan } from '../../activities/analyze_dataset/csv-plan.js';
 import { plainSql, refusal, sandbox } from './support.js';
@@ -81,7 +81,7 @@ describe('a line that does not fit the header', () => {
     ]);
     expect((await estimateArtifact(query, options)).rowCount).toBe(1000);
     const target = `${box.root}/total.parquet`;
-    expect((await writeArtifact(query, target, options)).rowCount).toBe(1000);
+    expect((await writeParquet(query, target, options)).rowCount).toBe(1000);
     expect(await plainSql(`SELECT count(*), sum(a) FROM '${target}'`)).toEqual([[1000, 499_500]]);
     const direct = await runQuery({ ...query, on_bad_rows: 'skip' }, box.options);
     expect(direct.rowCount).toBe(1000);

@@ -1,6 +1,6 @@
 /** Fields within structs, named by paths. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runQuery, writeArtifact } from '../../activities/analyze_dataset/analysis.js';
+import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import { structFields } from '../../activities/analyze_dataset/field-paths.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { plainSql, refusal, sandbox } from './support.js';
@@ -97,7 +97,7 @@ it('a path into a map is refused', async () => {
 
 it('a path names the column of the Parquet file', async () => {
   const target = `${box.root}/cities.parquet`;
-  await writeArtifact({ path: 'users.ndjson', group_by: ['user.addr.city'], limit: 1 }, target, box.options);
+  await writeParquet({ path: 'users.ndjson', group_by: ['user.addr.city'], limit: 1 }, target, box.options);
   expect(await plainSql(`SELECT "user.addr.city", count FROM '${target}'`)).toEqual([
     ['Rome', 2],
     ['Vienna', 1],

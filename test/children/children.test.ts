@@ -8,6 +8,7 @@ import proto from '@temporalio/proto';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { run } from '../cli/commands.js';
 import { Caller, textOf } from '../operation-tools/support.js';
+import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -183,6 +184,23 @@ test('an attempt in a part continues from the last report of the attempt before'
   await until(token, 'it is tried again', ({ status_message }) => /attempt/.test(status_message ?? ''));
   writeFileSync(gate, 'done');
   expect((await caller.settled(token)).result).toEqual({ done: ['north from 10'] });
+});
+
+test('the key of a request is the same in every attempt and part, and belongs to the operation and the name', async () => {
+  const gates = [newGate(), newGate(), newGate()];
+  for (const gate of gates) writeFileSync(gate, 'again');
+  const one = await start({ name: 'north', gate: gates[0] }, { name: 'south', gate: gates[1] });
+  const other = await start({ name: 'north', gate: gates[2] });
+  const keysOf = (gate: string) => linesOf(`${gate}.keys`).map((line) => line.split(' '));
+  await eventually('all are tried again', () => gates.every((gate) => keysOf(gate).length > 1));
+  const attempts = gates.map(keysOf);
+  for (const token of [one, other]) await caller.get('operation_cancel', { token });
+  for (const [first, ...others] of attempts) for (const again of others) expect(again).toEqual(first);
+  const [north, south, elsewhere] = attempts.map(([first]) => first!);
+  expect(north![0]).toMatch(/^[0-9a-f]{32}$/);
+  expect(south![0]).toBe(north![0]);
+  const distinct = new Set([...north!, ...south!, ...elsewhere!]);
+  expect(distinct.size).toBe(5);
 });
 
 describe('questions of parts', () => {

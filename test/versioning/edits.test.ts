@@ -1,6 +1,7 @@
 /** Edits of workflows under `longhaul up` while operations are open: each ends with the code that it began with, or replays. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import { globSync } from 'tinyglobby';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
@@ -76,10 +77,18 @@ async function up(): Promise<void> {
   await home.up({ LONGHAUL_PROJECT: join(home.path, 'project') });
 }
 
-/** Starts an operation and waits for its question. */
+/** Starts an operation, and waits for its question and until Temporal's lists, which lag, show it: an edit looks for it there. */
 async function ask(): Promise<string> {
   const taskId = await client.start('asking', {});
   await client.until(taskId, 'input_required');
+  const connection = await Connection.connect({ address: home.state().temporalAddress! });
+  try {
+    const { workflow } = new Client({ connection });
+    const query = `WorkflowId = '${taskId}' AND TemporalWorkflowVersioningBehavior = 'Pinned'`;
+    await eventually('it is listed', async () => (await workflow.count(query)).count > 0);
+  } finally {
+    await connection.close();
+  }
   return taskId;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
-import { cancellationSignal, log, report, workerSettings } from 'longhaul/activity';
-import { get, isRefusal, post, remove, requestKey } from '../lib/systems.js';
+import { cancellationSignal, log, report, requestKey, workerSettings } from 'longhaul/activity';
+import { get, isRefusal, post, remove } from '../lib/systems.js';
 
 const POLL_MS = 250;
 

@@ -1,6 +1,5 @@
 /** Requests to the company's systems, and which of their failures are worth another attempt. */
-import { createHash } from 'node:crypto';
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { cancellationSignal } from 'longhaul/activity';
 
 /** How long a system may take to answer; the next attempt repeats the request under the same key. */
@@ -11,15 +10,6 @@ const REFUSED = 'Refused';
 
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApplicationFailure && error.type === REFUSED;
-}
-
-/**
- * Key of a step's request, the same in each attempt. It is derived from the operation's token, and hides it: anyone who knows a token may
- * read the operation, answer its questions and cancel it.
- */
-export function requestKey(step: string): string {
-  const { workflowId } = activityInfo().workflowExecution!;
-  return createHash('sha256').update(`${workflowId}/${step}`).digest('hex').slice(0, 32);
 }
 
 /** Creates a record once for each key. @returns its ID, and whatever else the system answers */

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
-import { cancellationSignal, log, saveArtifact, workerSettings } from 'longhaul/activity';
+import { cancellationSignal, log, workerSettings, writeArtifact } from 'longhaul/activity';
 import { answerByModel, criticByModel, planByModel, type Model } from '../lib/ask-model.js';
 import { contradictionsIn } from '../lib/contradictions.js';
 import { readDocuments, resolveFolder } from '../lib/documents.js';
@@ -96,13 +93,7 @@ export async function verifyCitations(research: Research): Promise<Research & { 
 
 /** Keeps the report as a file of the operation. @returns its address */
 export async function saveReport(research: Research): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'research-'));
-  try {
-    await writeFile(join(folder, 'report.md'), renderReport(research));
-    return (await saveArtifact(join(folder, 'report.md'))).uri;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  return (await writeArtifact('report.md', renderReport(research))).uri;
 }
 
 function modelOf(name: string): Model {

@@ -1,8 +1,5 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/activity';
-import { log, report, saveArtifact } from 'longhaul/activity';
+import { log, report, writeArtifact } from 'longhaul/activity';
 import type { Collector } from '../lib/collect.js';
 import { detectRunners } from '../lib/detect.js';
 import { allowedFolder } from '../lib/folder.js';
@@ -139,7 +136,5 @@ export async function runShard(
 
 /** @returns the address of the JUnit XML */
 export async function saveReport(tests: TestHistory[], problems: Problem[]): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'test-report-')), 'junit.xml');
-  await writeFile(path, junitXml(tests, problems));
-  return (await saveArtifact(path)).uri;
+  return (await writeArtifact('junit.xml', junitXml(tests, problems))).uri;
 }

@@ -1,21 +1,17 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
-import { cancellationSignal, lastReport, report, saveArtifact } from 'longhaul/activity';
+import { cancellationSignal, lastReport, report, requestKey, writeArtifact } from 'longhaul/activity';
 
 async function leave(name: string): Promise<void> {
-  const path = join(await mkdtemp(join(tmpdir(), 'longhaul-survey-')), `${name}.txt`);
-  await writeFile(path, name);
-  await saveArtifact(path);
+  await writeArtifact(`${name}.txt`, name);
 }
 
 /** Reports 10 of 20, waits until the gate has a word, then reports all. */
 export async function walk(name: string, gate?: string): Promise<string> {
   const before = lastReport()?.progress ?? 0;
   report({ progress: Math.max(before, 10), total: 20, message: `${name} is half done` });
+  if (gate !== undefined) appendFileSync(`${gate}.keys`, `${requestKey('walk')} ${requestKey(name)}\n`);
   const signal = cancellationSignal();
   signal.addEventListener('abort', () => writeFileSync(`${gate}.canceled`, ''));
   while (gate !== undefined && !existsSync(gate)) await delay(100, undefined, { signal });
