@@ -187,9 +187,11 @@ test('a damaged file is no key, and leaves the others alone', async () => {
 test('longhaul keys makes, lists and revokes keys; the secret is kept nowhere', async () => {
   const { output } = cli(['keys', 'add', 'carol', '--tenant', 'acme', '--days', '30']);
   const text = output.trim();
-  expect(text).toMatch(/^lh_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/);
+  // The secret may hold underscores too.
+  const form = /^lh_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+  expect(text).toMatch(form);
   expect((await wire(text).request('tools/list')).httpStatus).toBe(200);
-  const [, id, secret] = text.split('_') as [string, string, string];
+  const [, id, secret] = form.exec(text) as unknown as [string, string, string];
   for (const name of readdirSync(folder)) {
     expect(execFileSync('cat', [join(folder, name)]).toString()).not.toContain(secret);
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
