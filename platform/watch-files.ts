@@ -70,13 +70,13 @@ export function watchFiles(
  * @param sinceMs a file without a version in `before` counts as edited when it was changed after this time
  */
 function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Infinity): Versions {
-  const nowMs = Date.now();
   return new Map(
     paths.map((path) => {
       const version = before.get(path) ?? versionOf(path) ?? '';
-      const changedMs = Number.parseFloat(version);
+      // The clock that this is compared with has whole milliseconds.
+      const changedMs = Math.floor(Number.parseFloat(version));
       // A future time is due to another machine's clock.
-      const isEdited = !before.has(path) && changedMs > sinceMs - CLOCK_TICK_MS && changedMs <= nowMs;
+      const isEdited = !before.has(path) && changedMs > sinceMs - CLOCK_TICK_MS && changedMs <= Date.now();
       return [path, isEdited ? `${version} edited` : version];
     }),
   );

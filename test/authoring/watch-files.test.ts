@@ -1,5 +1,5 @@
 /** Detection of edits, with files that change while they are loaded. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -36,9 +36,17 @@ function watch(duringFirstLoad: () => void): string[][] {
   return loads;
 }
 
+/** File systems may have finer times than the clock: the fraction makes this one later than the clock's time. */
+function createAtOnce(): void {
+  writeFileSync(fileOf('new'), '');
+  const seconds = (Date.now() + 0.9) / 1_000;
+  utimesSync(fileOf('new'), seconds, seconds);
+}
+
 test.each<[string, () => void, string[]]>([
   ['deleted', () => rmSync(fileOf('edited')), ['kept']],
   ['created', () => writeFileSync(fileOf('new'), ''), ['edited', 'kept', 'new']],
+  ['created in the millisecond of the look', createAtOnce, ['edited', 'kept', 'new']],
   ['changed', () => writeFileSync(fileOf('kept'), 'again'), ['edited', 'kept']],
 ])('a file that is %s during a load is loaded again, once', async (_, edit, after) => {
   writeFileSync(fileOf('kept'), '');

@@ -45,7 +45,8 @@ test.each(WAYS)(
     const id = await jobs.start('slow_compute', { seconds: 600 });
     const cancelled = await post(`/v1/jobs/${id}:cancel`, headers, body);
     // An empty body isn't JSON, so a request with Content-Type application/json is refused.
-    expect(cancelled).toMatchObject({ status: isJson ? 400 : 202 });
+    // 200 if the job has ended by the time of the answer.
+    expect(isJson ? [400] : [200, 202]).toContain(cancelled.status);
     if (isJson) await jobs.post(`/v1/jobs/${id}:cancel`);
     else await jobs.until(id, 'canceled');
     const started = await post('/v1/tools/multi_input/jobs', headers, body);
