@@ -6,7 +6,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage: flags, arguments, answers, settings, the home. */
   usage: 2,
-  /** No server answers, or the server can't reach Temporal, or refuses by a limit. */
+  /** No server answers, or the server can't reach Temporal, a worker or the storage, or refuses by a limit. */
   unreachable: 3,
   /** No such operation, or it has expired. */
   notFound: 4,

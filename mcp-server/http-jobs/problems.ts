@@ -177,7 +177,7 @@ export const PROBLEMS = {
   },
   unavailable: {
     status: 503,
-    title: 'Temporal cannot be reached',
+    title: 'Temporal, a worker or the storage cannot be reached',
     advice:
       'Running jobs continue. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
   },
