@@ -1,4 +1,5 @@
 /** Time to service: how long after a fault reads are answered again, and new work comes to its end. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProtocolClient } from '../support/protocols/index.js';
 import { attempted } from './limited.js';
@@ -23,7 +24,10 @@ export class Services {
     /** Handle of a closed operation. */
     private readonly handle: string,
     private readonly signal: AbortSignal,
-  ) {}
+  ) {
+    // Many probes may run at once, and each waits on it.
+    setMaxListeners(0, signal);
+  }
 
   /** @returns milliseconds from the call until the service was back; undefined if it was not within its limit */
   async untilBack(service: Service): Promise<number | undefined> {
