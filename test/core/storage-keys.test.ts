@@ -2,11 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { childPaths, operationFolder, workspacesFolder } from '../../activities/pipeline/layout.js';
 import { encodeFileName, decodeFileName } from '../../platform/file-name.js';
 import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage-keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
+
+const root = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const ARN = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run/1+a=b@c,d';
 const LONG = `${'x'.repeat(150)}:/${'y'.repeat(60)}`;
@@ -59,7 +62,7 @@ describe('a name in a key', () => {
 });
 
 test('values of any workflow and of any name are stored, read, listed and removed within their prefix', async () => {
-  const storage = folderStorage(mkdtempSync(join(tmpdir(), 'longhaul-keys-')));
+  const storage = folderStorage(mkdtempSync(join(root, 'storage-')));
   const expected: string[] = [];
   for (const workflowId of NAMES)
     for (const name of NAMES) {
@@ -86,7 +89,7 @@ test('values of any workflow and of any name are stored, read, listed and remove
 test.each(['', '.', '..', 'artifacts/../x', 'artifacts//x', 'artifacts/./x', '/x', '../x', 'artifacts/..'])(
   'a key %j is refused',
   async (key) => {
-    const storage = folderStorage(mkdtempSync(join(tmpdir(), 'longhaul-keys-')));
+    const storage = folderStorage(mkdtempSync(join(root, 'storage-')));
     await expect(storage.put(key, Buffer.from('x'))).rejects.toThrow('storage key leaves its folder');
   },
 );
