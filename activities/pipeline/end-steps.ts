@@ -6,8 +6,11 @@ import { readLauncher, readStop, recordStop, type StopCause } from './launcher-r
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 
-/** Maximum wait for the relay of an ended step, in milliseconds; on a full disk it waits on for room, and keeps its output. */
-const RELAY_LIMIT_MS = 5_000;
+/**
+ * Maximum wait for the relay of an ended step, in milliseconds: less than a stack that stops has left after its grace period. On a
+ * full disk the relay waits on for room, and keeps its output.
+ */
+const RELAY_LIMIT_MS = 2_000;
 
 /**
  * Ends a run if it still runs, and waits until none of its processes is left, but for a relay that waits for room on a full disk.

@@ -52,9 +52,10 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
 /** The result of an operation that did not complete: the failure and the partial result. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
-  const { why, data } = failureParts(record);
+  const parts = failureParts(record);
+  const { why, data } = parts;
   return {
-    content: [{ type: 'text', text: failureText(record) }, ...linksOf(record)],
+    content: [{ type: 'text', text: textOf(parts) }, ...linksOf(record)],
     isError: true,
     _meta: {
       ...errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
@@ -81,11 +82,20 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
 
 /** The failure in one line, then the output of commands, causes and the partial result as data. */
 export function failureText(record: OperationRecord): string {
-  const { why, data } = failureParts(record);
+  return textOf(failureParts(record));
+}
+
+interface FailureParts {
+  why: string;
+  /** Empty if there is none. */
+  data: string;
+}
+
+function textOf({ why, data }: FailureParts): string {
   return data ? `${why}\n${asData(data)}` : why;
 }
 
-function failureParts({ status, error, partial }: OperationRecord): { why: string; data: string } {
+function failureParts({ status, error, partial }: OperationRecord): FailureParts {
   const [why = '', ...more] = (error?.message ?? status).split('\n');
   if (error?.cause) more.push(`Caused by: ${error.cause}`);
   if (partial !== undefined) {

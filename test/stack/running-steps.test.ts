@@ -93,7 +93,7 @@ test.each(['Ctrl-C', 'a second Ctrl-C', 'down'])(
 test('down ends those of a stack that was killed, and waits for a slow relay of their output', async () => {
   const tools = join(folder, 'tools');
   mkdirSync(tools);
-  const slow = '#!/bin/sh\ncase $2 in */ended) sleep 2 ;; esac\nPATH=${PATH#*:} exec mv "$@"\n';
+  const slow = '#!/bin/sh\ncase $2 in */ended) sleep 1 ;; esac\nPATH=${PATH#*:} exec mv "$@"\n';
   writeFileSync(join(tools, 'mv'), slow, { mode: 0o755 });
   environment['PATH'] = `${tools}:${process.env['PATH']}`;
   const { up, token } = await withSteps();
