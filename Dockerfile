@@ -28,7 +28,7 @@ RUN apt-get update \
   && install -d -o 1000 -g 1000 -m 0700 /var/lib/longhaul /var/lib/longhaul/home \
   && install -d /project /node_modules \
   && ln -s /opt/longhaul /node_modules/longhaul \
-  && ln -s /opt/longhaul/dist/cli/main.js /usr/local/bin/longhaul
+  && ln -s /opt/longhaul/dist/bin/longhaul.js /usr/local/bin/longhaul
 COPY --from=build /opt/longhaul/package.json /opt/longhaul/LICENSE /opt/longhaul/
 COPY --from=build /opt/longhaul/pipelines/pipeline.schema.json /opt/longhaul/pipelines/
 COPY --from=build /opt/longhaul/node_modules /opt/longhaul/node_modules

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const COMPILED = /\.(js|js\.map|d\.ts)$/;
 /** Made by other steps of the build. */
-const MADE = /^(swagger-ui\/|dev-|workflow-bundle|workflow-entry)/;
+const MADE = /^(bin\/|swagger-ui\/|dev-|workflow-bundle|workflow-entry)/;
 
 if (existsSync('dist'))
   for (const path of readdirSync('dist', { recursive: true, encoding: 'utf8' }))

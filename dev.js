@@ -17,10 +17,12 @@ let stack;
 const run = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
 
 async function restart() {
-  const [code] = await once(run('dist/worker/build-bundle.js'), 'exit');
-  if (code !== 0 || isEnding) return;
+  for (const step of ['build-program.js', 'dist/worker/build-bundle.js']) {
+    const [code] = await once(run(step), 'exit');
+    if (code !== 0 || isEnding) return;
+  }
   if (!stack) {
-    stack = run('dist/cli/main.js', 'up');
+    stack = run('dist/bin/longhaul.js', 'up');
     stack.once('exit', (exitCode) => process.exit(exitCode ?? 1));
     return;
   }

@@ -3,8 +3,20 @@ import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Absolute path of the running `dist/cli/main.js`. */
-export const PROGRAM_PATH = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+/** Folder of the built programs, `dist/bin`, also while TypeScript is run directly. */
+const PROGRAMS = new URL(import.meta.url.endsWith('.ts') ? '../dist/bin/' : '../bin/', import.meta.url);
+
+/**
+ * Absolute path of a built program: `longhaul`, or one that Longhaul forks.
+ *
+ * @param name as in `build-program.js`
+ */
+export function builtProgram(name: string): string {
+  return fileURLToPath(new URL(`${name}.js`, PROGRAMS));
+}
+
+/** Absolute path of the command line, `dist/bin/longhaul.js`. */
+export const PROGRAM_PATH = builtProgram('longhaul');
 
 const NAME = 'longhaul';
 const LOCAL_BIN = join('node_modules', '.bin', NAME);

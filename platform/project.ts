@@ -18,11 +18,20 @@ export function builtinModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
 
-/** Import specifiers of users' code, resolved to the running copy of Longhaul. */
-export const PACKAGE_ENTRIES: Record<string, string> = {
+/** Whether the running code is compiled: then the modules that Node.js loads are in `bin`, by `build-program.js`. */
+const IS_COMPILED = EXTENSION === '.js';
+
+/** Import specifiers of users' code in the sandbox of workflows, resolved to the modules that the shipped workflows import. */
+export const SANDBOX_ENTRIES: Record<string, string> = {
   longhaul: builtinModule('index'),
   'longhaul/workflow': builtinModule('workflows/runtime/index'),
-  'longhaul/activity': builtinModule('activities/runtime/index'),
+  'longhaul/activity': builtinModule(IS_COMPILED ? 'bin/activity' : 'activities/runtime/index'),
+};
+
+/** Import specifiers of users' code, resolved to the running copy of Longhaul. */
+export const PACKAGE_ENTRIES: Record<string, string> = {
+  ...SANDBOX_ENTRIES,
+  longhaul: builtinModule(IS_COMPILED ? 'bin/index' : 'index'),
 };
 
 /**
@@ -54,10 +63,11 @@ export function filesOf(kind: CodeKind, settings: Settings): string[] {
 
 /** `name.ts` and `name/index.ts`, but for what authors import (`longhaul/workflow`, `longhaul/activity`). */
 function shippedFilesOf(kind: CodeKind): { name: string; path: string }[] {
-  const folder = join(CODE_ROOT, kind);
+  // Workflows stay one by one, so that a sandbox loads only its own.
+  const folder = join(CODE_ROOT, IS_COMPILED && kind !== 'workflows' ? join('bin', kind) : kind);
   const files = codeIn(folder).map((path) => ({ name: basename(path, extname(path)), path }));
   const indexes = readdirSync(folder)
-    .map((name) => ({ name, path: builtinModule(`${kind}/${name}/index`) }))
+    .map((name) => ({ name, path: join(folder, name, `index${EXTENSION}`) }))
     .filter(({ path }) => existsSync(path) && !Object.values(PACKAGE_ENTRIES).includes(path));
   return [...files, ...indexes];
 }

@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 
 const IMAGES = 'docs/images';
 const LIMIT_BYTES = 150_000;
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 /** Names of the pictures to take; empty for all. */
 const ONLY = process.argv.slice(2);
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
-import { CODE_ROOT, builtinModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { CODE_ROOT, builtinModule, SANDBOX_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
 import { digestsOf, type BundleDigests } from './build-id.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
@@ -66,7 +66,7 @@ export async function compileBundle(
         alias: {
           ...config.resolve?.alias,
           // Always the running copies of Longhaul and Temporal's SDK: two copies would not share state.
-          ...Object.fromEntries(Object.entries(PACKAGE_ENTRIES).map(([name, path]) => [`${name}$`, path])),
+          ...Object.fromEntries(Object.entries(SANDBOX_ENTRIES).map(([name, path]) => [`${name}$`, path])),
           ...sandboxed(SDK_PACKAGES),
         },
         // Dependencies of Longhaul's code resolve without a copy in the user's project.

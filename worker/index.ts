@@ -23,7 +23,7 @@ import { startTracing } from '../platform/tracing/index.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
-import { bundleInChildProcess } from './bundle-process.js';
+import { bundleInChildProcess } from './bundle-in-child.js';
 import { adoptSteps } from './adopt-steps.js';
 import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';

@@ -7,7 +7,7 @@ import type { Logger } from '../platform/log.js';
 import { filesOf, isProjectFile } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
-import { bundleInChildProcess } from './bundle-process.js';
+import { bundleInChildProcess } from './bundle-in-child.js';
 import { differences } from './bundle-differences.js';
 import type { Refusal, WorkflowHost } from './workflow-host.js';
 

@@ -2,7 +2,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { defined } from '../../operations/defined.js';
 import type { Settings } from '../../platform/config.js';
-import { bundleInChildProcess } from '../../worker/bundle-process.js';
+import { bundleInChildProcess } from '../../worker/bundle-in-child.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
 import type { ReplaySettings } from '../../worker/replay/process.js';
 import { Replayer } from '../../worker/replay/replayer.js';

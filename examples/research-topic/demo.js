@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-const LONGHAUL = 'node_modules/longhaul/dist/cli/main.js';
+const LONGHAUL = 'node_modules/longhaul/dist/bin/longhaul.js';
 
 const client = new Client({ name: 'research-demo', version: '0.1.0' });
 // Starts Temporal, a worker and a server if none run; they outlive this client.

@@ -9,7 +9,7 @@ import { moleculeLine } from './lib/enumerate.js';
 
 /** @typedef {Record<string, any>} Answer */
 
-const LONGHAUL = 'node_modules/longhaul/dist/cli/main.js';
+const LONGHAUL = 'node_modules/longhaul/dist/bin/longhaul.js';
 const QUERY = 'NC(=O)c1ccc(N2CCOCC2)cc1';
 const ENDS = ['\n', '\r\n', '\r'];
 const BROKEN = ['C1CC', 'c1cccc1', 'C(C)(C)(C)(C)C', 'hello'];

@@ -24,7 +24,7 @@ import { FIXTURES, TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 
 let keysFolder: string;
 let audit: string;

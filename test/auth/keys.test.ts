@@ -14,7 +14,7 @@ import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 const ALICE = { tenant: 'acme', subject: 'alice' };
 
 let folder: string;

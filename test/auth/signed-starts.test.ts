@@ -246,7 +246,7 @@ describe('still work:', () => {
 
 describe('longhaul sign', () => {
   const sign = (...words: string[]) =>
-    promisify(execFile)(process.execPath, [resolve('dist/cli/main.js'), 'sign', ...words], {
+    promisify(execFile)(process.execPath, [resolve('dist/bin/longhaul.js'), 'sign', ...words], {
       env: {
         ...process.env,
         LONGHAUL_PROJECT: resolve('test/auth/project'),

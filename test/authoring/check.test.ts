@@ -30,7 +30,7 @@ async function check(files: Record<string, string>, ...flags: string[]): Promise
   const inherited = Object.entries(process.env).filter(([name]) => !/^(LONGHAUL|TEMPORAL)_/.test(name));
   const env = { ...Object.fromEntries(inherited), NODE_OPTIONS: '', LONGHAUL_HOME: join(folder, 'home') };
   return new Promise((settle) => {
-    const args = [resolve('dist/cli/main.js'), 'check', ...flags];
+    const args = [resolve('dist/bin/longhaul.js'), 'check', ...flags];
     execFile(process.execPath, args, { cwd: folder, env, timeout: 150_000 }, (error, stdout, stderr) => {
       const lines = stdout.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
       settle({ code: error ? Number(error.code) : 0, lines, stderr });

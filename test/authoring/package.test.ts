@@ -29,7 +29,7 @@ test('has no tests and no benchmarks, and no path of the machine that built it',
     .map((entry) => join(entry.parentPath, entry.name));
   const names = files.map((path) => relative(packed.installed, path));
   expect(names).toEqual(
-    expect.arrayContaining(['package.json', 'dist/cli/main.js', 'dist/workflow-bundle.js']),
+    expect.arrayContaining(['package.json', 'dist/bin/longhaul.js', 'dist/workflow-bundle.js']),
   );
   // Examples are sources to copy, with their tests.
   const own = names.filter((name) => !name.startsWith('examples/'));

@@ -35,7 +35,7 @@ export class PackedProject {
 
   /** Absolute path of the installed command. */
   get main(): string {
-    return join(this.folder, 'node_modules/longhaul/dist/cli/main.js');
+    return join(this.folder, 'node_modules/longhaul/dist/bin/longhaul.js');
   }
 
   write(files: Record<string, string>): void {

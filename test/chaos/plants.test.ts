@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { execa } from 'execa';
+import { buildProgram } from '../support/build-program.js';
 import { STACK_MS } from '../support/limits.js';
 import { chaos, type ChaosReport } from './chaos.js';
 import { longhaul } from './targets/longhaul.js';
@@ -30,7 +31,7 @@ interface Plant {
 }
 
 /** A copy of `dist/` with the defect. @returns the script of its command line */
-function plant({ file, text, replacement }: Plant): string {
+async function plant({ file, text, replacement }: Plant): Promise<string> {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-plant-'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   for (const name of ['node_modules', 'package.json']) symlinkSync(resolve(name), join(folder, name));
@@ -39,7 +40,8 @@ function plant({ file, text, replacement }: Plant): string {
   const parts = readFileSync(path, 'utf8').split(text);
   if (parts.length !== 2) throw new Error(`${file} has this text ${parts.length - 1} times: ${text}`);
   writeFileSync(path, parts.join(replacement));
-  return join(folder, 'dist/cli/main.js');
+  await buildProgram(folder);
+  return join(folder, 'dist/bin/longhaul.js');
 }
 
 /** The first answers reach the calm run. */
@@ -77,7 +79,7 @@ const OPERATIONS = 5;
 const SEED = 1;
 
 test.each(Object.entries(PLANTS))('finds %s', async (_name, planted) => {
-  const target = longhaul(plant(planted));
+  const target = longhaul(await plant(planted));
   const { probe, [planted.role]: tool } = target.tools;
   const { violations } = await chaos({
     target: { ...target, tools: { probe: probe!, [planted.role]: tool! } },
@@ -89,7 +91,7 @@ test.each(Object.entries(PLANTS))('finds %s', async (_name, planted) => {
 });
 
 test('npm run chaos prints violations, and exits with 1', async () => {
-  const program = plant(PROGRESS_THAT_FALLS);
+  const program = await plant(PROGRESS_THAT_FALLS);
   const module = join(folder!, 'target.ts');
   const longhaulModule = JSON.stringify(resolve('test/chaos/targets/longhaul.ts'));
   writeFileSync(

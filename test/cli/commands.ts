@@ -6,7 +6,7 @@ import { afterEach } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import type { TestStack } from '../support/test-stack.js';
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 
 export interface Ended {
   code: number | string;

@@ -31,7 +31,7 @@ afterAll(() => project?.stop());
 
 /** Runs `longhaul ARGS` with something behind it in bash. */
 function bash(args: string, behind: string): Promise<{ stdout: string; stderr: string }> {
-  const command = `longhaul() { '${process.execPath}' '${resolve('dist/cli/main.js')}' "$@"; }
+  const command = `longhaul() { '${process.execPath}' '${resolve('dist/bin/longhaul.js')}' "$@"; }
     longhaul ${args} ${behind}; echo "codes \${PIPESTATUS[*]}"`;
   const child = spawn('bash', ['-c', command], {
     env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PORT: String(project.parts.port) },

@@ -68,7 +68,7 @@ const cpuSeconds = (pid: number) => (Number(statOf(pid)[11]) + Number(statOf(pid
 function childOf(parent: number): number | undefined {
   const isChild = (pid: string) => {
     const identity = processIdentity(Number(pid));
-    return identity?.commandLine.includes('replay/process.js') && statOf(pid)[1] === String(parent);
+    return identity?.commandLine.includes('replay-histories.js') && statOf(pid)[1] === String(parent);
   };
   return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && isChild(name))) || undefined;
 }
@@ -226,7 +226,7 @@ describe('a changed Longhaul', () => {
     expect(text).toContain(before);
     writeFileSync(changedPath, IMPORT + text.replace(before, after));
     const history = keptHistories().get(`${TAG}/${kept}`)!;
-    const args = [join(copy, 'dist/cli/main.js'), 'replay', history, '--json', '--home', join(copy, 'home')];
+    const args = [join(copy, 'dist/bin/longhaul.js'), 'replay', history, '--json', '--home', join(copy, 'home')];
     const { stdout, stderr } = spawnSync(process.execPath, args, {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PROJECT: PROJECT },

@@ -20,7 +20,7 @@ afterAll(() => home?.remove());
 const stdio = () =>
   new StdioClientTransport({
     command: process.execPath,
-    args: [resolve('dist/cli/main.js'), 'stdio', '--home', home.path],
+    args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path],
     env: { PATH: process.env['PATH']!, HOME: process.env['HOME']! },
     stderr: 'ignore',
   });

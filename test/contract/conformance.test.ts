@@ -50,7 +50,7 @@ async function conformance(
   taskQueue: string,
   ...args: string[]
 ): Promise<Conformance & { exitCode: number }> {
-  const command = ['dist/cli/main.js', 'conformance', '--task-queue', taskQueue, '--json', ...args];
+  const command = ['dist/bin/longhaul.js', 'conformance', '--task-queue', taskQueue, '--json', ...args];
   const child = spawn(process.execPath, command, { env: { ...process.env, NODE_OPTIONS: '' } });
   let output = '';
   let errors = '';

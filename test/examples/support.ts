@@ -49,7 +49,7 @@ export async function installExample(name: string): Promise<string> {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
   link(CHECKOUT, join(modules, 'longhaul'));
   for (const name of Object.keys(dependencies)) link(join(MODULES, name), join(modules, name));
-  link(join(CHECKOUT, 'dist/cli/main.js'), join(modules, '.bin', 'longhaul'));
+  link(join(CHECKOUT, 'dist/bin/longhaul.js'), join(modules, '.bin', 'longhaul'));
   linkAll(join(installed, 'node_modules'), modules);
   return folder;
 }

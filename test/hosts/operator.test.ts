@@ -26,7 +26,7 @@ function longhaul(...args: string[]): Run {
 function longhaulIn(environment: Record<string, string>, ...args: string[]): Run {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [resolve('dist/cli/main.js'), 'hosts', ...args],
+    [resolve('dist/bin/longhaul.js'), 'hosts', ...args],
     {
       encoding: 'utf8',
       env: {

@@ -173,7 +173,7 @@ export function waysTo(
   const url = () => new URL(`${home().url}/mcp`);
   const command = () => ({
     command: process.execPath,
-    args: [resolve('dist/cli/main.js'), 'stdio', '--home', home().path],
+    args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home().path],
     env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, ...environment },
     stderr: 'ignore' as const,
   });

@@ -19,7 +19,7 @@ function file(name: string, content: string | Buffer): string {
 function longhaul(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' }, timeout: 150_000 };
   return new Promise((settle) => {
-    execFile(process.execPath, [resolve('dist/cli/main.js'), ...args], options, (error, stdout, stderr) =>
+    execFile(process.execPath, [resolve('dist/bin/longhaul.js'), ...args], options, (error, stdout, stderr) =>
       settle({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
   });

@@ -13,8 +13,8 @@ const WHERE: Record<string, [file: string, text: string]> = {
   'npm run lint': ['.ci/run', 'check lint npm run -s lint'],
   'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],
   'npm run build': ['package.json', '"pretest": "npm run build"'],
-  'node dist/cli/main.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
-  'node dist/cli/main.js server': ['test/support/test-stack.ts', "this.run('server'"],
+  'node dist/bin/longhaul.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
+  'node dist/bin/longhaul.js server': ['test/support/test-stack.ts', "this.run('server'"],
   'npm test -- test/histories/replay.test.ts': ['.ci/run', 'run_tests test npm test --'],
   'LONGHAUL_RECORD=1 npm test -- test/histories/record.test.ts': [
     'test/histories/kept.ts',
@@ -29,8 +29,8 @@ const HERE: Record<string, string> = {
   'npm run test:fast': 'npm run test:fast -- test/core/progress-digits.test.ts',
   'npm test -- test/core/tokens.test.ts -t expired':
     'npx jest --listTests test/core/tokens.test.ts -t expired',
-  'node --inspect dist/cli/main.js worker --log-level debug':
-    'node --inspect=127.0.0.1:0 dist/cli/main.js worker --log-level debug --help',
+  'node --inspect dist/bin/longhaul.js worker --log-level debug':
+    'node --inspect=127.0.0.1:0 dist/bin/longhaul.js worker --log-level debug --help',
 };
 
 const commands = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]

@@ -35,7 +35,7 @@ const transports: [string, () => Transport][] = [
     () =>
       new StdioClientTransport({
         command: process.execPath,
-        args: [resolve('dist/cli/main.js'), 'stdio', '--home', home.path],
+        args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path],
         env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, LONGHAUL_PROJECT: FIXTURES },
         stderr: 'ignore',
       }),

@@ -10,7 +10,7 @@ import { processIdentity, signalProcess } from '../../platform/process-identity.
 import { endStepsOf } from '../support/end-steps.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 
 export interface TestHomeOptions {
   /** Executable that runs the command line. Default: this process's own */

@@ -23,7 +23,7 @@ import { startRecordingServer, type RecordingServer } from './recording-server.j
 
 jest.setTimeout(STACK_MS);
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 /** `npx longhaul`, `"command": "npx", "args": ["longhaul"`, ... */
 const BY_NPX = /\bnpx\b(?:\W+(?!-)\w+){0,2}?\W+longhaul\b/g;
 /** `npm install longhaul`, `npm exec longhaul`, ... */

@@ -23,7 +23,7 @@ import { startRecordingServer } from './recording-server.js';
 
 jest.setTimeout(STACK_MS);
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 const WRITING = ['up', 'stdio', 'server', 'worker', 'temporal'];
 const READING = ['down', 'list', 'status x'];
 /** A user without rights of its own. */

@@ -66,7 +66,7 @@ async function readiness(): Promise<{ status: number; body: any }> {
 
 /** Runs a command to its end. @returns its outputs, and its exit code or signal */
 async function command(args: string[], environment: Record<string, string> = {}, killWhen?: () => boolean) {
-  const child = spawn(process.execPath, [resolve('dist/cli/main.js'), ...args], {
+  const child = spawn(process.execPath, [resolve('dist/bin/longhaul.js'), ...args], {
     env: {
       ...inheritedEnvironment({ ...s3.environment('s3://shared/stack'), ...environment }),
       LONGHAUL_TASK_QUEUE: stack.taskQueue,

@@ -8,7 +8,7 @@ import { endStepsOf } from './end-steps.js';
 import { WireClient } from './mcp.js';
 import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 export const FIXTURES = resolve('test/fixtures/project');
 
 /** One process of Longhaul. */

@@ -60,7 +60,7 @@ export class ClientTrace {
   }
 }
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 
 export class TracedStack {
   readonly #known = new Set<Part>();

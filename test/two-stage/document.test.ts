@@ -30,7 +30,7 @@ const overHttp = async () => {
   return client;
 };
 const overStdio = () =>
-  StdioClient.open([process.execPath, resolve('dist/cli/main.js'), 'stdio'], {
+  StdioClient.open([process.execPath, resolve('dist/bin/longhaul.js'), 'stdio'], {
     ...Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^(TEMPORAL|LONGHAUL)_/.test(name)),
     ),

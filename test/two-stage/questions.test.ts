@@ -266,7 +266,7 @@ describe('a client with elicitation', () => {
       LONGHAUL_HOME: home.path,
       LONGHAUL_PROJECT: FIXTURES,
     };
-    const command = [process.execPath, resolve('dist/cli/main.js'), 'stdio', '--home', home.path];
+    const command = [process.execPath, resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path];
     const client = await StdioClient.open(command, environment, WITH_FORMS);
     try {
       const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });

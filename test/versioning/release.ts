@@ -19,7 +19,7 @@ export class Release {
 
   /** Path of the command line's program. */
   get main(): string {
-    return join(this.folder, 'dist/cli/main.js');
+    return join(this.folder, 'dist/bin/longhaul.js');
   }
 
   /**

@@ -1,9 +1,8 @@
 /**
- * Replays histories in a process of its own: code that blocks its thread forever ends with this process, and no test runner has
- * its hands on modules. Gets one request at a time and answers each; `worker/replay/replayer.ts` starts it.
+ * Program that replays histories: code that blocks its thread forever ends with this process, and no test runner has
+ * its hands on modules. Gets one request at a time and answers each; `worker/replay/replayer.ts` forks it.
  */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
@@ -188,11 +187,9 @@ function endWithParent(): void {
   if (!process.connected) process.exit(0);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  endWithParent();
-  await serve(JSON.parse(process.argv[2]!) as ReplaySettings).catch((error: unknown) => {
-    const { message } = error as Error;
-    const answer: ReplayAnswer = { failure: { message, isNondeterministic: false } };
-    process.send!(answer, undefined, undefined, () => process.exit(1));
-  });
-}
+endWithParent();
+await serve(JSON.parse(process.argv[2]!) as ReplaySettings).catch((error: unknown) => {
+  const { message } = error as Error;
+  const answer: ReplayAnswer = { failure: { message, isNondeterministic: false } };
+  process.send!(answer, undefined, undefined, () => process.exit(1));
+});

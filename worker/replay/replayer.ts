@@ -1,15 +1,13 @@
 /** Replays histories one after another in a process that is started when it is needed, and ended when a replay blocks it. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
+import { builtProgram } from '../../platform/program.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import type { ReplayAnswer, ReplayProblem, ReplayRequest, ReplaySettings } from './process.js';
 
 const { History } = proto.temporal.api.history.v1;
 type History = proto.temporal.api.history.v1.IHistory;
-
-const PROCESS = fileURLToPath(new URL('./process.js', import.meta.url));
 
 /**
  * Outcome of a replay. `not_run`: no workflow task has completed, so that any code fits; `timed_out`: the code didn't give its
@@ -75,7 +73,7 @@ export class Replayer {
 
   #start(): ChildProcess {
     const { inspectPort } = this.settings;
-    const child = fork(PROCESS, [JSON.stringify(this.settings)], {
+    const child = fork(builtProgram('replay-histories'), [JSON.stringify(this.settings)], {
       env: { ...process.env, NODE_OPTIONS: '' },
       execArgv: inspectPort === undefined ? [] : [`--inspect-wait=127.0.0.1:${inspectPort}`],
       // Node.js prints the debugger's address there.

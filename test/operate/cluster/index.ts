@@ -17,7 +17,7 @@ import { startPostgres } from '../../temporal-postgres/postgres.js';
 import { startTemporalServer } from '../../temporal-postgres/server.js';
 import { startProxy } from './proxy.js';
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 /** The workload. */
 export const PROJECT = resolve('test/chaos/project');
 const RULES = 'deploy/prometheus/longhaul.rules.yml';

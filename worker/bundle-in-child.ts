@@ -1,0 +1,41 @@
+/** Bundles workflows in a child process: the worker's heartbeats continue meanwhile, and the bundler's memory is freed. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { SettingsError, settingsToEnvironment, type Settings } from '../platform/config.js';
+import { builtProgram } from '../platform/program.js';
+import type { ProjectProblem } from '../platform/project-problems.js';
+import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
+
+/** Argument of the child: leave out files that can't be bundled. */
+export const LEAVES_OUT = 'leaves-out';
+
+/** The child's one message. */
+export type BundleMessage =
+  { bundle: WorkflowBundle } | { problems: ProjectProblem[]; watched: string[] } | { failure: string };
+
+/**
+ * Like {@link bundleWorkflows}, without blocking this process.
+ *
+ * @throws BundleError
+ */
+export async function bundleInChildProcess(
+  settings: Settings,
+  options: { leavesOut?: boolean; signal?: AbortSignal } = {},
+): Promise<WorkflowBundle> {
+  const stored = upToDateBundle(settings);
+  if (stored && (options.leavesOut || stored.problems.length === 0)) return stored;
+  const child = fork(builtProgram('bundle-workflows'), options.leavesOut ? [LEAVES_OUT] : [], {
+    env: { ...process.env, ...settingsToEnvironment(settings) },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code, signal]) => [{ failure: `the bundler ended with ${code ?? signal}` }]),
+  ])) as [BundleMessage];
+  if (child.connected) child.disconnect();
+  if ('bundle' in message) return message.bundle;
+  if ('problems' in message) throw new BundleError(message.problems, message.watched);
+  throw new SettingsError(`the workflows can't be bundled: ${message.failure}`);
+}
