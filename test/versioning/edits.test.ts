@@ -168,5 +168,5 @@ test('a kept build of another SDK is named with the command of its release, and 
   await up();
   await said(TAKEN, 2);
   expect(await finish(await ask())).toEqual(['step_1', 'step_1', 'step_1 step_1']);
-  await said(/1 open workflow of operations wait.* made with version 0\.0\.1 .*main\.js worker --home /);
+  await said(/1 open workflow of operations wait.* made with version 0\.0\.1 .*longhaul\.js worker --home /);
 });
