@@ -1,13 +1,18 @@
 #!/usr/bin/env node
 /**
  * The program's entry: loads the command line, unless this Node.js is too old for it. This file runs on any Node.js that
- * supports modules.
+ * supports modules. It answers `longhaul --version` by itself, since scripts and package managers ask often.
  */
 import { nodeProblem } from '../platform/node-version.js';
+import { longhaulPackage } from '../platform/package.js';
+
+// A reader that has gone away (a closed terminal) doesn't end the program; see exitWhenOutputCloses for most commands.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const problem = nodeProblem();
-if (problem === undefined) void import('./longhaul.js');
-else {
+if (problem !== undefined) {
   process.stderr.write(`longhaul: ${problem}\n`);
   process.exitCode = 1;
-}
+} else if (process.argv[2] === '--version' || process.argv[2] === '-V')
+  process.stdout.write(`${longhaulPackage().version}\n`);
+else void import('./longhaul.js');

@@ -1,6 +1,7 @@
 /** Settings as flags of every command, before or after its name. */
 import type { Command } from 'commander';
-import { loadSettings, settingFlag, type SettingName, type Settings } from '../platform/config.js';
+import type { SettingName, Settings } from '../platform/config.js';
+import { settingFlag } from '../platform/setting-flag.js';
 
 const FLAGS: Record<SettingName, [value: string, description: string]> = {
   home: ['<folder>', "data of the embedded stack (default: '~/.longhaul')"],
@@ -177,7 +178,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
 /** Adds the flags to the program. */
 export function addSettingsFlags(program: Command): void {
   for (const [name, [value, description]] of Object.entries(FLAGS)) {
-    program.option(`${settingFlag(name as SettingName)} ${value}`, description);
+    program.option(`${settingFlag(name)} ${value}`, description);
   }
 }
 
@@ -187,6 +188,8 @@ export function addSettingsFlags(program: Command): void {
  * @throws SettingsError
  */
 export async function settingsOf(command: Command): Promise<Settings> {
+  // Loads the schema of all settings.
+  const { loadSettings } = await import('../platform/config.js');
   const given = command.optsWithGlobals<Record<string, unknown>>();
   return loadSettings(Object.fromEntries(Object.keys(FLAGS).map((name) => [name, given[name]])));
 }

@@ -35,7 +35,7 @@ export async function withTemporal(
       ] = await Promise.all([
         settingsOf(command),
         import('@temporalio/client'),
-        import('../platform/temporal-address.js'),
+        import('../platform/temporal-connect-config.js'),
         import('../platform/data-converter.js'),
         import('../platform/storage/index.js'),
         import('../platform/grpc-errors.js'),

@@ -13,6 +13,7 @@ import {
   type AuditSettings,
 } from './audit-settings.js';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
+import { settingFlag } from './setting-flag.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { signingSettingsShape } from './signing-settings.js';
 import { resolveStorageSettings, storageSettingsShape, type StorageSettings } from './storage-settings.js';
@@ -126,11 +127,6 @@ export const SETTING_VARIABLES = Object.fromEntries(
     `LONGHAUL_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
   ]),
 ) as Record<SettingName, string>;
-
-/** The command line flag of a setting: `--temporal-port` for `temporalPort`. */
-export function settingFlag(name: SettingName): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
 
 /** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;

@@ -11,7 +11,7 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { temporalMessage } from './grpc-errors.js';
 import type { Logger } from './log.js';
 import { measureCalls } from './metrics/temporal-calls.js';
-import { temporalConnectConfig } from './temporal-address.js';
+import { temporalConnectConfig } from './temporal-connect-config.js';
 import { installRuntime } from './temporal-runtime.js';
 
 /** Pause between attempts to connect, in milliseconds. */

@@ -1,6 +1,7 @@
 /** Addresses of workflows in Temporal's UI. */
 import type { Settings } from './config.js';
-import { readStackState, temporalConnectConfig } from './temporal-address.js';
+import { readStackState } from './temporal-address.js';
+import { temporalConnectConfig } from './temporal-connect-config.js';
 import { NO_UI } from './temporal-settings.js';
 
 /**

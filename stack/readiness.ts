@@ -3,7 +3,8 @@ import { get as getOverHttp } from 'node:http';
 import { get as getOverHttps } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settingFlag, type Settings } from '../platform/config.js';
+import type { Settings } from '../platform/config.js';
+import { settingFlag } from '../platform/setting-flag.js';
 import { isCertificateFor, namesOf, readTlsFiles } from '../platform/tls-files.js';
 
 const ANSWER_LIMIT_MS = 2_000;

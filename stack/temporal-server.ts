@@ -5,7 +5,8 @@
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
+import { SETTING_VARIABLES, type Settings } from '../platform/config.js';
+import { settingFlag } from '../platform/setting-flag.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../platform/search-attributes.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';

@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
 import type { RunningStep } from '../activities/pipeline/running.js';
-import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
+import { SETTING_VARIABLES, type Settings } from '../platform/config.js';
+import { settingFlag } from '../platform/setting-flag.js';
 import { loadSecret } from '../platform/secret.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { programCommand } from '../platform/program.js';

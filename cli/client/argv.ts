@@ -2,24 +2,47 @@
  * Protects words from commander's flag parsing: everything after the tool's name in `longhaul call TOOL`, and tokens that begin
  * with a dash.
  */
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 
 /** Tokens made by the server have 27 or more characters, longer than any flag. */
 const TOKEN_WITH_DASH = /^-[A-Za-z0-9_-]{26,}$/;
 
-/** The process's arguments, with `--` inserted before the words of a tool, or before a token with a dash. */
-export function separateOperands(argv: readonly string[], program: Command): string[] {
+/**
+ * The command that commander will run with these words, or explain after `help`. Undefined where it shows the program's own help
+ * or reports an error.
+ */
+export function findCalled(words: readonly string[], program: Command): Command | undefined {
+  const operands: string[] = [];
+  for (let at = 0; at < words.length && operands.length < 2; at += 1) {
+    const word = words[at]!;
+    const [name] = word.split('=');
+    if (takesValue(program.options, word)) at += 1;
+    else if (!word.startsWith('-')) operands.push(word);
+    // Commander gives all words after an option that it doesn't know to the program.
+    else if (word !== '--' && !program.options.some(({ long, short }) => name === long || word === short))
+      break;
+  }
+  const called = operands[operands[0] === 'help' ? 1 : 0];
+  return program.commands.find((command) => command.name() === called);
+}
+
+/**
+ * The process's arguments, with `--` inserted before the words of a tool, or before a token with a dash.
+ *
+ * @param called the command that they call, with its options
+ */
+export function separateOperands(
+  argv: readonly string[],
+  program: Command,
+  called: Command | undefined,
+): string[] {
   const [node = '', script = '', ...words] = argv;
-  const options = [program, ...program.commands].flatMap((command) => command.options);
-  const takesValue = (word: string) =>
-    options.some(
-      (option) => (option.short === word || option.long === word) && (option.required || option.optional),
-    );
+  const options = [...program.options, ...(called?.options ?? [])];
   const operands: number[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
     if (word === '--') return [...argv];
-    if (takesValue(word)) at += 1;
+    if (takesValue(options, word)) at += 1;
     else if (!word.startsWith('-') || TOKEN_WITH_DASH.test(word)) operands.push(at);
     // Everything after the tool's name belongs to the tool.
     if (operands.length === 2 && words[operands[0]!] === 'call') break;
@@ -34,4 +57,10 @@ export function separateOperands(argv: readonly string[], program: Command): str
   if (!behind.some((at) => words[at]!.startsWith('-'))) return [...argv];
   const others = words.filter((_word, at) => !behind.includes(at));
   return [node, script, ...others, '--', ...behind.map((at) => words[at]!)];
+}
+
+function takesValue(options: readonly Option[], word: string): boolean {
+  return options.some(
+    ({ short, long, required, optional }) => (short === word || long === word) && (required || optional),
+  );
 }

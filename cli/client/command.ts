@@ -4,12 +4,9 @@ import { EXIT_CODES_HELP } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 
-/** Adds a client command to the program. */
-export function clientCommand(program: Command, usage: string, description: string): Command {
-  return program
-    .command(usage)
-    .helpGroup('Tools and operations:')
-    .description(description)
+/** Adds the flags that all client commands have. */
+export function addClientFlags(command: Command): Command {
+  return command
     .addOption(
       new Option('--url <url>', 'MCP endpoint (default: the running stack, else host and port)').env(
         'LONGHAUL_URL',

@@ -1,10 +1,7 @@
 /** Completes a command line for shells: commands, options, tools and their flags, tokens. Doesn't fail or block. */
 import { extname } from 'node:path';
 import type { Command, Option } from 'commander';
-import { findConfigFile, loadSettings, SETTING_VARIABLES } from '../../platform/config.js';
-import { checkReadable } from '../../platform/home.js';
-import { readStackState } from '../../platform/temporal-address.js';
-import { mcpUrl } from '../../stack/readiness.js';
+import { defineCommand } from '../lazy-commands.js';
 import type { ListedOperation, ToolDeclaration } from './wire.js';
 
 export interface Candidate {
@@ -48,7 +45,7 @@ interface Typed {
 export async function completionsFor(program: Command, words: readonly string[]): Promise<Completion> {
   const joined = words.filter((word, at) => word !== '=' || !words[at - 1]?.startsWith('--'));
   const current = words.at(-1) === '=' ? '' : (joined.pop() ?? '');
-  const typed = parse(program, joined);
+  const typed = await parse(program, joined);
   if (!typed) return [];
   const [, flag, value] = /^(--[^=]+=)(.*)$/s.exec(current) ?? [];
   if (flag !== undefined && typed.option === undefined) {
@@ -60,7 +57,7 @@ export async function completionsFor(program: Command, words: readonly string[])
 }
 
 /** @returns undefined after an unknown command */
-function parse(program: Command, words: string[]): Typed | undefined {
+async function parse(program: Command, words: string[]): Promise<Typed | undefined> {
   const typed: Typed = { command: program, operands: [], toolWords: [] };
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
@@ -83,6 +80,7 @@ function parse(program: Command, words: string[]): Typed | undefined {
       const command = program.commands.find((one) => one.name() === word);
       // `help` is followed by a command too.
       if (!command && word !== 'help') return undefined;
+      if (command) await defineCommand(command);
       typed.command = command ?? program;
     }
   }
@@ -183,7 +181,19 @@ async function toolsOf(command: Command): Promise<ToolDeclaration[]> {
  * code from it.
  */
 async function sessionOf(command: Command) {
-  const { Session } = await import('./session.js');
+  const [
+    { Session },
+    { findConfigFile, loadSettings, SETTING_VARIABLES },
+    { checkReadable },
+    { readStackState },
+    { mcpUrl },
+  ] = await Promise.all([
+    import('./session.js'),
+    import('../../platform/config.js'),
+    import('../../platform/home.js'),
+    import('../../platform/temporal-address.js'),
+    import('../../stack/readiness.js'),
+  ]);
   const given = command.optsWithGlobals<Record<string, string | undefined>>();
   const url = given['url'] ?? process.env['LONGHAUL_URL'];
   if (url) return new Session(command, new URL(url));

@@ -8,7 +8,6 @@ import {
   findConfigFile,
   loadSettings,
   SETTING_VARIABLES,
-  settingFlag,
   settingValue,
   type SettingName,
   type Settings,
@@ -18,7 +17,9 @@ import { checkWritable } from '../../platform/home.js';
 import { readHomeFormat } from '../../platform/home-format.js';
 import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
-import { usesExternalTemporal, temporalConnectConfig } from '../../platform/temporal-address.js';
+import { settingFlag } from '../../platform/setting-flag.js';
+import { usesExternalTemporal } from '../../platform/temporal-address.js';
+import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
 import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import type { Finding } from './finding.js';

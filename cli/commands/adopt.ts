@@ -22,11 +22,8 @@ interface AdoptFlags {
 }
 
 /** `longhaul adopt`. */
-export function registerAdopt(program: Command): void {
-  const command = program
-    .command('adopt')
-    .helpGroup('Operators:')
-    .description('make an operation of a run that was started elsewhere, and print its token')
+export function define(command: Command): void {
+  command
     .argument('<workflow-id>', "the run's workflow ID")
     .option('--tool <name>', 'tool that it belongs to (default: the one over its workflow type)')
     .option('--tenant <name>', 'tenant of the caller who gets the token (default: default)')

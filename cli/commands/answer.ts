@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { AnswerFlags } from '../client/answers.js';
@@ -9,8 +9,8 @@ import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul answer`. */
-export function registerAnswer(program: Command): void {
-  const command = clientCommand(program, 'answer', 'answer a question of an operation; asks in a terminal')
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .argument('[key]', 'which question; optional if only one is open')
     .option('--content <json>', 'the answer as a JSON object')

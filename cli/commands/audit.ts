@@ -25,10 +25,8 @@ Exit code: 0 when the log is as it was written, 1 when it isn't, 2 for wrong usa
 const MOST_PRINTED = 20;
 
 /** `longhaul audit` and `longhaul audit verify`. They read the folder of the audit log. */
-export function registerAudit(program: Command): void {
-  const audit = program
-    .command('audit')
-    .description('list the lines of the audit log')
+export function define(audit: Command): void {
+  audit
     .option('--principal <name>', 'lines of this principal: TENANT/SUBJECT, percent-encoded, or anonymous')
     .option('--operation <token>', 'lines about this operation')
     .option('--event <name>', 'lines of this event, or of all that begin so: operation, operation.start')

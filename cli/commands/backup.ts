@@ -4,7 +4,7 @@ import { isJson, printJson, withErrorReporting } from '../client/command.js';
 import { print, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
-const BACKUP_HELP = `
+const HELP = `
 Copies a home while its stack runs or after it has ended: the embedded Temporal's database, storage, workspaces, journals and the
 secret. The backup contains the secret: keep it as private as the home. docs/backup.md has more, also on Temporals of your
 own.
@@ -13,14 +13,11 @@ own.
   longhaul restore longhaul-2026-11-25.tar.gz --home /srv/longhaul`;
 
 /** `longhaul backup`. */
-export function registerBackup(program: Command): void {
-  const command = program
-    .command('backup')
-    .helpGroup('Operators:')
-    .description('copy a home into a file or folder, also while its stack runs')
+export function define(command: Command): void {
+  command
     .argument('<target>', 'new file, .tar.gz, or new folder')
     .option('--json', 'print JSON, for programs')
-    .addHelpText('after', BACKUP_HELP);
+    .addHelpText('after', HELP);
   command.action((target: string) =>
     withErrorReporting(
       command,
@@ -40,37 +37,6 @@ export function registerBackup(program: Command): void {
             ? 'It has the secret, results and logs of the home: keep it private.'
             : 'It has no secret: keep LONGHAUL_SECRET apart, or sessions, cursors and signatures are invalid after a restore.',
         );
-      },
-    ),
-  );
-}
-
-/** `longhaul restore`. */
-export function registerRestore(program: Command): void {
-  const command = program
-    .command('restore')
-    .helpGroup('Operators:')
-    .description('make a home of a backup')
-    .argument('<backup>', 'file or folder made by longhaul backup')
-    .option('--force', 'replace a home that is not empty; it is kept beside the new one')
-    .option('--json', 'print JSON, for programs')
-    .addHelpText('after', '\nThe home is the one of --home, else of LONGHAUL_HOME, else ~/.longhaul.\n');
-  command.action((backup: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const { home } = await settingsOf(command);
-        process.umask(0o077);
-        const { restoreBackup } = await import('../../stack/backup/restore.js');
-        const { force = false } = command.opts<{ force?: boolean }>();
-        const manifest = await restoreBackup(backup, home, force, say);
-        if (isJson(command)) return printJson({ ...manifest, restoredTo: home });
-        const { createdAt, files, temporal } = manifest;
-        print(
-          `${home}: ${files} files, as of ${createdAt}${temporal === undefined ? '' : `, for Temporal ${temporal}`}`,
-        );
-        say('Start it only where the original no longer runs: both would do the work that was open.');
       },
     ),
   );

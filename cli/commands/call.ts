@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { openHome } from '../../platform/home.js';
 import { programCommand } from '../../platform/program.js';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { Session } from '../client/session.js';
@@ -23,8 +22,8 @@ interface CallFlags {
 }
 
 /** `longhaul call`. */
-export function registerCall(program: Command): void {
-  const command = clientCommand(program, 'call', 'call a tool and wait for its result')
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<tool>')
     .argument('[flags...]', "the tool's arguments")
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input; flags win over it')
@@ -37,7 +36,7 @@ export function registerCall(program: Command): void {
     return call(session, command, tool, words);
   };
   runAgainstServer(command, run, async () => {
-    await applyBuiltinFlags(program, command);
+    await applyBuiltinFlags(command);
     if (command.opts<CallFlags>().up) await startStack(command);
   });
 }
@@ -46,8 +45,9 @@ export function registerCall(program: Command): void {
 async function startStack(command: Command): Promise<void> {
   if (command.opts<{ url?: string }>().url)
     throw usageFailure('--up: starts the stack of a home, so it has no --url (nor LONGHAUL_URL) beside it');
-  const [settings, { attachToStack }] = await Promise.all([
+  const [settings, { openHome }, { attachToStack }] = await Promise.all([
     settingsOf(command),
+    import('../../platform/home.js'),
     import('../../stack/attach.js'),
   ]);
   openHome(settings.home, say);
@@ -55,9 +55,10 @@ async function startStack(command: Command): Promise<void> {
 }
 
 /** Applies Longhaul's own flags that follow the tool's name, where commander doesn't parse flags. */
-async function applyBuiltinFlags(program: Command, command: Command): Promise<void> {
+async function applyBuiltinFlags(command: Command): Promise<void> {
   const { extractBuiltinFlags } = await import('../client/tool-flags.js');
   const { own, words } = extractBuiltinFlags(command.processedArgs[1] as string[]);
+  const program = command.parent!;
   for (const [name, value] of Object.entries(own)) {
     const isSetting = program.options.some((option) => option.attributeName() === name);
     (isSetting ? program : command).setOptionValueWithSource(name, value, 'cli');

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
 /** `longhaul cancel`. */
-export function registerCancel(program: Command): void {
-  const command = clientCommand(program, 'cancel', 'cancel an operation').argument('<token>');
+export function define(command: Command): void {
+  addClientFlags(command).argument('<token>');
   runAgainstServer(command, async (session, token: string) => {
     const [{ isClosed }, { exitCodeOf }] = await Promise.all([
       import('../client/wire.js'),

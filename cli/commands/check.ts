@@ -8,11 +8,9 @@ import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul check`. */
-export function registerCheck(program: Command): void {
-  const command = program
-    .command('check [files...]')
-    .helpGroup('Tools and pipelines:')
-    .description("check the project's tools, workflows, activities, types and pipelines, or only YAML files")
+export function define(command: Command): void {
+  command
+    .argument('[files...]')
     .addOption(
       new Option(
         '--schema [language]',

@@ -18,11 +18,8 @@ cancels them with Temporal's client alone, and prints a line for each requiremen
 Exit code: 0 when all requirements are met, 1 when one isn't, 2 for wrong usage, 3 when Temporal can't be reached.`;
 
 /** `longhaul conformance`. */
-export function registerConformance(program: Command): void {
-  const command = program
-    .command('conformance')
-    .helpGroup('Tools and pipelines:')
-    .description('check that a worker on --task-queue implements the runtime contract')
+export function define(command: Command): void {
+  command
     .option('--level <number>', 'highest level to check, 1 to 4', level, 4)
     .option('--timeout-seconds <number>', 'longest wait for a change', wholeNumber, DEFAULT_LIMIT_SECONDS)
     .option('--json', 'print JSON, for programs')

@@ -1,15 +1,11 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
 /** `longhaul delete`. */
-export function registerDelete(program: Command): void {
-  const command = clientCommand(
-    program,
-    'delete',
-    'delete an operation that has ended, with its result, files and logs',
-  )
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .addHelpText(
       'after',

@@ -22,12 +22,8 @@ const BUILD = 'build of the workers (default: that of this release and project)'
 const WAIT_SECONDS = 60;
 
 /** `longhaul deploy` and its commands. They connect to Temporal, not to a server. */
-export function registerDeploy(program: Command): void {
-  const deploy = program
-    .command('deploy')
-    .helpGroup('Operators:')
-    .description('choose the build of the workers that new operations go to')
-    .addHelpText('after', HELP);
+export function define(deploy: Command): void {
+  deploy.addHelpText('after', HELP);
   registerStatus(deploy);
   registerCurrent(deploy);
   registerRamp(deploy);

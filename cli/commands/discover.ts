@@ -41,11 +41,8 @@ interface DiscoverFlags {
 }
 
 /** `longhaul discover`. */
-export function registerDiscover(program: Command): void {
-  const command = program
-    .command('discover')
-    .helpGroup('Operators:')
-    .description('draft tools over the workflow types of a namespace, from its recent runs')
+export function define(command: Command): void {
+  command
     .option('--namespace <name>', 'namespace to read (default: the one that Longhaul is connected to)')
     .addOption(
       new Option('--since <time>', 'runs started since then: 2026-11-21, or an age such as 12h or 30d')

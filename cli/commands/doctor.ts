@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
-import { clientCommand, isJson, printJson, withErrorReporting } from '../client/command.js';
+import { addClientFlags, isJson, printJson, withErrorReporting } from '../client/command.js';
 import type { Finding } from '../client/finding.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul doctor`. */
-export function registerDoctor(program: Command): void {
-  const command = clientCommand(program, 'doctor', 'check that everything needed is in place');
+export function define(command: Command): void {
+  addClientFlags(command);
   command.option('--fix', 'create missing search attributes in the namespace');
   const run = async () => {
     const findings = await examine(command);

@@ -4,13 +4,10 @@ import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul down`. */
-export function registerDown(program: Command): void {
-  program
-    .command('down')
-    .description('end the stack that `longhaul up` or `longhaul stdio` started')
-    .action(async (_flags: unknown, command: Command) => {
-      const [{ home }, { down }] = await Promise.all([settingsOf(command), import('../../stack/down.js')]);
-      checkReadable(home);
-      await down(home, print);
-    });
+export function define(command: Command): void {
+  command.action(async () => {
+    const [{ home }, { down }] = await Promise.all([settingsOf(command), import('../../stack/down.js')]);
+    checkReadable(home);
+    await down(home, print);
+  });
 }

@@ -13,11 +13,8 @@ of old messages, workspaces of operations whose results are no longer kept, file
 completes interrupted deletions. Data of open operations stays; without Temporal nothing is removed.`;
 
 /** `longhaul gc`. */
-export function registerGc(program: Command): void {
-  const command = program
-    .command('gc')
-    .helpGroup('Operators:')
-    .description('remove data of the home that no operation needs, or show it')
+export function define(command: Command): void {
+  command
     .option('--dry-run', 'show what would be removed, and why; change nothing')
     .option('--verbose', 'also every key and path')
     .option('--json', 'print JSON, for programs')

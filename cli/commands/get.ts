@@ -1,16 +1,12 @@
 import type { Command } from 'commander';
 import { print, say } from '../console.js';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul get`. */
-export function registerGet(program: Command): void {
-  const command = clientCommand(
-    program,
-    'get',
-    'fetch a file of an operation; without a name, list its files',
-  )
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .argument('[artifact]', 'name of the file')
     .option('-o, --output <file>', 'where to write it (default: standard output)');

@@ -31,11 +31,8 @@ interface HistoryFlags {
 }
 
 /** `longhaul history`. */
-export function registerHistory(program: Command): void {
-  const command = program
-    .command('history')
-    .helpGroup('Operators:')
-    .description("show the events of an operation's run in Temporal")
+export function define(command: Command): void {
+  command
     .argument('<token>', 'token or workflow ID of the operation, or of a child workflow')
     .option('--run <id>', 'a run other than the current one, such as the one before a reset')
     .option('--all', 'also workflow tasks that completed')

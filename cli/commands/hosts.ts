@@ -14,12 +14,8 @@ drop does this at once, for a host that won't come back.
 `;
 
 /** `longhaul hosts` and `longhaul hosts drop NAME`. They connect to Temporal, not to a server. */
-export function registerHosts(program: Command): void {
-  const hosts = program
-    .command('hosts')
-    .description('list the hosts that run steps of pipelines, with the jobs on each')
-    .option('--json', 'print JSON, for programs')
-    .addHelpText('after', HELP);
+export function define(hosts: Command): void {
+  hosts.option('--json', 'print JSON, for programs').addHelpText('after', HELP);
   hosts.action(() =>
     withTemporal(
       hosts,

@@ -6,7 +6,6 @@ import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
-import { COMMA } from '../../platform/setting-types.js';
 
 const HELP = `
 A server that was started with --authentication keys answers only callers with a key, each with what is theirs: callers whose
@@ -16,12 +15,8 @@ keys have the same tenant and subject see the same operations. Keys take effect,
 const DAY_MS = 24 * 3600_000;
 
 /** `longhaul keys`, `longhaul keys add SUBJECT` and `longhaul keys revoke ID`. They read and write the folder of the keys. */
-export function registerKeys(program: Command): void {
-  const keys = program
-    .command('keys')
-    .description('list the API keys with which callers say who they are')
-    .option('--json', 'print JSON, for programs')
-    .addHelpText('after', HELP);
+export function define(keys: Command): void {
+  keys.option('--json', 'print JSON, for programs').addHelpText('after', HELP);
   keys.action(() =>
     withFolder(keys, async (folder) => {
       const { listApiKeys } = await import('../../platform/api-keys.js');
@@ -38,7 +33,7 @@ export function registerKeys(program: Command): void {
     .option(
       '--group <name>',
       'a group that it belongs to; repeated, or several with commas',
-      (names: string, before: string[] = []) => [...before, ...names.split(COMMA)],
+      (names: string, before: string[] = []) => [...before, ...names.split(',')],
     )
     .option('--days <number>', 'how long it is valid (default: until it is revoked)')
     .option('--json', 'print JSON, for programs');
@@ -126,7 +121,7 @@ async function tableOf(keys: ApiKey[]): Promise<string> {
       key.id,
       key.tenant,
       key.subject,
-      (key.groups ?? []).join(COMMA),
+      (key.groups ?? []).join(','),
       key.createdAt,
       stateOf(key),
     ]),

@@ -8,14 +8,8 @@ import { settingsOf } from '../settings-flags.js';
 import { shortestPath } from '../shortest-path.js';
 
 /** `longhaul lint`. */
-export function registerLint(program: Command): void {
-  const command = program
-    .command('lint [files...]')
-    .helpGroup('Tools and operations:')
-    .description(
-      "report gaps in tools' documentation: files of tools and pipelines, or folders (default: all of the project)",
-    )
-    .option('--json', 'print JSON, for programs');
+export function define(command: Command): void {
+  command.argument('[files...]').option('--json', 'print JSON, for programs');
   command.action(async (operands: string[]) => {
     const { json } = command.opts<{ json?: boolean }>();
     const files: Linted[] = [];

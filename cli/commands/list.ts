@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { defined } from '../../operations/defined.js';
 import type { OperationStatus } from '../../operations/record.js';
-import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
 import { since } from '../client/since.js';
@@ -21,8 +21,8 @@ const STATUSES: OperationStatus[] = [
 const PAGE_LIMIT = 100;
 
 /** `longhaul list`. */
-export function registerList(program: Command): void {
-  const command = clientCommand(program, 'list', 'list operations, newest first')
+export function define(command: Command): void {
+  addClientFlags(command)
     .option('--tool <name>', 'only those of this tool')
     .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
     .option(

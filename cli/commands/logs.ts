@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { LogRequest } from '../client/logs.js';
@@ -24,12 +24,8 @@ interface LogFlags {
 }
 
 /** `longhaul logs`. */
-export function registerLogs(program: Command): void {
-  const command = clientCommand(
-    program,
-    'logs',
-    "print an operation's log, or the output of a pipeline's steps",
-  )
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .argument('[step]', 'which step (optional)')
     .option('--follow', 'keep printing until the operation is closed, step after step')

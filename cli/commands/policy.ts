@@ -13,11 +13,8 @@ or two; one that isn't valid is refused, and the one before stays in force.
 `;
 
 /** `longhaul policy test`. */
-export function registerPolicy(program: Command): void {
-  const policy = program
-    .command('policy')
-    .description('check what callers may do')
-    .addHelpText('after', HELP);
+export function define(policy: Command): void {
+  policy.addHelpText('after', HELP);
   const test = policy
     .command('test')
     .description('check the cases of a policy')

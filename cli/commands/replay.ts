@@ -42,11 +42,8 @@ interface ReplayFlags {
 }
 
 /** `longhaul replay`. */
-export function registerReplay(program: Command): void {
-  const command = program
-    .command('replay')
-    .helpGroup('Operators:')
-    .description('check that histories of workflows fit the code of this build')
+export function define(command: Command): void {
+  command
     .argument('[targets...]', 'tokens or workflow IDs of operations, or files with histories')
     .option('--query <query>', "workflows that this query of Temporal's visibility finds")
     .option('--limit <number>', 'maximum number of histories from Temporal', wholeNumber, DEFAULT_LIMIT)

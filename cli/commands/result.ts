@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul result`. */
-export function registerResult(program: Command): void {
-  const command = clientCommand(program, 'result', 'print the result of an operation')
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .option('--wait', 'wait until it is available')
     .addOption(

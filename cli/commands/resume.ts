@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, runAgainstServer } from '../client/command.js';
+import { addClientFlags, runAgainstServer } from '../client/command.js';
 
 interface ResumeFlags {
   from?: string;
@@ -7,12 +7,8 @@ interface ResumeFlags {
 }
 
 /** `longhaul resume`. */
-export function registerResume(program: Command): void {
-  const command = clientCommand(
-    program,
-    'resume',
-    'resume a pipeline that did not complete, and wait for its result',
-  )
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .option(
       '--from <step>',

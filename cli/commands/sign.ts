@@ -28,11 +28,8 @@ interface SignFlags {
 }
 
 /** `longhaul sign TOOL`. */
-export function registerSign(program: Command): void {
-  const command = program
-    .command('sign')
-    .helpGroup('Operators:')
-    .description("sign a start for Temporal's own command line, UI and schedules")
+export function define(command: Command): void {
+  command
     .argument('<tool>')
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input (default: {})')
     .option('--token <token>', "the operation's token (default: a new one)")
@@ -57,60 +54,6 @@ export function registerSign(program: Command): void {
         else print(commandLine(start, settings.taskQueue, flags.schedule));
         // Files of tools are watched.
         process.stdout.write('', () => process.exit());
-      },
-    ),
-  );
-}
-
-const ANSWER_HELP = `
-Questions with approvers or four eyes take no answer without a signature. This command signs one with the secret of the home,
-as an operator's, and prints the command of Temporal's own command line that gives it.
-`;
-
-interface AnswerFlags {
-  args?: string;
-  decline?: boolean;
-  tenant?: string;
-  subject?: string;
-}
-
-/** `longhaul sign-answer TOKEN KEY`. */
-export function registerSignAnswer(program: Command): void {
-  const command = program
-    .command('sign-answer')
-    .helpGroup('Operators:')
-    .description("sign an operator's answer for Temporal's own command line")
-    .argument('<token>')
-    .argument('<key>', "the question's key, such as input-1")
-    .option(
-      '--args <file>',
-      'content of the answer as a JSON object in a file, - for standard input (default: {})',
-    )
-    .option('--decline', 'decline, instead of accepting with content')
-    .option('--tenant <name>', 'tenant of the caller who started the operation (default: default)')
-    .option('--subject <name>', 'that caller; without it, callers without authentication')
-    .addHelpText('after', ANSWER_HELP);
-  command.action((token: string, key: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const flags = command.opts<AnswerFlags>();
-        const [{ home }, { signAnswer }, { loadSecret }, { readArguments }] = await Promise.all([
-          settingsOf(command),
-          import('../../engine/sign.js'),
-          import('../../platform/secret.js'),
-          import('../client/call.js'),
-        ]);
-        const content = flags.args === undefined ? {} : readArguments(flags.args);
-        const { workflowId, input } = signAnswer(
-          { principal: await principalOfFlags(flags), token },
-          key,
-          flags.decline ? { action: 'decline' } : { action: 'accept', content },
-          loadSecret(home),
-        );
-        const words = ['-w', workflowId, '--name', 'provide_input', '--input', JSON.stringify(input)];
-        print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
       },
     ),
   );

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
 /** `longhaul status`. */
-export function registerStatus(program: Command): void {
-  const command = clientCommand(program, 'status', "show an operation's status")
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<token>')
     .option('--page <name>', 'the items of a page of a job with many, e.g. test[0-249]');
   runAgainstServer(command, async (session, token: string) => {

@@ -4,23 +4,18 @@ import { say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul stdio`. */
-export function registerStdio(program: Command): void {
-  program
-    .command('stdio')
-    .description(
-      'speak MCP on standard input and output, over the running stack or a new one that keeps running',
-    )
-    .action(async (_flags: unknown, command: Command) => {
-      const [settings, { attachToStack }, { createLogger }] = await Promise.all([
-        settingsOf(command),
-        import('../../stack/attach.js'),
-        import('../../platform/log.js'),
-      ]);
-      openHome(settings.home, say);
-      const stack = attachToStack(settings, say);
-      stack.catch(() => undefined);
-      const { serveStdio } = await import('../../mcp-server/index.js');
-      await serveStdio(settings, createLogger('stdio', settings.logLevel), stack);
-      process.exit(0);
-    });
+export function define(command: Command): void {
+  command.action(async () => {
+    const [settings, { attachToStack }, { createLogger }] = await Promise.all([
+      settingsOf(command),
+      import('../../stack/attach.js'),
+      import('../../platform/log.js'),
+    ]);
+    openHome(settings.home, say);
+    const stack = attachToStack(settings, say);
+    stack.catch(() => undefined);
+    const { serveStdio } = await import('../../mcp-server/index.js');
+    await serveStdio(settings, createLogger('stdio', settings.logLevel), stack);
+    process.exit(0);
+  });
 }

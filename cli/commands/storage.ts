@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { SettingsError, type Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/config.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
 import { isJson, printJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -19,10 +19,7 @@ uses the source any more.
 const PROGRESS_MS = 5_000;
 
 /** `longhaul storage check` and `longhaul storage move`. */
-export function registerStorage(program: Command): void {
-  const storage = program
-    .command('storage')
-    .description('check the storage of files, logs and large values, or move it');
+export function define(storage: Command): void {
   const check = storage
     .command('check')
     .description('write a value, read it back, create it once only, list it and delete it')
@@ -73,7 +70,8 @@ async function runMove(
   options: { from?: string; to: string; deleteSource?: boolean },
   json: boolean,
 ): Promise<void> {
-  const [{ openStorage, storageName }, { copyStorage, deleteCopied }] = await Promise.all([
+  const [{ SettingsError }, { openStorage, storageName }, { copyStorage, deleteCopied }] = await Promise.all([
+    import('../../platform/config.js'),
     import('../../platform/storage/index.js'),
     import('../../platform/storage/move.js'),
   ]);
@@ -117,7 +115,10 @@ async function runMove(
 
 /** @throws SettingsError for a value of the flag that is no storage */
 async function choiceOf(settings: Settings, flag: string, storage: string): Promise<StorageChoice> {
-  const { storageSettingsShape } = await import('../../platform/storage-settings.js');
+  const [{ SettingsError }, { storageSettingsShape }] = await Promise.all([
+    import('../../platform/config.js'),
+    import('../../platform/storage-settings.js'),
+  ]);
   const parsed = storageSettingsShape.storage.safeParse(storage);
   if (!parsed.success)
     throw new SettingsError(`${flag}: ${parsed.error.issues[0]!.message}; got ${JSON.stringify(storage)}`);

@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander';
-import { OPERATION_TOOL_PREFIX } from '../../operations/tool.js';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
 import type { Session } from '../client/session.js';
 import { usageFailure } from '../client/failures.js';
 import { print, say } from '../console.js';
@@ -8,8 +7,8 @@ import { print, say } from '../console.js';
 const NONE = 'The server has no tools.';
 
 /** `longhaul tools`. */
-export function registerTools(program: Command): void {
-  const command = clientCommand(program, 'tools', 'list the tools that the server has, or document one')
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('[tool]', 'print its whole documentation')
     .option('--estimates', 'compare the duration of your latest runs with their estimates')
     .addOption(
@@ -21,7 +20,7 @@ export function registerTools(program: Command): void {
     const { estimates, format } = command.opts<{ estimates?: true; format?: string }>();
     if (tool !== undefined && (estimates || format !== undefined))
       throw usageFailure('--estimates and --format are for all tools: leave the name out');
-    if (format !== undefined) return define(session, format);
+    if (format !== undefined) return printDefinitions(session, format);
     const json = isJson(command);
     await (tool !== undefined
       ? document(session, tool, json)
@@ -46,7 +45,10 @@ async function list(session: Session, json: boolean): Promise<void> {
 }
 
 async function compare(session: Session, json: boolean): Promise<void> {
-  const { compareEstimates, estimatesTable } = await import('../client/estimates.js');
+  const [{ compareEstimates, estimatesTable }, { OPERATION_TOOL_PREFIX }] = await Promise.all([
+    import('../client/estimates.js'),
+    import('../../operations/tool.js'),
+  ]);
   const tools = await session.tools();
   const names = tools.map(({ name }) => name).filter((name) => !name.startsWith(OPERATION_TOOL_PREFIX));
   const estimates = await compareEstimates(session, names);
@@ -54,7 +56,7 @@ async function compare(session: Session, json: boolean): Promise<void> {
   print(estimates.length ? estimatesTable(estimates) : NONE);
 }
 
-async function define({ url }: Session, format: string): Promise<number> {
+async function printDefinitions({ url }: Session, format: string): Promise<number> {
   const { fetchJobsApi } = await import('../client/tool-docs.js');
   printJson(JSON.parse(await fetchJobsApi(url, `v1/tools?format=${format}`, 'application/json')));
   return 0;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { defined } from '../../operations/defined.js';
-import { clientCommand, runAgainstServer, wholeNumber } from '../client/command.js';
+import { addClientFlags, runAgainstServer, wholeNumber } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
 const HELP = `
@@ -8,12 +8,8 @@ Keys: up and down select, o or Enter opens, a answers, c cancels, Esc goes back,
 `;
 
 /** `longhaul top`. */
-export function registerTop(program: Command): void {
-  const command = clientCommand(
-    program,
-    'top',
-    'show the open operations on one screen; answer and cancel them',
-  )
+export function define(command: Command): void {
+  addClientFlags(command)
     .option('--tool <name>', 'only those of this tool')
     .option('--everyone', "also others' of your tenant, if a role allows it")
     .option('--interval <seconds>', 'seconds between two looks at the rows on the screen', wholeNumber, 2)

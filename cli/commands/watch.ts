@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
 const HELP = `
@@ -9,14 +9,8 @@ code is the first of 130, 3, 4, 1, 6, 5 and 0 that one of them has.
 `;
 
 /** `longhaul watch`. */
-export function registerWatch(program: Command): void {
-  const command = clientCommand(
-    program,
-    'watch',
-    'wait for operations, answer their questions, show their results',
-  )
-    .argument('<tokens...>', 'one operation or several')
-    .addHelpText('after', HELP);
+export function define(command: Command): void {
+  addClientFlags(command).argument('<tokens...>', 'one operation or several').addHelpText('after', HELP);
   runAgainstServer(command, async (session, tokens: string[]) => {
     const [token, ...others] = new Set(tokens);
     if (token === undefined) throw usageFailure('expected a token; got none');

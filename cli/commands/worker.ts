@@ -4,20 +4,17 @@ import { boundHeapGrowth } from '../../worker/heap-growth.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul worker`. */
-export function registerWorker(program: Command): void {
-  program
-    .command('worker')
-    .description('run a Temporal worker alone, in the foreground')
-    .action(async (_flags: unknown, command: Command) => {
-      const [settings, { runInForeground }, { createLogger }, { startWorker }] = await Promise.all([
-        settingsOf(command),
-        import('../../stack/foreground.js'),
-        import('../../platform/log.js'),
-        import('../../worker/index.js'),
-      ]);
-      boundHeapGrowth();
-      const logger = createLogger('worker', settings.logLevel);
-      openHome(settings.home, (line) => logger.warn(line));
-      process.exit(await runInForeground(() => startWorker(settings, logger)));
-    });
+export function define(command: Command): void {
+  command.action(async () => {
+    const [settings, { runInForeground }, { createLogger }, { startWorker }] = await Promise.all([
+      settingsOf(command),
+      import('../../stack/foreground.js'),
+      import('../../platform/log.js'),
+      import('../../worker/index.js'),
+    ]);
+    boundHeapGrowth();
+    const logger = createLogger('worker', settings.logLevel);
+    openHome(settings.home, (line) => logger.warn(line));
+    process.exit(await runInForeground(() => startWorker(settings, logger)));
+  });
 }

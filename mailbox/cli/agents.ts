@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { Agent } from './call-mailbox-tool.js';
 import { print, say } from '../../cli/console.js';
@@ -14,11 +14,8 @@ interface StatusPage {
 }
 
 /** `longhaul agents`. */
-export function registerAgents(program: Command): void {
-  const command = clientCommand(program, 'agents', 'list the agents that wait for messages').option(
-    '--parent <name>',
-    'only those of this parent',
-  );
+export function define(command: Command): void {
+  addClientFlags(command).option('--parent <name>', 'only those of this parent');
   runAgainstServer(command, async (session) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const { parent } = command.opts<{ parent?: string }>();

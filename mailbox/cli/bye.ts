@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { print } from '../../cli/console.js';
 
@@ -8,10 +8,8 @@ Its wait returns bye, and its messages are kept for when it registers again.
 `;
 
 /** `longhaul bye`. */
-export function registerBye(program: Command): void {
-  const command = clientCommand(program, 'bye', "end an agent's wait")
-    .argument('<name>')
-    .addHelpText('after', HELP);
+export function define(command: Command): void {
+  addClientFlags(command).argument('<name>').addHelpText('after', HELP);
   runAgainstServer(command, async (session, name: string) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const answer = await callMailboxTool<{ bye: string }>(session, 'bye', { agent_name: name });

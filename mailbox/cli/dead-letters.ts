@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { print } from '../../cli/console.js';
 
@@ -9,8 +9,8 @@ A message that is resent is delivered up to max_deliveries more times.
 `;
 
 /** `longhaul dead-letters`. */
-export function registerDeadLetters(program: Command): void {
-  const command = clientCommand(program, 'dead-letters', 'resend or drop dead letters')
+export function define(command: Command): void {
+  addClientFlags(command)
     .addArgument(new Argument('<action>').choices(['resend', 'drop']))
     .argument('<ids...>')
     .addHelpText('after', HELP);

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { InboxMessage } from './call-mailbox-tool.js';
 import type { Session } from '../../cli/client/session.js';
@@ -19,8 +19,8 @@ A dead letter reached its maximum deliveries without an acknowledgement. To rese
 `;
 
 /** `longhaul inbox`. */
-export function registerInbox(program: Command): void {
-  const command = clientCommand(program, 'inbox', "show an agent's messages")
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<name>')
     .addOption(new Option('--follow', 'keep running, and show each new message').conflicts('dead'))
     .option('--dead', 'show its dead letters instead')

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../../cli/client/command.js';
+import {
+  addClientFlags,
+  isJson,
+  printJson,
+  runAgainstServer,
+  wholeNumber,
+} from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { usageFailure } from '../../cli/client/failures.js';
 import type { SentMessage } from './call-mailbox-tool.js';
@@ -33,8 +39,8 @@ interface SendFlags {
 }
 
 /** `longhaul send`. */
-export function registerSend(program: Command): void {
-  const command = clientCommand(program, 'send', 'send a message to agents')
+export function define(command: Command): void {
+  addClientFlags(command)
     .argument('<message>', 'text of the message; - for standard input')
     .option('--to <names...>', 'recipients, by name')
     .option('--type <type>', 'only agents of this type')

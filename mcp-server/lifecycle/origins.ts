@@ -4,7 +4,8 @@
  */
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
-import { settingFlag, type Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/config.js';
+import { settingFlag } from '../../platform/setting-flag.js';
 import { namesOf, readTlsFiles } from '../../platform/tls-files.js';
 import { clientOf } from './client-address.js';
 

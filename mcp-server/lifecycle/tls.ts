@@ -1,7 +1,8 @@
 /** TLS of the server: its files are read again when they change, without a restart. */
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { settingFlag, type Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/config.js';
+import { settingFlag } from '../../platform/setting-flag.js';
 import type { Logger } from '../../platform/log.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';

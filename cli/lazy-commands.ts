@@ -1,0 +1,34 @@
+/** Commands of a program whose modules are loaded once they are called, explained or completed. */
+import type { Command } from 'commander';
+
+export interface CommandRow {
+  name: string;
+  description: string;
+  /** Heading in `longhaul --help`. Default: `Commands:`. */
+  group?: string;
+  /** Whether `longhaul --help` leaves it out. Default: false. */
+  isHidden?: boolean;
+  load: () => Promise<CommandModule>;
+}
+
+export interface CommandModule {
+  /** Adds arguments, options, subcommands and the action to the command, which has its name and description. */
+  define: (command: Command) => void;
+}
+
+const definitions = new WeakMap<Command, () => Promise<void>>();
+
+/** Adds commands to the program. Each has a name and a description until `defineCommand`. */
+export function addCommands(program: Command, rows: readonly CommandRow[]): void {
+  for (const { name, description, group, isHidden = false, load } of rows) {
+    const command = program.command(name, { hidden: isHidden }).description(description);
+    if (group !== undefined) command.helpGroup(group);
+    let defined: Promise<void> | undefined;
+    definitions.set(command, () => (defined ??= load().then((module) => module.define(command))));
+  }
+}
+
+/** Loads the module of a command that `addCommands` added, once. */
+export async function defineCommand(command: Command): Promise<void> {
+  await definitions.get(command)?.();
+}

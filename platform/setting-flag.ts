@@ -1,0 +1,6 @@
+/** Names of settings on the command line. Apart from the settings' schema, which takes long to load. */
+
+/** The command line flag of a setting: `--temporal-port` for `temporalPort`. */
+export function settingFlag(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
