@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, type Settings } from '../platform/config.js';
 import { settingFlag } from '../platform/setting-flag.js';
-import { SEARCH_ATTRIBUTE_NAMES } from '../platform/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';
 import { startLogRotation, logPath, logSize, logTail } from './log-files.js';
@@ -188,7 +188,7 @@ function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[
       '--dynamic-config-value',
       value,
     ]),
-    ...SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+    ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }
 

@@ -1,8 +1,14 @@
 /** Ends steps of this host, whichever process follows them. */
 import { waitUntilGone } from '../../platform/process-identity.js';
 import type { Attempt } from './journal.js';
-import { LAUNCHER_LIMIT_MS, STOP_GRACE_MS } from './launcher.js';
-import { readLauncher, readStop, recordStop, type StopCause } from './launcher-record.js';
+import {
+  LAUNCHER_LIMIT_MS,
+  readLauncher,
+  readStop,
+  recordStop,
+  STOP_GRACE_MS,
+  type StopCause,
+} from './launcher-record.js';
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 

@@ -3,6 +3,12 @@ import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readJson } from './files.js';
 
+/** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
+export const STOP_GRACE_MS = 10_000;
+
+/** Additional time for a launcher to end, in milliseconds, beyond its step's time-out and the grace period. */
+export const LAUNCHER_LIMIT_MS = 10_000;
+
 /**
  * Why a step was ended: its operation was cancelled; it took longer than its time-out; its log couldn't be written; its stack was
  * stopped; its worker ended, with which it ends by a setting; its workflow run has closed, or has its job on another host; or its

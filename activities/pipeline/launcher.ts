@@ -8,12 +8,6 @@ import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { LAUNCHER_FILE } from './launcher-script.js';
 import { STEP_MARKER } from './leftovers.js';
 
-/** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
-export const STOP_GRACE_MS = 10_000;
-
-/** Additional time for a launcher to end, in milliseconds, beyond its step's time-out and the grace period. */
-export const LAUNCHER_LIMIT_MS = 10_000;
-
 /** Maximum wait for the launcher's last report after its end, in milliseconds. */
 const REPORT_LIMIT_MS = 1_000;
 

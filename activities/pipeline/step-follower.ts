@@ -4,8 +4,15 @@ import { defined } from '../../operations/defined.js';
 import { DISK_FREE, DISK_FULL } from '../runtime/await-storage.js';
 import type { UnknownOutcomeReason } from './failures.js';
 import { hasNotStarted } from './journal.js';
-import { LAUNCHER_LIMIT_MS, type StartedLauncher } from './launcher.js';
-import { readExit, readLauncher, recordStop, type ExitRecord, type StopCause } from './launcher-record.js';
+import type { StartedLauncher } from './launcher.js';
+import {
+  LAUNCHER_LIMIT_MS,
+  readExit,
+  readLauncher,
+  recordStop,
+  type ExitRecord,
+  type StopCause,
+} from './launcher-record.js';
 import {
   isLauncherAlive,
   isOfEarlierBoot,
