@@ -121,6 +121,16 @@ const RULES = [
     to: { dependencyTypesNot: ['type-only'], path: '@temporalio|node_modules|^(node:)?[a-z]+$' },
   },
   {
+    name: 'commands-load-when-run',
+    comment: 'help and completion define commands without running them',
+    from: { path: '^(cli/([^/]+|commands/[^/]+)|mailbox/cli/[^/]+)$' },
+    to: {
+      path: '^platform/config\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
+      dynamic: false,
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+  {
     name: 'no-cycles',
     from: {},
     to: { circular: true },

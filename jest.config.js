@@ -8,6 +8,7 @@ export const FAST = [
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'auth/{counts,proxies}',
   'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
+  'cli/command-table',
   'estimates/fit',
   'external-workflows/{discover-drafts,discover-shapes,language,mapping}',
   'fair/order',
