@@ -8,6 +8,7 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { endStepsOf } from './end-steps.js';
 import { PROCESSES_MS } from './limits.js';
 import { WireClient } from './mcp.js';
+import { keepOutput } from './process-log.js';
 import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/cli/main.js');
@@ -102,6 +103,7 @@ export class TestStack {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    keepOutput(child, command);
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
