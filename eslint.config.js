@@ -56,6 +56,10 @@ export default tseslint.config(
     // Tests look at whatever came over the wire.
     files: ['test/**/*.ts'],
     rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'jest', property: 'retryTimes', message: 'A test that fails once has failed.' },
+      ],
       '@typescript-eslint/no-explicit-any': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',

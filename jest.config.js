@@ -1,28 +1,9 @@
-/** Tests run the TypeScript sources; those that start processes run `dist`, which `pretest` builds. */
+/** Tests run the TypeScript sources; those that start processes run `dist`, which `npm test` builds. */
+import { createJiti } from 'jiti';
 
-/** Test files that need no Temporal and no built code: `npm run test:fast`. */
-export const FAST = [
-  'auth/{audit-chain,callers,policy-file,settings}',
-  'authoring/{definitions,watch-files}',
-  'auth/signatures',
-  'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
-  'auth/{counts,proxies}',
-  'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
-  'cli/command-table',
-  'estimates/fit',
-  'external-workflows/{discover-drafts,discover-shapes,language,mapping}',
-  'fair/order',
-  'foreign-clients/passed',
-  'http-jobs/event-positions',
-  'mailbox/slots',
-  'patterns/{formats,literals,syntax,validator}',
-  'pipelines/{activity-shapes,choose-step,language,language-expressions,language-keys,language-outputs,language-problems}',
-  'pipelines/{language-reference,language-tool,language-unsupported,language-values}',
-  'pipelines/{logs,steps,steps-files,steps-mask}',
-  'repository/{documents,fast,words}',
-  'traces/context',
-  'two-stage/notifications',
-].map((path) => `${import.meta.dirname}/test/${path}.test.ts`);
+const { fastFiles } = await createJiti(import.meta.url).import('./test/runner/import-graph.ts');
+/** Test files that need no Temporal and no built code. */
+const FAST = (await fastFiles()).map((path) => `${import.meta.dirname}/${path}`);
 
 const common = {
   testEnvironment: 'node',
@@ -41,6 +22,7 @@ export default {
   testTimeout: 180_000,
   maxWorkers: 4,
   testSequencer: './test/spread-long-files.js',
+  reporters: ['default', './test/reporter.js'],
   projects: [
     {
       ...common,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { watchFiles } from '../../platform/watch-files.js';
-import { eventually } from '../stack/cli-process.js';
+import { eventually } from '../support/eventually.js';
 
 let folder: string;
 let stop: () => void = () => undefined;

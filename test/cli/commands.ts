@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { keepOutput } from '../support/process-log.js';
 import type { TestStack } from '../support/test-stack.js';
 
 const MAIN = resolve('dist/bin/longhaul.js');
@@ -33,6 +34,7 @@ export function start(
   { input = '', environment = {} }: { input?: string; environment?: NodeJS.ProcessEnv } = {},
 ): Running {
   const child = spawn(process.execPath, [MAIN, ...args], { env: environmentOf(parts, environment) });
+  keepOutput(child, args.slice(0, 2).join('-'));
   const text = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (text.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));

@@ -1,7 +1,7 @@
 /** Reads that concurrent callers share. */
 import { expect, test } from '@jest/globals';
 import { SharedReads } from '../../engine/shared-reads.js';
-import { eventually } from '../stack/cli-process.js';
+import { eventually } from '../support/eventually.js';
 
 /** A source whose reads stay open until they are answered, in the order in which they were sent. */
 class Source {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { keepOutput } from '../support/process-log.js';
 import { inheritedEnvironment } from '../support/run-temporal.js';
 
 /** A folder with these files in `tools/`, which ends with the machine's temporary files. */
@@ -36,6 +37,7 @@ export async function startOddWorker(
       stdio: ['pipe', 'pipe', 'pipe'],
     },
   );
+  keepOutput(child, 'odd-worker');
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));

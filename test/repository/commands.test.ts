@@ -8,14 +8,15 @@ import { PROCESSES_MS } from '../support/limits.js';
 const WHERE: Record<string, [file: string, text: string]> = {
   'npm ci': ['.ci/run', 'npm ci ||'],
   'npm run dev': ['test/repository/dev.test.ts', "spawn(process.execPath, ['dev.js']"],
-  'npm test -- test/core/tokens.test.ts': ['.ci/run', 'run_tests test npm test --'],
-  'npm run types': ['.ci/run', 'check types npm run -s types'],
-  'npm run lint': ['.ci/run', 'check lint npm run -s lint'],
+  'npm test': ['test/runner/main.ts', 'await runProof()'],
+  'npm run test:changed': ['.ci/run', 'npm run -s test:changed'],
+  'npm run test:all': ['package.json', '"test:all": "node --import jiti/register test/runner/main.ts all"'],
+  'npm run types': ['test/runner/main.ts', "check('types', [...NPM, 'types'])"],
+  'npm run lint': ['test/runner/main.ts', "check('lint', [...NPM, 'lint'])"],
   'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],
-  'npm run build': ['package.json', '"pretest": "npm run build"'],
+  'npm run build': ['test/runner/main.ts', "check('build', [...NPM, 'build'])"],
   'node dist/bin/longhaul.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
   'node dist/bin/longhaul.js server': ['test/support/test-stack.ts', "this.run('server'"],
-  'npm test -- test/histories/replay.test.ts': ['.ci/run', 'run_tests test npm test --'],
   'LONGHAUL_RECORD=1 npm test -- test/histories/record.test.ts': [
     'test/histories/kept.ts',
     "['LONGHAUL_RECORD']",
@@ -27,8 +28,11 @@ const HERE: Record<string, string> = {
   'npm run layers': 'npm run layers',
   'npx prettier --write CONTRIBUTING.md': 'npx prettier --check CONTRIBUTING.md',
   'npm run test:fast': 'npm run test:fast -- test/core/progress-digits.test.ts',
+  'npm test -- test/core/tokens.test.ts': 'npx jest --listTests test/core/tokens.test.ts',
   'npm test -- test/core/tokens.test.ts -t expired':
     'npx jest --listTests test/core/tokens.test.ts -t expired',
+  'npm test -- test/histories/replay.test.ts': 'npx jest --listTests test/histories/replay.test.ts',
+  'npm run test:coverage -- deadline': 'npm run test:coverage -- --help',
   'node --inspect dist/bin/longhaul.js worker --log-level debug':
     'node --inspect=127.0.0.1:0 dist/bin/longhaul.js worker --log-level debug --help',
 };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { takeStackLock } from '../../stack/stack-lock.js';
-import { eventually } from '../stack/cli-process.js';
+import { eventually } from './eventually.js';
 
 /** Longest that an installation may take, in milliseconds. */
 export const INSTALL_LIMIT_MS = 480_000;

@@ -69,7 +69,7 @@ export async function startPostgres(folder: string): Promise<Postgres> {
 }
 
 /** Folder of the programs, of the newest version that is there. */
-function findPrograms(): string {
+export function findPrograms(): string {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
     ...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean),
