@@ -49,6 +49,7 @@ async function startSharedStack(home) {
     NODE_OPTIONS: '',
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+    LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data'),
     LONGHAUL_TASK_QUEUE: taskQueue,
     LONGHAUL_PORT: String(port),
     // Tests of several files hold steps at once.
