@@ -1,3 +1,0 @@
-export async function deep_analysis() {
-  return { depth: 3 };
-}

@@ -1,3 +1,0 @@
-export async function nightly_report() {
-  return { pages: 7 };
-}

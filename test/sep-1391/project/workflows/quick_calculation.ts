@@ -1,3 +1,0 @@
-export async function quick_calculation({ x, y }: { x: number; y: number }) {
-  return { sum: x + y };
-}
