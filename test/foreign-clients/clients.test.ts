@@ -1,7 +1,6 @@
 /** Foreign clients drive a long tool with a question to its end, on a real server, worker and Temporal. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
-import { DATA_FOLDERS } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
@@ -47,7 +46,7 @@ const tested = new Set<string>();
 let parts: TestStack;
 beforeAll(async () => {
   await Promise.all(driven.map(({ environment }) => install(environment)));
-  parts = await TestStack.start(DATA_FOLDERS);
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 
