@@ -1,3 +1,0 @@
-export async function coded(input: object) {
-  return input;
-}
