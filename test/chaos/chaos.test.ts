@@ -8,7 +8,7 @@ jest.setTimeout(INSTALL_MS);
 
 test('operations through faults of every kind: none is lost, doubled or changed, and nothing goes back', async () => {
   const kills = 6;
-  const { violations, operations, polls, faults } = await chaos({
+  const { violations, operations, faults } = await chaos({
     target: longhaul(),
     operations: 24,
     kills,
@@ -17,7 +17,6 @@ test('operations through faults of every kind: none is lost, doubled or changed,
   });
   expect(violations).toEqual([]);
   expect(operations).toBe(24);
-  expect(polls).toBeGreaterThan(24 * 10);
   const happened = FAULT_KINDS.map((kind) => [
     kind,
     Object.values(faults)

@@ -4,14 +4,7 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { extTasks, officialClient } from './drivers.js';
-import {
-  closeClients,
-  connect,
-  DATA_FOLDERS,
-  expectMainResult,
-  PROTOCOL_VERSION,
-  TASKS_EXTENSION,
-} from './support.js';
+import { closeClients, connect, expectMainResult, PROTOCOL_VERSION, TASKS_EXTENSION } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -19,7 +12,7 @@ let parts: TestStack;
 let otherUrl: string;
 let other: Part;
 beforeAll(async () => {
-  parts = await TestStack.start(DATA_FOLDERS);
+  parts = await TestStack.shared();
   const port = await freePort();
   other = parts.server({ LONGHAUL_PORT: String(port) });
   otherUrl = `http://127.0.0.1:${port}/mcp`;

@@ -7,14 +7,14 @@ import {
 } from '@modelcontextprotocol/ext-tasks/client';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { CLIENT_INFO, DATA_FOLDERS, expectMainResult, MAIN_JOB } from './support.js';
+import { CLIENT_INFO, expectMainResult, MAIN_JOB } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 const clients: Client[] = [];
 beforeAll(async () => {
-  parts = await TestStack.start(DATA_FOLDERS);
+  parts = await TestStack.shared();
 });
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
 afterAll(() => parts?.stop());

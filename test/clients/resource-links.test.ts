@@ -1,7 +1,4 @@
 /** Links to resources in results: blocks for clients that are known to take them, text for all others, on every protocol. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { linkTransform } from '../../mcp-server/shared/links-as-text.js';
 import { LegacyClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
@@ -16,18 +13,13 @@ const OPTED_IN = {
   asyncTools: { experimental: { asyncTools: {} } },
   twoStage: { experimental: { twoStage: {} } },
 };
-const CALL = { path: 'some.csv', group_by: ['a'] };
+const CALL = { path: 'airports.csv', group_by: ['state'] };
 
-const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
 let parts: TestStack;
 beforeAll(async () => {
-  writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n3,4\n');
-  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: data });
+  parts = await TestStack.shared();
 });
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(data, { recursive: true, force: true });
-});
+afterAll(() => parts?.stop());
 
 /** A client of one protocol: runs the tool by it, and gives everything that the server said of the result. */
 type Run = (name: string, tool: string, args: object) => Promise<{ results: any[]; all: unknown }>;
@@ -219,14 +211,12 @@ test.each([
   ['always', UNKNOWN, 1],
   ['never', KNOWN, 0],
 ])('LONGHAUL_RESOURCE_LINKS=%s holds for every client', async (setting, name, links) => {
-  parts.environment['LONGHAUL_RESOURCE_LINKS'] = setting;
-  const { url, part } = await secondServer(parts);
+  const { url, part } = await secondServer(parts, { LONGHAUL_RESOURCE_LINKS: setting });
   try {
     const client = await LegacyClient.open(url, '2025-11-25', {}, name);
     const { result } = await client.call('analyze_dataset', { ...CALL, wait: true });
     expect(linksOf(result)).toHaveLength(links);
   } finally {
-    delete parts.environment['LONGHAUL_RESOURCE_LINKS'];
     await part.end();
   }
 });

@@ -1,29 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { resolve } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { TestHome } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
+import { StdioServers } from '../support/stdio-servers.js';
 import { extTasks, officialClient } from './drivers.js';
-import { closeClients, DATA_FOLDERS, expectMainResult } from './support.js';
+import { closeClients, expectMainResult } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-let home: TestHome;
+let shared: StdioServers;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up(DATA_FOLDERS);
+  shared = await StdioServers.open();
 });
 afterEach(closeClients);
-afterAll(() => home?.remove());
+afterAll(() => shared?.stop());
 
 /** Each is a server process of its own. */
-const stdio = () =>
-  new StdioClientTransport({
-    command: process.execPath,
-    args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path],
-    env: { PATH: process.env['PATH']!, HOME: process.env['HOME']! },
-    stderr: 'ignore',
-  });
+const stdio = () => new StdioClientTransport({ ...shared.server, stderr: 'ignore' });
 
 describe.each([
   ['the official client', officialClient],

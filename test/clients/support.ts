@@ -1,7 +1,7 @@
 /** The main job as every client is to drive it, and what a host brings along for tasks. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
 import { DuckDBInstance } from '@duckdb/node-api';
 import {
@@ -17,7 +17,6 @@ import {
 } from '@modelcontextprotocol/client';
 
 export const FLIGHTS = resolve('node_modules/vega-datasets/data/flights-3m.parquet');
-export const DATA_FOLDERS = { LONGHAUL_DATA_FOLDERS: dirname(FLIGHTS) };
 export const PROTOCOL_VERSION = '2026-07-28';
 export const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

@@ -33,6 +33,7 @@ beforeAll(async () => {
       `workflow: { type: ContractQuestion, task-queue: ${taskQueue} }\nargs: []\n${name === 'asks_in_go' ? UNNEEDED : ''}`,
     );
   // The conformance check's starts are nobody's, so they have no signature.
+  // A stack of its own: it takes starts without a signature.
   stack = await TestStack.start({ LONGHAUL_PROJECT: project, LONGHAUL_UNSIGNED_STARTS: 'allow' });
   workers = { python: pythonWorker, go: goWorker, typescript: stack };
 }, INSTALL_MS);

@@ -14,7 +14,7 @@ let stack: TestStack;
 let caller: Caller;
 let temporal: Client;
 beforeAll(async () => {
-  stack = await TestStack.start();
+  stack = await TestStack.shared();
   caller = new Caller(stack.client);
   temporal = await stack.temporal();
 }, PROCESSES_MS);

@@ -1,7 +1,7 @@
 /** Foreign clients drive a long tool with a question to its end, on a real server, worker and Temporal. */
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
-import { DATA_FOLDERS } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
@@ -24,8 +24,8 @@ const JOB = {
   answer: { write: true },
   endless: { tool: 'confirm_delete', arguments: { filename: 'notes.txt' } },
 };
-/** Only for clients with tasks; others of 2026-07-28 and of the oldest revisions are not shown it. */
-const NEEDS_TASKS = ['failing_job'];
+/** Only for clients with tasks; others of 2026-07-28 and of the oldest revisions are not shown them. */
+const NEEDS_TASKS = ['failing_job', 'deep_analysis', 'never_ends'];
 
 interface Report {
   versions: Record<string, string>;
@@ -47,7 +47,8 @@ const tested = new Set<string>();
 let parts: TestStack;
 beforeAll(async () => {
   await Promise.all(driven.map(({ environment }) => install(environment)));
-  parts = await TestStack.start(DATA_FOLDERS);
+  // A stack of its own: its operations are counted.
+  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
 });
 afterAll(() => parts?.stop());
 

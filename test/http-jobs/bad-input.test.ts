@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
@@ -8,50 +10,52 @@ const UNKNOWN = '0'.repeat(32);
 
 let parts: TestStack;
 let jobs: JobsClient;
-let started: () => Promise<number>;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   jobs = new JobsClient(parts.base);
-  const temporal = await parts.temporal();
-  started = async () => {
-    const { count } = await temporal.workflow.count(`TaskQueue = '${parts.taskQueue}'`);
-    return count;
-  };
 });
 afterAll(() => parts?.stop());
 
 test('nothing is started by a kickoff that is refused', async () => {
   const path = '/v1/tools/greet/jobs';
+  const session = randomUUID();
   const ada = { name: 'Ada' };
+  const post: JobsClient['post'] = (to, body, headers) =>
+    jobs.post(to, body, { 'longhaul-session': session, ...headers });
   const cases: [type: string, status: number, answer: () => ReturnType<JobsClient['post']>][] = [
-    ['invalid-json', 400, () => jobs.post(path, '{"name": ', {})],
-    ['invalid-json', 400, () => jobs.post(path, '', JSON_TYPE)],
-    ['invalid-request', 400, () => jobs.post(path, '[1]')],
-    ['invalid-request', 400, () => jobs.post('/v1/jobs', { tool: 'greet', arguments: ada, more: 1 })],
-    ['invalid-request', 400, () => jobs.post('/v1/jobs', {})],
-    ['invalid-request', 400, () => jobs.post(`${path}?more=1`, ada)],
-    ['invalid-request', 400, () => jobs.post(`${path}?keep_alive_seconds=forever`, ada)],
-    ['invalid-arguments', 400, () => jobs.post(path, { name: 7 })],
-    ['invalid-arguments', 400, () => jobs.post(path)],
-    ['unknown-tool', 404, () => jobs.post('/v1/tools/nope/jobs', {})],
-    ['unsupported-media-type', 415, () => jobs.post(path, 'name=Ada', { 'content-type': 'text/plain' })],
-    ['invalid-prefer', 400, () => jobs.post(path, ada, { prefer: 'wait=soon' })],
-    ['invalid-prefer', 400, () => jobs.post(path, ada, { prefer: 'wait' })],
-    ['invalid-prefer', 400, () => jobs.post(path, ada, { prefer: 'wait="3' })],
-    ['invalid-prefer', 400, () => jobs.post(path, ada, { prefer: 'respond-async=yes' })],
-    ['invalid-prefer', 400, () => jobs.post(path, ada, { prefer: '' })],
-    ['invalid-idempotency-key', 400, () => jobs.post(path, ada, { 'idempotency-key': '' })],
-    ['invalid-idempotency-key', 400, () => jobs.post(path, ada, { 'idempotency-key': '""' })],
-    ['invalid-idempotency-key', 400, () => jobs.post(path, ada, { 'idempotency-key': 'k'.repeat(256) })],
-    ['invalid-idempotency-key', 400, () => jobs.post(path, ada, { 'idempotency-key': 'ké' })],
+    ['invalid-json', 400, () => post(path, '{"name": ', {})],
+    ['invalid-json', 400, () => post(path, '', JSON_TYPE)],
+    ['invalid-request', 400, () => post(path, '[1]')],
+    ['invalid-request', 400, () => post('/v1/jobs', { tool: 'greet', arguments: ada, more: 1 })],
+    ['invalid-request', 400, () => post('/v1/jobs', {})],
+    ['invalid-request', 400, () => post(`${path}?more=1`, ada)],
+    ['invalid-request', 400, () => post(`${path}?keep_alive_seconds=forever`, ada)],
+    ['invalid-arguments', 400, () => post(path, { name: 7 })],
+    ['invalid-arguments', 400, () => post(path)],
+    ['unknown-tool', 404, () => post('/v1/tools/nope/jobs', {})],
+    ['unsupported-media-type', 415, () => post(path, 'name=Ada', { 'content-type': 'text/plain' })],
+    ['invalid-prefer', 400, () => post(path, ada, { prefer: 'wait=soon' })],
+    ['invalid-prefer', 400, () => post(path, ada, { prefer: 'wait' })],
+    ['invalid-prefer', 400, () => post(path, ada, { prefer: 'wait="3' })],
+    ['invalid-prefer', 400, () => post(path, ada, { prefer: 'respond-async=yes' })],
+    ['invalid-prefer', 400, () => post(path, ada, { prefer: '' })],
+    ['invalid-idempotency-key', 400, () => post(path, ada, { 'idempotency-key': '' })],
+    ['invalid-idempotency-key', 400, () => post(path, ada, { 'idempotency-key': '""' })],
+    ['invalid-idempotency-key', 400, () => post(path, ada, { 'idempotency-key': 'k'.repeat(256) })],
+    ['invalid-idempotency-key', 400, () => post(path, ada, { 'idempotency-key': 'ké' })],
     ['invalid-session', 400, () => jobs.post(path, ada, { 'longhaul-session': 's'.repeat(201) })],
     ['invalid-session', 400, () => jobs.post(path, ada, { 'mcp-session-id': 'made-up' })],
-    ['too-large', 413, () => jobs.post(path, { name: 'x'.repeat(5 * 1024 * 1024) })],
-    ['too-large', 413, () => jobs.post(path, { name: 'x'.repeat(1024 * 1024 + 1) })],
+    ['too-large', 413, () => post(path, { name: 'x'.repeat(5 * 1024 * 1024) })],
+    ['too-large', 413, () => post(path, { name: 'x'.repeat(1024 * 1024 + 1) })],
   ];
   for (const [type, status, answer] of cases) expectProblem(await answer(), type, status);
-  expect(await started()).toBe(0);
-  expect((await jobs.post(path, ada, { 'idempotency-key': 'k'.repeat(255) })).status).toBe(200);
+  const taken = await post(path, ada, { 'idempotency-key': `${session}${'k'.repeat(219)}` });
+  expect(taken.status).toBe(200);
+  const listed = await eventually('it is listed', async () => {
+    const { body } = await jobs.get(`/v1/jobs?session=${session}`);
+    return body.jobs.length > 0 && body.jobs;
+  });
+  expect(listed.map(({ job_id }: any) => job_id)).toEqual([taken.body.job_id]);
 });
 
 test('a refusal says where, what was expected and what came', async () => {

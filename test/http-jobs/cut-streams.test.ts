@@ -44,7 +44,7 @@ let server: Part;
 let base: string;
 
 beforeAll(async () => {
-  project = await PipelineProject.start({ streamed: PIPELINE });
+  project = await PipelineProject.shared({ streamed: PIPELINE });
   server = project.parts.parts[0]!;
   base = project.parts.base;
 }, PROCESSES_MS);

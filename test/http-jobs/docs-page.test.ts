@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/openapi.js';
@@ -21,7 +21,7 @@ describe('the ten minutes', () => {
   let parts: TestStack;
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-http-reader-'));
   beforeAll(async () => {
-    parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
+    parts = await TestStack.shared();
   });
   afterAll(async () => {
     await parts?.stop();

@@ -18,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-lint-'));
 const SHIPPED = ['analyze_dataset', 'audit_npm_package', 'sign_packages', 'test_npm_package'];
 
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
   jobs = new JobsClient(parts.base);
 });
 afterAll(async () => {

@@ -18,7 +18,7 @@ const WAYS: [name: string, headers: string[], body: string][] = [
 let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

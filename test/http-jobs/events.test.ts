@@ -1,13 +1,6 @@
 /** `GET /v1/jobs/{id}/events`: each event once and in order, from any server. */
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import {
-  eventStream,
-  SLOW_READER_MS,
-  type ServerSentEvent,
-} from '../../mcp-server/http-jobs/event-stream.js';
+import { eventStream, type ServerSentEvent } from '../../mcp-server/http-jobs/event-stream.js';
 import { HEARTBEAT_MS } from '../../mcp-server/lifecycle/heartbeat.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
@@ -18,9 +11,6 @@ import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 
 jest.setTimeout(STACK_MS);
-
-/** Lines of the large log: more than a connection buffers. */
-const MANY_LINES = 240_000;
 
 const PIPELINES = {
   release: `
@@ -37,12 +27,6 @@ jobs:
     steps:
       - { name: Publish, approval: { message: Publish? }, run: 'echo published' }
 `,
-  large: `
-jobs:
-  write:
-    steps:
-      - { run: 'seq -f "%.0f ${'x'.repeat(90)}" ${MANY_LINES}' }
-`,
   quick: 'jobs: { say: { steps: [{ run: echo quick }] } }',
   waits: 'jobs: { ask: { steps: [{ approval: { message: Well? } }] } }',
 };
@@ -54,7 +38,7 @@ let closed: string;
 let all: ReadEvent[];
 
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   jobs = new JobsClient(project.parts.base);
   const port = await freePort();
   project.parts.server({ LONGHAUL_PORT: String(port) });
@@ -197,59 +181,17 @@ describe('a request is refused with a problem document for', () => {
   });
 });
 
-describe('a reader', () => {
-  test('gets a comment while nothing happens', async () => {
-    expect(HEARTBEAT_MS).toBe(15_000);
-    async function* quiet(): AsyncGenerator<ServerSentEvent> {
-      yield await new Promise<never>(() => undefined);
-    }
-    const reader = eventStream(quiet(), () => undefined, {
-      heartbeatMs: 20,
-      slowReaderMs: 1_000,
-    }).getReader();
-    const texts: string[] = [];
-    while (texts.length < 3) texts.push(new TextDecoder().decode((await reader.read()).value));
-    await reader.cancel();
-    expect(texts).toEqual(['retry: 1000\n: open\n\n', ': heartbeat\n\n', ': heartbeat\n\n']);
-  });
-
-  test('that takes nothing is cut off, has cost little, and gets the rest when it comes back', async () => {
-    const id = await jobs.start('large');
-    await jobs.until(id, 'succeeded');
-    const { text, isWhole } = await readSlowly(`${jobs.base}/v1/jobs/${id}/events`);
-    expect(isWhole).toBe(false);
-    // The connection itself can buffer some MB; the log has more than 20.
-    expect(text.length).toBeLessThan(16 * 1024 * 1024);
-    const events = text.split('\n\n').slice(0, -1);
-    const lastId = events
-      .findLast((event) => event.startsWith('id: '))!
-      .split('\n')[0]!
-      .slice(4);
-    const before = events
-      .filter((event) => event.includes('\nevent: log\n'))
-      .flatMap((event) => JSON.parse(event.split('\ndata: ')[1]!).lines);
-
-    const rest = await openEvents(jobs.base, id, lastId);
-    expect(await rest.ended).toBe(true);
-    const numbers = [...before, ...(loggedLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
-    expect(numbers).toHaveLength(MANY_LINES);
-    expect(numbers.every((number, index) => number === index + 1)).toBe(true);
-  });
+test('a reader gets a comment while nothing happens', async () => {
+  expect(HEARTBEAT_MS).toBe(15_000);
+  async function* quiet(): AsyncGenerator<ServerSentEvent> {
+    yield await new Promise<never>(() => undefined);
+  }
+  const reader = eventStream(quiet(), () => undefined, {
+    heartbeatMs: 20,
+    slowReaderMs: 1_000,
+  }).getReader();
+  const texts: string[] = [];
+  while (texts.length < 3) texts.push(new TextDecoder().decode((await reader.read()).value));
+  await reader.cancel();
+  expect(texts).toEqual(['retry: 1000\n: open\n\n', ': heartbeat\n\n', ': heartbeat\n\n']);
 });
-
-/** Reads the beginning of a response, then nothing for longer than the slow-reader limit, then the rest. */
-async function readSlowly(url: string): Promise<{ text: string; isWhole: boolean }> {
-  const asked = request(url);
-  asked.end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  response.on('error', () => undefined);
-  response.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(response, 'data');
-  response.pause();
-  const closed = new Promise((resolve) => response.once('close', resolve));
-  await delay(SLOW_READER_MS + 5_000);
-  response.resume();
-  await closed;
-  return { text: Buffer.concat(chunks).toString(), isWhole: response.complete };
-}

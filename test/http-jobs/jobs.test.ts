@@ -8,7 +8,7 @@ import { JobsClient } from '../support/jobs.js';
 let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());
@@ -103,25 +103,6 @@ test('a cancel is 202 while it lasts, 200 once canceled and again, and keeps its
     await jobs.request('DELETE', `/v1/jobs/${id}`),
   ])
     expect(again).toMatchObject({ status: 200, body: { status: 'canceled', job_id: id } });
-});
-
-test('a cancel while no worker runs is 202, and ends canceled once one does', async () => {
-  const alone = await TestStack.start();
-  try {
-    const client = new JobsClient(alone.base);
-    await alone.parts[1]!.end('SIGKILL');
-    const id = await client.start('large_values');
-    expect(await client.job(id)).toMatchObject({ status: 'queued' });
-    for (let time = 0; time < 2; time += 1)
-      expect(await client.request('DELETE', `/v1/jobs/${id}?reason=late`)).toMatchObject({
-        status: 202,
-        body: { cancel_requested: true, cancel_reason: 'late' },
-      });
-    alone.worker();
-    await client.until(id, 'canceled');
-  } finally {
-    await alone.stop();
-  }
 });
 
 test('a job that has ended in another way is not cancelled: 409', async () => {

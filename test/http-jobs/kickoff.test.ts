@@ -9,7 +9,7 @@ import { JobsClient } from '../support/jobs.js';
 let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

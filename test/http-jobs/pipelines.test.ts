@@ -6,15 +6,13 @@ import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-const PROJECT = resolve('test/http-jobs/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-jobs-'));
 let parts: TestStack;
 let jobs: JobsClient;
 let failed: any;
 beforeAll(async () => {
-  parts = await TestStack.start({
-    LONGHAUL_PROJECT: PROJECT,
-    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
+  parts = await TestStack.serverOnSharedWorker({
+    LONGHAUL_PIPELINE_FOLDERS: resolve('test/http-jobs/project/pipelines'),
   });
   jobs = new JobsClient(parts.base);
   const id = await jobs.start('steps', { fixed: join(folder, 'fixed') });
@@ -26,7 +24,7 @@ afterAll(async () => {
 });
 
 test('a job that reaches its maximum duration ends timed_out, and what was finished stays', async () => {
-  const id = await jobs.start('overlong');
+  const id = await jobs.start('times_out');
   const job = await jobs.until(id, 'timed_out');
   expect(job).toMatchObject({
     partial: { done: ['first part'] },
@@ -107,7 +105,7 @@ test('files are listed and sent, in ranges too, and never as a page of this serv
 });
 
 test('a failed pipeline is resumed as a new job, the same one each time', async () => {
-  const done = await jobs.kickOff('echo', { text: 'a' });
+  const done = await jobs.kickOff('greet', { name: 'a' });
   expectProblem(await jobs.post(`/v1/jobs/${done.body.job_id}:resume`), 'wrong-state', 409);
   expectProblem(await jobs.post(failed.links.resume, { from: 'other/1' }), 'invalid-arguments', 400);
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
   schemathesis = await installSchemathesis();
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
   // Schemathesis cancels and deletes everything that it finds in the namespace's lists.
+  // A stack of its own: generated requests list and cancel whatever its namespace has.
   parts = await TestStack.start({
     TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
     LONGHAUL_PROJECT: PROJECT,

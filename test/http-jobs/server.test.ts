@@ -18,7 +18,10 @@ const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
 let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_KICKOFFS_PER_MINUTE: '3', LONGHAUL_STATUS_PER_MINUTE: '5' });
+  parts = await TestStack.serverOnSharedWorker({
+    LONGHAUL_KICKOFFS_PER_MINUTE: '3',
+    LONGHAUL_STATUS_PER_MINUTE: '5',
+  });
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

@@ -49,7 +49,7 @@ let parts: TestStack;
 let jobs: JobsClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-agent-loop-'));
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
   jobs = new JobsClient(parts.base);
 }, PROCESSES_MS);
 afterAll(async () => {

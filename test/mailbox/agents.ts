@@ -1,5 +1,4 @@
 /** Agents of the mailbox, over connections of the official clients. */
-import { resolve } from 'node:path';
 import { expect } from '@jest/globals';
 import {
   Client as CurrentClient,
@@ -10,7 +9,7 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { TestHome } from '../stack/cli-process.js';
+import type { StdioServers } from '../support/stdio-servers.js';
 
 export const MAILBOX = { LONGHAUL_MAILBOX: '1' };
 /** Time-out of a wait that should end idle soon, in seconds. */
@@ -165,18 +164,10 @@ export async function closeSharedAgents(): Promise<void> {
   await Promise.all(connections.map((connection) => connection.close()));
 }
 
-/** All protocol revisions and transports of a home's server. */
-export function waysTo(
-  home: () => TestHome,
-  environment: Record<string, string> = MAILBOX,
-): [string, Connect][] {
-  const url = () => new URL(`${home().url}/mcp`);
-  const command = () => ({
-    command: process.execPath,
-    args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home().path],
-    env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, ...environment },
-    stderr: 'ignore' as const,
-  });
+/** All protocol revisions and transports of a stack. */
+export function waysTo(stdio: () => StdioServers): [string, Connect][] {
+  const url = () => new URL(stdio().parts.client.url);
+  const command = () => ({ ...stdio().server, stderr: 'ignore' as const });
   return [
     ['2026-07-28 over HTTP', (name) => currentAgent(name, new CurrentHttp(url()))],
     ['2025-11-25 over HTTP', (name) => olderAgent(name, new OlderHttp(url()))],

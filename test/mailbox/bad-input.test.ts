@@ -17,6 +17,7 @@ jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
+  // A stack of its own: all callers without authentication share the mailbox of a task queue.
   parts = await TestStack.start(MAILBOX);
 });
 afterEach(closeAgents);

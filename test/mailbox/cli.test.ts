@@ -11,6 +11,7 @@ jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
+  // A stack of its own: all callers without authentication share the mailbox of a task queue.
   parts = await TestStack.start(MAILBOX);
 });
 afterEach(closeAgents);

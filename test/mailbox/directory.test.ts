@@ -1,5 +1,6 @@
 /** The directory of many agents: concurrent registrations, shards, limits, and directories of earlier versions. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MailboxWorkflows } from '../../mailbox/client/workflows.js';
 import { Enlistments } from '../../mailbox/client/enlist.js';
@@ -40,7 +41,8 @@ let parts: TestStack;
 let server: MailboxProcess;
 let small: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_MAILBOX: '1' });
+  // A stack of its own: its worker is stopped for a while.
+  parts = await TestStack.start();
   server = await openMailbox(parts);
   small = await openMailbox(parts, { homeAgents: HOME_AGENTS });
 });
@@ -294,7 +296,7 @@ test('a registration whose answer was lost takes nothing over: the repeat is the
   const registering = server.mailbox.register(who, { name, type: 'test', capabilities: [] });
   registering.catch(() => undefined);
   // Longer than the deadline of one attempt, 5 s, and well within the time after which calls fail, 20 s.
-  await new Promise((settle) => setTimeout(settle, 6_000));
+  await delay(6_000);
   worker.process.kill('SIGCONT');
   expect(await registering).toMatchObject({ isTakeover: false });
   expect(await updatesOf(workflowId(parts, who, `inbox:${name}`))).toBe(1);

@@ -30,6 +30,7 @@ let client: WireClient;
 let cycles: Promise<Cycle[]>;
 let heard: Promise<{ withProgress: string[]; without: string[] }>;
 beforeAll(async () => {
+  // A stack of its own: all callers without authentication share the mailbox of a task queue.
   parts = await TestStack.start(MAILBOX);
   client = parts.client.with({});
   // Both take half a minute; they run at the same time.

@@ -3,23 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RETRY_MS } from '../../mcp-server/revision-2025-11-25/exchange.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
-import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
+import { TestStack } from '../support/test-stack.js';
 import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
 /** Waits that a person cancels. Each ends at once, and a message that is sent then stays for the next wait. */
-let home: TestHome;
+let stdio: StdioServers;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up(MAILBOX);
+  // A stack of its own: all callers without authentication share the mailbox of a task queue.
+  stdio = await StdioServers.open(await TestStack.start(MAILBOX));
 });
 afterEach(closeAgents);
 afterAll(async () => {
   await closeSharedAgents();
-  await home?.remove();
+  await stdio?.stop();
 });
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
@@ -41,7 +43,7 @@ async function registered(connect: (name: string) => Promise<Agent>): Promise<Ag
   return agent;
 }
 
-describe.each(waysTo(() => home))('a wait of %s', (_way, connect) => {
+describe.each(waysTo(() => stdio))('a wait of %s', (_way, connect) => {
   test('ends when the official client breaks it off, and the message stays', async () => {
     const agent = await registered(connect);
     const person = new AbortController();
@@ -60,14 +62,14 @@ describe.each(waysTo(() => home))('a wait of %s', (_way, connect) => {
 describe('on the wire', () => {
   /** An agent that observes, and the arguments of its wait. */
   async function looker() {
-    const [, connect] = waysTo(() => home)[0]!;
+    const [, connect] = waysTo(() => stdio)[0]!;
     const agent = await registered(connect);
     return { agent, params: { name: 'wait', arguments: { agent_id: agent.agentId, ...LONG } } };
   }
 
   test('2026-07-28 over HTTP: a closed connection ends the wait', async () => {
     const { agent, params } = await looker();
-    const client = new WireClient(`${home.url}/mcp`, {});
+    const client = new WireClient(stdio.parts.client.url, {});
     const person = new AbortController();
     const response = client.post(
       JSON.stringify(client.envelope('tools/call', params)),
@@ -83,7 +85,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: notifications/cancelled in another POST ends the wait and its stream', async () => {
     const { agent, params } = await looker();
-    const client = await LegacyClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(stdio.parts.client.url);
     const message = client.message('tools/call', params);
     const stream = await client.stream(message);
     await client.post({
@@ -101,7 +103,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: so does one for a wait that was taken up again', async () => {
     const { agent, params } = await looker();
-    const client = await LegacyClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(stdio.parts.client.url);
     const message = client.message('tools/call', params);
     const first = await client.stream(message);
     const id = await eventually('it has an event ID', () => first.events.findLast((event) => event.id)?.id);
@@ -120,7 +122,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: a closed connection ends the wait, which its last event ID takes up again', async () => {
     const { agent, params } = await looker();
-    const client = await LegacyClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(stdio.parts.client.url);
     const message = client.message('tools/call', params);
     const stream = await client.stream(message);
     const id = await eventually('it has an event ID', () => stream.events.findLast((event) => event.id)?.id);
@@ -136,11 +138,8 @@ describe('on the wire', () => {
 });
 
 describe('over stdio', () => {
-  let run: CommandRun;
-  afterEach(async () => {
-    run.process.stdin!.end();
-    await run.ended;
-  });
+  let run: StdioProcess;
+  afterEach(() => run.end());
 
   const send = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
   const answerTo = (id: string) =>
@@ -157,7 +156,7 @@ describe('over stdio', () => {
   test.each(['2026-07-28', '2025-11-25'])(
     '%s: notifications/cancelled ends the wait, and a server that stops asks waiting agents to call again',
     async (version) => {
-      run = home.run(['stdio'], MAILBOX);
+      run = stdio.run();
       const client = new WireClient('', {});
       if (version === '2025-11-25') {
         const clientInfo = { name: 'longhaul-tests', version: '1' };
@@ -198,7 +197,7 @@ describe('over stdio', () => {
       expect(run.stdout()).not.toContain('"id":"w"');
 
       // The process has ended, and the agent shows as away, once the worker has taken the signal.
-      const observer = new WireClient(`${home.url}/mcp`, {});
+      const observer = new WireClient(stdio.parts.client.url, {});
       await run.ended;
       await eventually('the agent is away', async () => {
         const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });

@@ -38,6 +38,7 @@ beforeAll(async () => {
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     shutdownSignals: [],
   });
+  // A stack of its own: its worker is killed.
   parts = await TestStack.start();
   server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { StdioServers } from '../support/stdio-servers.js';
+import { TestStack } from '../support/test-stack.js';
 import {
   closeAgents,
   closeSharedAgents,
@@ -17,17 +18,15 @@ import {
 
 jest.setTimeout(STACK_MS);
 
-const ENVIRONMENT = { LONGHAUL_PROJECT: FIXTURES, ...MAILBOX };
-
-let home: TestHome;
+let stdio: StdioServers;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up(ENVIRONMENT);
+  // A stack of its own: all callers without authentication share the mailbox of a task queue.
+  stdio = await StdioServers.open(await TestStack.start(MAILBOX));
 });
 afterEach(closeAgents);
 afterAll(async () => {
   await closeSharedAgents();
-  await home?.remove();
+  await stdio?.stop();
 });
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
@@ -54,7 +53,7 @@ async function family(connect: Connect) {
   return { parent, children, one: one!, two: two!, three: three!, skill };
 }
 
-describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, connect) => {
+describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
   test('register, get a message, work, respond, are idle, are taken over and ended', async () => {
     const { parent, children, one, two, three, skill } = await family(connect);
     expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));

@@ -39,7 +39,7 @@ export class MailboxStack {
   ) {}
 
   static async start(options?: MailboxOptions): Promise<MailboxStack> {
-    const parts = await TestStack.start();
+    const parts = await TestStack.shared();
     const [server, other] = await Promise.all([openMailbox(parts, options), openMailbox(parts, options)]);
     return new MailboxStack(parts, server, other);
   }

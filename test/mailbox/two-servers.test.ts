@@ -11,6 +11,7 @@ jest.setTimeout(STACK_MS);
 
 let two: TwoServers;
 beforeAll(async () => {
+  // A stack of its own: its servers are killed.
   two = await TwoServers.start(MAILBOX);
 });
 afterEach(closeAgents);

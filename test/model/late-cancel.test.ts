@@ -7,11 +7,10 @@ import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
 import { protocolClients, untilOver } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
-import { PROJECT } from './property.js';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await TestStack.start(PROJECT);
+  stack = await TestStack.shared();
 });
 afterAll(() => stack?.stop());
 

@@ -8,11 +8,11 @@ import fc from 'fast-check';
 import { INSTALL_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
-import { fitsModel, PROJECT } from './property.js';
+import { fitsModel } from './property.js';
 
 const { LONGHAUL_MODEL_SEED, LONGHAUL_MODEL_RUNS } = process.env;
-/** Number of sequences: about a minute. */
-const runs = Number(LONGHAUL_MODEL_RUNS ?? 25);
+/** Number of sequences: about 20 seconds. */
+const runs = Number(LONGHAUL_MODEL_RUNS ?? 8);
 /** Random, so that each run of the tests adds sequences: calls race with the work, so a fixed one would not repeat a run anyway. */
 const seed = Number(LONGHAUL_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Longest time for a run, with the shortening of a sequence that fails, in milliseconds. */
@@ -22,7 +22,7 @@ jest.setTimeout(limitMs);
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await TestStack.start(PROJECT);
+  stack = await TestStack.shared();
 });
 afterAll(() => stack?.stop());
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { INSTALL_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
-import { fitsModel, PROJECT } from './property.js';
+import { fitsModel } from './property.js';
 import { PLANTED, SHOWN_AS, withDefect } from './planted.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -16,7 +16,7 @@ const SEED = 1;
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await TestStack.start(PROJECT);
+  stack = await TestStack.shared();
 });
 afterAll(() => stack?.stop());
 

@@ -11,7 +11,7 @@ const UNKNOWN = '0123456789abcdef0123456789abcdef';
 let stack: TestStack;
 let clients: ProtocolClient[];
 beforeAll(async () => {
-  stack = await TestStack.start();
+  stack = await TestStack.shared();
   clients = protocolClients(stack.base);
 });
 afterAll(() => stack?.stop());

@@ -1,36 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 import { Caller, textOf } from './support.js';
 
-/** A tool that nobody else has: cancelling all of its operations ends no other test's. */
-const HELD = `held_${randomUUID().replaceAll('-', '')}`;
-const HELD_PIPELINE = `
-name: ${HELD}
-description: Waits for an approval.
-jobs: { only: { steps: [{ name: go, run: 'true', approval: { message: Go? } }] } }
-`;
+/** A tool that no other file calls: cancelling all of its operations ends no other test's. */
+const HELD = 'held';
 
 let parts: TestStack;
 let caller: Caller;
-let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'longhaul-held-'));
-  await writeFile(join(folder, 'held.yml'), HELD_PIPELINE);
-  parts = await TestStack.start({
-    LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
-  });
+  parts = await TestStack.shared();
   caller = new Caller(parts.client);
-}, PROCESSES_MS);
-afterAll(async () => {
-  await parts?.stop();
-  await rm(folder, { recursive: true });
 });
+afterAll(() => parts?.stop());
 
 describe('operation_cancel', () => {
   test('returns once the cancel is requested, and says so when it had ended already', async () => {

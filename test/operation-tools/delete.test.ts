@@ -36,6 +36,7 @@ let caller: Caller;
 let second: string;
 let storage: Storage;
 beforeAll(async () => {
+  // A stack of its own: its project has workflows with children and several runs.
   parts = await TestStack.start({
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),

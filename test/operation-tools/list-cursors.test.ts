@@ -16,7 +16,7 @@ const tool = defineTool({
 let parts: TestStack;
 let engine: Engine;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   engine = await connectEngine(parts.taskQueue, { tools: [tool] });
 });
 afterAll(async () => {

@@ -29,6 +29,7 @@ let parts: TestStack;
 let namespace: string;
 beforeAll(async () => {
   namespace = await newNamespace('list-runs');
+  // A stack of its own, in its own namespace.
   parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/operation-tools/project'),
     TEMPORAL_NAMESPACE: namespace,

@@ -10,7 +10,7 @@ import { Caller, textOf } from './support.js';
 let parts: TestStack;
 let caller: Caller;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   caller = new Caller(parts.client);
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());

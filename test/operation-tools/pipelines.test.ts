@@ -54,7 +54,7 @@ let caller: Caller;
 /** Has failed in its last job. */
 let failed: string;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   caller = new Caller(project.client);
   failed = await caller.start('report', { word: 'wrong', items: ['a', 'b'] });
   expect(await caller.settled(failed)).toMatchObject({ status: 'failed' });

@@ -6,6 +6,7 @@ import { createContext, runInContext, Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/config.js';
 import { workflowBundle } from '../../worker/bundle.js';
+import { FIXTURES } from '../support/test-stack.js';
 
 interface Bundle {
   importWorkflows(): Record<string, unknown>;
@@ -38,7 +39,7 @@ test('workflows without patterns do not load the engine', () => {
 test('workflows that import definitions with patterns do not load it until they ask', async () => {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
   try {
-    const settings = await loadSettings({ home, project: resolve('test/patterns/project') });
+    const settings = await loadSettings({ home, project: FIXTURES });
     const path = await workflowBundle(settings);
     expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
     const { modules } = evaluate(path, 'ask_code');

@@ -1,7 +1,7 @@
 /** Patterns on real processes: hostile arguments, hostile answers, and patterns that can't be used. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestStack } from '../support/test-stack.js';
@@ -13,7 +13,7 @@ const HOSTILE_LINK = `http://${'a'.repeat(60)}!`;
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/patterns/project') });
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop('SIGKILL'));
 

@@ -6,7 +6,7 @@ import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
 });
 afterAll(() => parts?.stop());
 

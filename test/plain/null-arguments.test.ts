@@ -7,7 +7,7 @@ import { call, follow, textOf } from './support.js';
 let parts: TestStack;
 let client: WireClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   client = parts.client.with({});
 });
 afterAll(() => parts?.stop());

@@ -30,7 +30,7 @@ jobs:
 let project: PipelineProject;
 let client: WireClient;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   client = project.client.with({});
 });
 afterAll(() => project?.stop());

@@ -1,22 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { digestOf } from '../../operations/token.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { sealOf } from '../../platform/seal.js';
+import { loadSecret } from '../../platform/secret.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';
 
-const secret = randomBytes(32);
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 let parts: TestStack;
 let mute: WireClient;
 let forms: WireClient;
 beforeAll(async () => {
-  parts = await TestStack.start({
-    LONGHAUL_PROJECT: resolve('test/plain/project'),
-    LONGHAUL_SECRET: secret.toString('base64'),
-  });
+  parts = await TestStack.shared();
   mute = parts.client.with({});
   forms = parts.client.with(FORMS);
 });

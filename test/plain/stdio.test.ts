@@ -1,24 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 
 jest.setTimeout(STACK_MS);
 
 const client = new WireClient('', {});
-let home: TestHome;
-let run: CommandRun;
+let stdio: StdioServers;
+let run: StdioProcess;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
-  run = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
+  stdio = await StdioServers.open();
+  run = stdio.run();
 });
-afterAll(async () => {
-  run?.process.stdin?.end();
-  await run?.ended;
-  await home?.remove();
-});
+afterAll(() => stdio?.stop());
 
 const write = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
 const cancelRequest = (requestId: string) =>
@@ -44,7 +40,7 @@ async function call(id: string, name: string, args: object): Promise<any> {
 }
 
 test('a cancelled request ends its wait alone, and one that has been answered is past cancelling', async () => {
-  const args = { seconds: 3, idempotency_key: 'once' };
+  const args = { seconds: 3, idempotency_key: randomUUID() };
   const { token } = await call('start', 'slow_compute', { ...args, wait: false });
   send('wait', 'slow_compute', { ...args, wait: true });
   // Messages are handled in order.

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { linesOf } from '../pipelines/support.js';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import type { WireClient } from '../support/mcp.js';
+import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, start, textOf } from './support.js';
 
@@ -15,7 +17,7 @@ let parts: TestStack;
 let client: WireClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-waits-'));
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   client = parts.client.with({});
 });
 afterAll(async () => {
@@ -24,9 +26,13 @@ afterAll(async () => {
 });
 
 /** Sends a call and returns the raw response stream, including heartbeats. */
-async function rawCall(name: string, args: object, signal?: AbortSignal): Promise<Response> {
+async function rawCall(
+  name: string,
+  args: object,
+  { to = client, signal }: { to?: WireClient; signal?: AbortSignal } = {},
+): Promise<Response> {
   const params = { name, arguments: args };
-  return client.post(
+  return to.post(
     JSON.stringify(client.envelope('tools/call', params)),
     client.headers('tools/call', params),
     signal,
@@ -65,15 +71,9 @@ test('the end of the budget is reported with every ID and the next action, and t
 });
 
 test('a cancel ends a wait at once', async () => {
-  const { token } = await start(client, 'slow_compute', {
-    seconds: 600,
-    idempotency_key: 'a wait to be cut',
-  });
-  const waiting = call(client, 'slow_compute', {
-    seconds: 600,
-    idempotency_key: 'a wait to be cut',
-    wait: true,
-  });
+  const args = { seconds: 600, idempotency_key: randomUUID() };
+  const { token } = await start(client, 'slow_compute', args);
+  const waiting = call(client, 'slow_compute', { ...args, wait: true });
   await follow(client, token, 'running');
   await call(client, 'operation_cancel', { token });
   const result = await waiting;
@@ -82,9 +82,9 @@ test('a cancel ends a wait at once', async () => {
 
 test('a client that goes away ends its wait and nothing else', async () => {
   const gone = new AbortController();
-  const idempotency_key = 'a client that goes';
+  const idempotency_key = randomUUID();
   const args = { seconds: 3, wait: true, idempotency_key };
-  const cut = expect(rawCall('slow_compute', args, gone.signal)).rejects.toThrow();
+  const cut = expect(rawCall('slow_compute', args, { signal: gone.signal })).rejects.toThrow();
   const { token } = await start(client, 'slow_compute', { seconds: 3, idempotency_key });
   await follow(client, token, 'running');
   gone.abort();
@@ -92,38 +92,15 @@ test('a client that goes away ends its wait and nothing else', async () => {
   expect(await follow(client, token, 'completed')).toMatchObject({ token, status: 'completed' });
 });
 
-describe('a wait that is quiet for long', () => {
-  test.each([
-    ['without progress', {}],
-    ['with progress', { _meta: { progressToken: 1 } }],
-  ])('is kept alive by comments, and ends with the answer: %s', async (_name, more) => {
-    const params = {
-      name: 'large_values',
-      arguments: { thenWaitSeconds: 16, text: 'x', wait: true },
-      ...more,
-    };
-    const response = await client.post(
-      JSON.stringify(client.envelope('tools/call', params)),
-      client.headers('tools/call', params),
-    );
-    expect(response.headers.get('content-type')).toContain('text/event-stream');
-    const lines = (await response.text()).split('\n').filter(Boolean);
-    expect(lines[0]).toMatch(/^: /);
-    const last = JSON.parse(lines.at(-1)!.replace('data: ', ''));
-    expect(last.result.structuredContent).toMatchObject({ status: 'completed', result: { textLength: 1 } });
-  });
-});
-
-test('a server killed during a wait loses nothing: the same call finds the same operation', async () => {
+test('a server killed during a wait loses nothing: the same call finds the same operation at another', async () => {
   const ledger = join(folder, 'ledger');
-  const args = { ledger, steps: 3, secondsPerStep: 1, wait: true, idempotency_key: 'survives' };
-  const cut = expect(rawCall('step_ledger', args)).rejects.toThrow();
+  const args = { ledger, steps: 3, secondsPerStep: 1, wait: true, idempotency_key: randomUUID() };
+  const { url, part } = await secondServer(parts);
+  const to = new WireClient(url, {});
+  const cut = expect(rawCall('step_ledger', args, { to })).rejects.toThrow();
   await eventually('the work has begun', () => linesOf(ledger).includes('start 1'));
-  const [server] = parts.parts;
-  await server!.end('SIGKILL');
+  await part.end('SIGKILL');
   await cut;
-  parts.server();
-  await parts.ready();
   const result = await call(client, 'step_ledger', args);
   expect(result.structuredContent).toMatchObject({ status: 'completed', result: { steps: [1, 2, 3] } });
   const started = linesOf(ledger).filter((line) => line.startsWith('start'));

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,19 +8,18 @@ import {
   CreateTaskResultSchema,
   ElicitRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { StdioServers } from '../support/stdio-servers.js';
 
 jest.setTimeout(STACK_MS);
 
 /** Connects version 1 of the official client, as hosts use it. */
-let home: TestHome;
+let stdio: StdioServers;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+  stdio = await StdioServers.open();
 });
-afterAll(() => home?.remove());
+afterAll(() => stdio?.stop());
 
 const connected: Client[] = [];
 afterEach(async () => {
@@ -29,17 +27,8 @@ afterEach(async () => {
 });
 
 const transports: [string, () => Transport][] = [
-  ['HTTP', () => new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`))],
-  [
-    'stdio',
-    () =>
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path],
-        env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, LONGHAUL_PROJECT: FIXTURES },
-        stderr: 'ignore',
-      }),
-  ],
+  ['HTTP', () => new StreamableHTTPClientTransport(new URL(stdio.parts.client.url))],
+  ['stdio', () => new StdioClientTransport({ ...stdio.server, stderr: 'ignore' })],
 ];
 
 describe.each(transports)('over %s, the official client', (_name, transport) => {

@@ -5,7 +5,7 @@ import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 const open = (version?: string, capabilities?: object) =>

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
+import { loadSecret } from '../../platform/secret.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
-const secret = randomBytes(32);
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 let parts: TestStack;
 let otherUrl: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_SECRET: secret.toString('base64') });
+  parts = await TestStack.shared();
   otherUrl = (await secondServer(parts)).url;
 });
 afterAll(() => parts?.stop());

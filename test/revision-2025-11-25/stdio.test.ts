@@ -1,29 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 import { FORMS, RELATED_TASK, VERSIONS } from './wire.js';
 
 jest.setTimeout(STACK_MS);
 
-let home: TestHome;
-let http: WireClient;
+let stdio: StdioServers;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
-  http = new WireClient(`${home.url}/mcp`);
+  stdio = await StdioServers.open();
 });
-afterAll(() => home?.remove());
+afterAll(() => stdio?.stop());
 
-let run: CommandRun;
+let run: StdioProcess;
 let lastId = 0;
 beforeEach(() => {
-  run = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
+  run = stdio.run();
 });
 afterEach(async () => {
-  run.process.stdin!.end();
-  expect(await run.ended).toBe(0);
+  expect(await run.end()).toBe(0);
 });
 
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: ++lastId, method, params });
@@ -110,7 +106,7 @@ test('tasks are notified, ask on tasks/result, and are cancelled', async () => {
 
 test('a wait that the client cancels ends without an answer, and the work continues', async () => {
   await initialize('2025-06-18');
-  const key = { idempotency_key: 'stdio cancelled' };
+  const key = { idempotency_key: randomUUID() };
   const waiting = message('tools/call', {
     name: 'slow_compute',
     arguments: { seconds: 600, wait: true, ...key },
@@ -139,7 +135,7 @@ test('batches of 2025-03-26 are answered together; other versions have none', as
 });
 
 test('a client that asks for the current revision gets it, and one that initializes after server/discover gets 2025-11-25', async () => {
-  const discover = { ...http.envelope('server/discover'), id: ++lastId };
+  const discover = { ...stdio.parts.client.envelope('server/discover'), id: ++lastId };
   send(discover);
   expect((await answerTo(discover.id)).result).toHaveProperty('supportedVersions');
   expect(await initialize('2025-11-25')).toMatchObject({ protocolVersion: '2025-11-25' });

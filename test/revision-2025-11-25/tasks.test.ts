@@ -7,7 +7,7 @@ import { FORMS, LegacyClient, RELATED_TASK, secondServer, VERSIONS } from './wir
 let parts: TestStack;
 let client: LegacyClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   client = await LegacyClient.open(parts.client.url, '2025-11-25', FORMS);
 });
 afterAll(() => parts?.stop());

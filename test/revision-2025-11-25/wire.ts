@@ -195,9 +195,12 @@ function parseEvents(text: string): SseEvent[] {
 }
 
 /** Starts another server process on the same home and Temporal. */
-export async function secondServer(parts: TestStack): Promise<{ url: string; part: Part }> {
+export async function secondServer(
+  parts: TestStack,
+  environment: Record<string, string> = {},
+): Promise<{ url: string; part: Part }> {
   const port = await freePort();
-  const part = parts.server({ LONGHAUL_PORT: String(port) });
+  const part = parts.server({ ...environment, LONGHAUL_PORT: String(port) });
   const base = `http://127.0.0.1:${port}`;
   await eventually('the second server is ready', () =>
     fetch(`${base}/readyz`).then(

@@ -30,6 +30,7 @@ let python: string;
 beforeAll(async () => {
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n3,4\n');
   python = await installPythonClient();
+  // A stack of its own: its project has no tools.
   parts = await TestStack.start({
     // Nothing but what ships.
     LONGHAUL_PROJECT: data,
@@ -142,6 +143,7 @@ describe('of an author', () => {
   const project = resolve('test/schemas/project');
 
   test('a recursive schema is listed as it is, on every protocol, and its tool works', async () => {
+    // A stack of its own: its project is one that an author writes.
     const own = await TestStack.start({ LONGHAUL_PROJECT: project });
     try {
       for (const [listing, tools] of await listings(own)) {

@@ -1,12 +1,12 @@
 /** A client with both opt-ins: its operations (SEP-1391) send the notifications of two-stage jobs. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
+import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
 import { AsyncClient, connectStateless, connectStdio } from './client.js';
-import { PROJECT } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -17,7 +17,7 @@ let parts: TestStack;
 let url: string;
 let other: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
+  parts = await TestStack.shared();
   url = parts.client.url;
   ({ url: other } = await secondServer(parts));
 });
@@ -135,12 +135,9 @@ test('polling an operation that asks shows the question with its token where the
 });
 
 test('over standard output the result comes after the answer to the call', async () => {
-  const home = await TestHome.create();
-  const environment = { LONGHAUL_PROJECT: PROJECT };
-  await home.up(environment);
-  const { process: child } = home.run(['stdio'], environment);
+  const stdio = await StdioServers.open();
   try {
-    const wire = await connectStdio(child, 'legacy', BOTH);
+    const wire = await connectStdio(stdio.run().process, 'legacy', BOTH);
     const { token } = await new AsyncClient(wire).start('deep_analysis', {});
     const isOurs = ({ params }: any) => params?.job_id === token;
     const notified = await eventually('the result', () =>
@@ -148,9 +145,7 @@ test('over standard output the result comes after the answer to the call', async
     );
     expect(notified.params).toMatchObject({ result: { success: true }, _operation: { token } });
   } finally {
-    child.stdin!.end();
-    await eventually('it has ended', () => child.exitCode !== null || child.signalCode !== null);
-    await home.remove();
+    await stdio.stop();
   }
 });
 

@@ -1,28 +1,25 @@
 /** Questions, cancelled calls and sessions, at two servers. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
+import { loadSecret } from '../../platform/secret.js';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, OPTED_IN, WITH_FORMS } from './client.js';
-import { PROJECT } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-const secret = randomBytes(32);
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 let parts: TestStack;
 let url: string;
 let other: string;
 beforeAll(async () => {
-  parts = await TestStack.start({
-    LONGHAUL_PROJECT: PROJECT,
-    LONGHAUL_SECRET: secret.toString('base64'),
-  });
+  parts = await TestStack.shared();
   url = parts.client.url;
   ({ url: other } = await secondServer(parts));
 });

@@ -1,35 +1,24 @@
 /** SEP-1391 over stdio. */
-import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
+import { StdioServers } from '../support/stdio-servers.js';
 import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
-import { PROJECT } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-const environment = { LONGHAUL_PROJECT: PROJECT };
-const children: ChildProcess[] = [];
-let home: TestHome;
+let stdio: StdioServers;
 /** One process for each kind of client, shared by tests that don't need their own. */
 let shared: Record<'legacy' | 'current', Wire>;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up(environment);
+  stdio = await StdioServers.open();
   shared = { legacy: await connect('legacy'), current: await connect('current') };
 });
-afterAll(async () => {
-  for (const child of children) {
-    child.stdin!.end();
-    await eventually('it has ended', () => child.exitCode !== null || child.signalCode !== null);
-  }
-  await home?.remove();
-});
+afterAll(() => stdio?.stop());
 
 function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN) {
-  const { process: child } = home.run(['stdio'], environment);
-  children.push(child);
-  return connectStdio(child, revision, capabilities);
+  return connectStdio(stdio.run().process, revision, capabilities);
 }
 
 describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
@@ -49,9 +38,9 @@ describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => 
   });
 
   test('work that one process started is collected over another, and over HTTP', async () => {
-    const token = `${revision}-stdio`;
+    const token = randomUUID();
     await new AsyncClient(shared[revision]).start('expensive_analysis', { dataset: 'a' }, { token });
-    for (const wire of [await connect(revision), await connectSession(`${home.url}/mcp`)]) {
+    for (const wire of [await connect(revision), await connectSession(stdio.parts.client.url)]) {
       const client = new AsyncClient(wire);
       await client.until(token, ['completed']);
       expect((await client.result(token)).result.result.structuredContent).toMatchObject({ dataset: 'a' });
@@ -97,7 +86,7 @@ describe.each(['legacy', 'current'] as const)('without the token, with a %s clie
   test('notifications/cancelled that comes right behind the call cancels the operation too', async () => {
     const wire = shared[revision];
     const client = new AsyncClient(wire);
-    const token = `${revision}-at-once`;
+    const token = randomUUID();
     void wire.request(
       'tools/call',
       { name: 'expensive_analysis', arguments: { dataset: 'a', seconds: 300 }, operation: { token } },

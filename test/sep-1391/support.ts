@@ -1,8 +1,5 @@
-/** The project of this folder, and connections in both revisions. */
-import { resolve } from 'node:path';
+/** Connections in both revisions. */
 import { connectSession, connectStateless, type Wire } from './client.js';
-
-export const PROJECT = resolve('test/sep-1391/project');
 
 export const REVISIONS: [string, (url: string, capabilities?: object) => Promise<Wire>][] = [
   ['2025-11-25', (url, capabilities) => connectSession(url, capabilities, '2025-11-25')],

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession } from './client.js';
-import { PROJECT, REVISIONS } from './support.js';
+import { REVISIONS } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
+  parts = await TestStack.shared();
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());

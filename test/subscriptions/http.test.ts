@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
@@ -11,7 +13,7 @@ const AIRPORTS = resolve('node_modules/vega-datasets/data/flights-airport.csv');
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: dirname(AIRPORTS) });
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 
@@ -120,32 +122,23 @@ test('concurrent subscriptions are distinguished by their IDs, and both are noti
 
 describe('when the server is asked to end', () => {
   test('each subscription gets its result before its stream closes', async () => {
-    const own = await TestStack.start();
-    try {
-      const taskId = await own.client.start('confirm_delete', { filename: 'a' });
-      const streams = await Promise.all([
-        subscribe(own.client, { taskIds: [taskId] }),
-        subscribe(own.client, { taskIds: [] }),
-        subscribe(own.client, {}),
-      ]);
-      await eventually('acknowledgments', () => streams.every(({ messages }) => messages.length > 0));
-      await eventually('the task', () => tasksIn(streams[0].messages).length > 0);
-      const server = own.parts[0]!;
-      const end = server.end('SIGTERM');
-      const allEnded = Promise.all(streams.map(({ ended }) => ended)).then(() => 'ended');
-      expect(await Promise.race([allEnded, new Promise((settle) => setTimeout(settle, 2_000, 'open'))])).toBe(
-        'ended',
-      );
-      for (const { messages, subscriptionId } of streams)
-        expect(messages.at(-1)).toEqual({
-          jsonrpc: '2.0',
-          id: subscriptionId,
-          result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
-        });
-      await end;
-      expect(server.process.exitCode).toBe(0);
-    } finally {
-      await own.stop();
-    }
+    const { url, part } = await secondServer(parts);
+    const client = new WireClient(url);
+    const taskId = await client.start('confirm_delete', { filename: 'a' });
+    const streams = await Promise.all([
+      subscribe(client, { taskIds: [taskId] }),
+      subscribe(client, { taskIds: [] }),
+      subscribe(client, {}),
+    ]);
+    await eventually('acknowledgments', () => streams.every(({ messages }) => messages.length > 0));
+    await eventually('the task', () => tasksIn(streams[0].messages).length > 0);
+    await Promise.all([part.end('SIGTERM'), ...streams.map(({ ended }) => ended)]);
+    for (const { messages, subscriptionId } of streams)
+      expect(messages.at(-1)).toEqual({
+        jsonrpc: '2.0',
+        id: subscriptionId,
+        result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
+      });
+    expect(part.process.exitCode).toBe(0);
   });
 });

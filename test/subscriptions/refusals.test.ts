@@ -7,7 +7,7 @@ const LISTEN = 'subscriptions/listen';
 let parts: TestStack;
 let client: WireClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   ({ client } = parts);
 });
 afterAll(() => parts?.stop());

@@ -1,29 +1,25 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { TASKS, WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { TASKS, type WireClient } from '../support/mcp.js';
+import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 import { FORBIDDEN, plainTask, SUBSCRIPTION_ID, tasksIn, type Message } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-let home: TestHome;
+let stdio: StdioServers;
 let http: WireClient;
 beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
-  http = new WireClient(`${home.url}/mcp`);
+  stdio = await StdioServers.open();
+  http = stdio.parts.client;
 });
-afterAll(() => home?.remove());
+afterAll(() => stdio?.stop());
 
-let run: CommandRun;
+let run: StdioProcess;
 beforeEach(() => {
-  run = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
+  run = stdio.run();
 });
-afterEach(async () => {
-  run.process.stdin!.end();
-  await run.ended;
-});
+afterEach(() => run.end());
 
 function send(message: object): void {
   run.process.stdin!.write(`${JSON.stringify(message)}\n`);

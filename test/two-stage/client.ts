@@ -2,7 +2,8 @@
  * A client of two-stage returns, written from their document alone: JSON over HTTP or stdio. It opts in, calls, polls, and
  * records notifications.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { StdioServers } from '../support/stdio-servers.js';
 
 export const OPT_IN = { experimental: { twoStage: {} } };
 
@@ -167,16 +168,8 @@ export class StdioClient implements TwoStageClient {
     });
   }
 
-  static async open(
-    command: string[],
-    environment: NodeJS.ProcessEnv,
-    capabilities: object = OPT_IN,
-  ): Promise<StdioClient> {
-    const child = spawn(command[0]!, command.slice(1), {
-      env: environment,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    const client = new StdioClient(child);
+  static async open(stdio: StdioServers, capabilities: object = OPT_IN): Promise<StdioClient> {
+    const client = new StdioClient(stdio.run().process);
     client.initialized = await client.request('initialize', initialize('2025-11-25', capabilities));
     return client;
   }

@@ -11,7 +11,7 @@ jest.setTimeout(STACK_MS);
 let parts: TestStack;
 let client: HttpClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   client = await HttpClient.open(parts.client.url);
   await client.listen();
 });

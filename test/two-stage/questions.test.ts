@@ -1,14 +1,14 @@
 /** Questions of jobs: the field `questions`, and forms for clients with elicitation. */
-import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { secondServer } from '../revision-2025-11-25/wire.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { StdioServers } from '../support/stdio-servers.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
@@ -18,7 +18,7 @@ const WITH_FORMS = { ...OPT_IN, elicitation: {} };
 let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());
@@ -258,25 +258,16 @@ describe('a client with elicitation', () => {
   });
 
   test('is asked over standard output', async () => {
-    const home = await TestHome.create();
-    await home.up({ LONGHAUL_PROJECT: FIXTURES });
-    const environment = {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      LONGHAUL_HOME: home.path,
-      LONGHAUL_PROJECT: FIXTURES,
-    };
-    const command = [process.execPath, resolve('dist/bin/longhaul.js'), 'stdio', '--home', home.path];
-    const client = await StdioClient.open(command, environment, WITH_FORMS);
+    const stdio = await StdioServers.open();
     try {
+      const client = await StdioClient.open(stdio, WITH_FORMS);
       const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
       const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
       await client.respond(form.id, { action: 'accept', content: { confirm: true } });
       const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
       expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
     } finally {
-      await client.close();
-      await home.remove();
+      await stdio.stop();
     }
   });
 

@@ -15,7 +15,7 @@ let parts: TestStack;
 let url: string;
 let other: Awaited<ReturnType<typeof secondServer>>;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   url = parts.client.url;
   other = await secondServer(parts);
 });

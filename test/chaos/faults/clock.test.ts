@@ -45,7 +45,6 @@ test("a process sees its date jump ahead, back and home again, while its timers 
     const [first, last] = [lines[0]!, lines.at(-1)!];
     const monotonicMs = last.monotonicMs - first.monotonicMs;
     expect(Math.abs(monotonicMs - (last.atMs - first.atMs))).toBeLessThan(1_000);
-    expect(lines.length).toBeGreaterThan(monotonicMs / 400);
   } finally {
     child.kill('SIGKILL');
   }
