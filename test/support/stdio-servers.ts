@@ -33,7 +33,7 @@ export class StdioServers {
     mkdirSync(join(home, 'storage'), { recursive: true });
     symlinkSync(join(home, 'storage'), join(this.#home, 'storage'));
     const temporal = Object.entries(process.env).filter(([name]) => name.startsWith('TEMPORAL_'));
-    const args = [resolve('dist/cli/main.js'), 'stdio', '--home', this.#home];
+    const args = [resolve('dist/bin/longhaul.js'), 'stdio', '--home', this.#home];
     const env = {
       PATH: process.env['PATH']!,
       HOME: process.env['HOME']!,
