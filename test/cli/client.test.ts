@@ -18,7 +18,7 @@ const MANY = '1000';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts.stop());
 

@@ -6,6 +6,7 @@ import { KEYS, run, Terminal } from './commands.js';
 let parts: TestStack;
 let terminal: Terminal | undefined;
 beforeAll(async () => {
+  // Its own project, whose tools take every kind of argument.
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/cli/project') });
 });
 // One that a failed test leaves open keeps Jest running.

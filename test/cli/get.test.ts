@@ -1,21 +1,33 @@
 /** `longhaul get`: the files that an operation has left. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PipelineProject } from '../pipelines/support.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { TestStack } from '../support/test-stack.js';
+import type { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';
 
+const PIPELINES = {
+  survey: `
+jobs:
+  visit:
+    artifacts: ['*.txt']
+    steps: [{ run: printf north > north.txt; printf south > south.txt }]
+`,
+};
+
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-get-'));
+let project: PipelineProject;
 let parts: TestStack;
 let token: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
-  token = await parts.client.start('survey', { parts: [{ name: 'north' }, { name: 'south' }] });
+  project = await PipelineProject.shared(PIPELINES);
+  parts = project.parts;
+  token = await parts.client.start('survey');
   await parts.client.until(token, 'completed');
 }, PROCESSES_MS);
-afterAll(() => parts?.stop());
+afterAll(() => project?.stop());
 
 test('without a name it lists them, also those that the result does not name', async () => {
   const { code, stdout } = await run(parts, ['get', token]);
@@ -23,30 +35,39 @@ test('without a name it lists them, also those that the result does not name', a
     code: 0,
     lines: [
       expect.stringMatching(/^NAME +BYTES +TYPE$/),
-      expect.stringMatching(/^north\.txt +5 +text\/plain/),
-      expect.stringMatching(/^south\.txt +5 +text\/plain/),
+      expect.stringMatching(/^visit\/north\.txt +5 +text\/plain/),
+      expect.stringMatching(/^visit\/south\.txt +5 +text\/plain/),
       '',
     ],
   });
   expect(documents(await run(parts, ['get', token, '--json']))).toMatchObject([
-    { artifacts: [{ name: 'north.txt', bytes: 5 }, { name: 'south.txt' }] },
+    { artifacts: [{ name: 'visit/north.txt', bytes: 5 }, { name: 'visit/south.txt' }] },
   ]);
 });
 
 test('with a name it prints the file, or writes it where -o says', async () => {
-  expect(await run(parts, ['get', token, 'north.txt'])).toEqual({ code: 0, stdout: 'north', stderr: '' });
+  expect(await run(parts, ['get', token, 'visit/north.txt'])).toEqual({
+    code: 0,
+    stdout: 'north',
+    stderr: '',
+  });
   const path = join(folder, 'copy.txt');
-  expect(await run(parts, ['get', token, 'south.txt', '-o', path])).toMatchObject({ code: 0, stdout: '' });
+  expect(await run(parts, ['get', token, 'visit/south.txt', '-o', path])).toMatchObject({
+    code: 0,
+    stdout: '',
+  });
   expect(readFileSync(path, 'utf8')).toBe('south');
 });
 
 test('a missing file or operation is reported, and nothing is written', async () => {
   const path = join(folder, 'none.txt');
-  const missing = await run(parts, ['get', token, 'west.txt', '-o', path]);
+  const missing = await run(parts, ['get', token, 'visit/west.txt', '-o', path]);
   expect(missing).toMatchObject({ code: 4, stdout: '' });
   expect(missing.stderr).toContain('west.txt');
   expect(await run(parts, ['get', 'no-such-token', 'x', '-o', path])).toMatchObject({ code: 4 });
-  expect(await run(parts, ['get', token, 'north.txt', '-o', join(folder, 'no', 'folder')])).toMatchObject({
+  expect(
+    await run(parts, ['get', token, 'visit/north.txt', '-o', join(folder, 'no', 'folder')]),
+  ).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^longhaul: [^\n]*ENOENT[^\n]*\n$/),
   });

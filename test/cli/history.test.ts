@@ -36,7 +36,7 @@ let project: PipelineProject;
 /** A failed operation. */
 let token: string;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   token = await project.client.start('release', { branch: SECRET_ARGUMENT });
   await project.client.until(token, 'completed');
 }, PROCESSES_MS);

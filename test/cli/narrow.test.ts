@@ -27,7 +27,7 @@ jobs:
 let project: PipelineProject;
 let token: string;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   token = await project.client.start('wide', {});
 }, PROCESSES_MS);
 afterAll(() => project?.stop());

@@ -23,7 +23,7 @@ jobs:
 let project: PipelineProject;
 let token: string;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
   token = await project.client.start('long', {});
   await project.client.until(token, 'completed');
 }, PROCESSES_MS);

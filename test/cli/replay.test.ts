@@ -22,6 +22,7 @@ let token: string;
 let file: string;
 
 beforeAll(async () => {
+  // Its own stack: a test replays all that ran on its task queue.
   stack = await TestStack.start();
   token = await stack.client.start('slow_compute', { seconds: 1 });
   await stack.client.until(token, 'completed');

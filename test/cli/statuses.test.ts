@@ -35,7 +35,7 @@ let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES, {
     LONGHAUL_PROJECT: resolve('test/cli/project'),
-    // Lists show all of a namespace.
+    // Its own namespace: lists show all of one.
     TEMPORAL_NAMESPACE: await newNamespace('statuses'),
   });
 }, PROCESSES_MS);

@@ -7,7 +7,7 @@ let parts: TestStack;
 let server: Part;
 const open = terminalOpener(() => parts);
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.serverOnSharedWorker();
   server = parts.parts[0]!;
 });
 afterAll(() => parts.stop());
@@ -75,20 +75,15 @@ describe('at a terminal', () => {
 });
 
 describe('a server that goes away', () => {
-  /** Ends the server in the middle of a watch, and starts another one on its port. */
-  async function restarted(signal: NodeJS.Signals): Promise<void> {
-    await server.end(signal);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    server = parts.server();
-  }
-
   test.each(['SIGKILL', 'SIGTERM'] as const)(
     'is waited for after %s, and the watch ends well',
     async (signal) => {
       const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '6', '--detach']);
       const running = start(parts, ['watch', token.trim()]);
       await eventually('it runs', () => running.stderr.includes('count primes'));
-      await restarted(signal);
+      await server.end(signal);
+      await eventually('it notices', () => running.stderr.includes('the server is gone'));
+      server = parts.server();
       const { code, stdout, stderr } = await running.ended;
       expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
       expect(JSON.parse(stdout)).toHaveProperty('primes');
@@ -100,7 +95,8 @@ describe('a server that goes away', () => {
     const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '5', '--detach']);
     const running = start(parts, ['watch', token.trim(), '--json']);
     await eventually('it runs', () => running.stdout.includes('count primes'));
-    await restarted('SIGKILL');
+    await server.end('SIGKILL');
+    server = parts.server();
     const tasks = documents(await running.ended);
     expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
     expect(tasks.at(-1)).toMatchObject({ status: 'completed' });

@@ -15,7 +15,7 @@ const LEFT = '\u001b[?25h\u001b[?1049l';
 let parts: TestStack;
 const open = terminalOpener(() => parts);
 beforeAll(async () => {
-  // Lists show all of a namespace.
+  // Its own namespace: lists show all of one.
   parts = await TestStack.start({ TEMPORAL_NAMESPACE: await newNamespace('top') });
 }, PROCESSES_MS);
 afterAll(() => parts?.stop());

@@ -7,7 +7,7 @@ let parts: TestStack;
 let server: Part;
 const open = terminalOpener(() => parts);
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.serverOnSharedWorker();
   server = parts.parts[0]!;
 });
 afterAll(() => parts.stop());

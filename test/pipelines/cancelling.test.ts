@@ -29,6 +29,7 @@ const STILL_RUNNING = 'being cancelled; still running: work / hold on';
 let project: PipelineProject;
 let plain: WireClient;
 beforeAll(async () => {
+  // Its own worker, which a test stops.
   project = await PipelineProject.start(PIPELINES);
   plain = project.client.with({});
 }, PROCESSES_MS);

@@ -31,6 +31,7 @@ jobs:
       - { name: First, run: 'echo "first $INPUT_WHO" >> "$INPUT_LEDGER"' }
       - name: Second
         run: |
+          echo "second for $INPUT_WHO"
           echo "second $INPUT_WHO" >> "$INPUT_LEDGER"
           [ -e "$INPUT_LEDGER.fixed" ] || { [ "$INPUT_WAITS" = true ] && exec sleep 600; exit 1; }
 `;
@@ -66,6 +67,8 @@ const PIPELINES = {
 
 let project: PipelineProject;
 let tokens: Record<string, string>;
+/** An operation whose step runs on. */
+let open: string;
 /** Operations that resume those of the same names. */
 const resumed: Record<string, string> = {};
 const storage = openStorage({ home: process.env['LONGHAUL_HOME']! });
@@ -76,6 +79,7 @@ const itemsOf = (count: number) => Array.from({ length: count }, (_, at) => `${a
 const worker = () => project.parts.parts.find((part) => part.process.spawnargs.at(-1) === 'worker')!;
 
 beforeAll(async () => {
+  // Its own worker, which ends before the tests.
   project = await PipelineProject.start(PIPELINES);
   const { client } = project;
   const start: Record<string, () => Promise<string>> = {
@@ -108,6 +112,8 @@ beforeAll(async () => {
   const ends: Record<string, string> = { canceled: 'cancelled', partial: 'cancelled' };
   for (const [name, token] of Object.entries(tokens))
     await client.until(token, ends[name] ?? 'completed', OUTAGE_MS);
+  open = await project.startOn('two_jobs', 'open', { waits: true });
+  await running('open');
   rmSync(join(project.folder, 'lost.yml'));
   await worker().end('SIGKILL');
   for (const name of Object.keys(tokens)) writeFileSync(join(project.ledgers, `${name}.fixed`), '');
@@ -211,6 +217,30 @@ describe('without a worker', () => {
     expect(await storedKeys(`${token}/each[22-43]`)).not.toEqual([]);
     const log = await call('operation_get', { token, view: 'logs', step: 'each[3]/check' });
     expect(log.structuredContent.log.lines[0].text).toBe('checks 3');
+  });
+
+  test('the log of a running step is read by its name, and which step is meant is unknown', async () => {
+    const logOf = (args: object) => call('operation_get', { token: open, view: 'logs', ...args });
+    const page = await eventually('it is stored', async () => {
+      const { structuredContent } = await logOf({ step: 'two/2' });
+      return structuredContent.log.lines.length > 0 ? structuredContent.log : undefined;
+    });
+    expect(page).toMatchObject({
+      lines: [{ text: 'second for nobody' }],
+      is_at_end: true,
+      is_complete: false,
+    });
+    expect((await logOf({ cursor: page.cursor })).structuredContent.log).toMatchObject({
+      is_complete: false,
+    });
+    expect(await logOf({})).toMatchObject({
+      isError: true,
+      _meta: { 'longhaul/error': { kind: 'unavailable', retryable: true } },
+    });
+    await (await project.parts.temporal()).workflow.getHandle(open).terminate('a test');
+    await project.client.until(open, 'completed');
+    const ended = await logOf({ step: 'two/2', tail: 1 });
+    expect(ended.structuredContent.log).toMatchObject({ is_complete: true });
   });
 
   test('a lost value costs the list of steps and the resume, not the record or a list', async () => {

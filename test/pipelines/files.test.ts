@@ -19,7 +19,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start({
+  project = await PipelineProject.shared({
     waits: waits('first'),
     broken: 'jobs:\n  a:\n    steps:\n      - rnu: echo hello\n',
     twin_of_greet: 'name: greet\njobs: { a: { steps: [{ run: echo }] } }',

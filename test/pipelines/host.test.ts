@@ -37,6 +37,7 @@ describe('a host', () => {
 
   test('has a worker that polls the shared queue and the two of its own', async () => {
     const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
+    // Its own stack on a home of its own: a host is a home.
     const parts = await TestStack.start({ LONGHAUL_HOME: home, LONGHAUL_MAX_STEPS: '1' });
     try {
       const host = await eventually('it has an ID', (): string | undefined =>

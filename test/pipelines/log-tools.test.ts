@@ -40,7 +40,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
@@ -224,25 +224,4 @@ describe('what can not be answered is refused, saying why', () => {
     const result = await call('operation_resume', { token });
     expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'wrong_state' } } });
   });
-});
-
-test('logs can be read while no worker is there', async () => {
-  const token = await talking('alone');
-  const { cursor } = await logs({ token, tail: 1 });
-  const worker = project.parts.parts.at(-1)!;
-  await worker.end('SIGKILL');
-  expect(texts(await logs({ token, step: 'build/1', from_line: 300 }))).toEqual(['install 300', 'half']);
-  expect(await logs({ token, cursor })).toMatchObject({
-    step: 'build/1',
-    is_at_end: true,
-    is_complete: false,
-  });
-  expect(await callLogs({ token })).toMatchObject({
-    isError: true,
-    _meta: { 'longhaul/error': { kind: 'unavailable', retryable: true } },
-  });
-  const temporal = await project.parts.temporal();
-  await temporal.workflow.getHandle(token).terminate();
-  await project.client.until(token, 'completed');
-  expect(await logs({ token, step: 'build/1', tail: 1 })).toMatchObject({ is_complete: true });
 });

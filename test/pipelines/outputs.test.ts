@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { STATE_MEMO } from '../../operations/wire.js';
 import { planResume } from '../../pipelines/resume.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
 jest.setTimeout(STACK_MS);
@@ -85,9 +86,9 @@ ${DEPLOY}
   count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
 `),
   out_secret: `
-secrets: [PIN]
+secrets: [SHARED]
 ${withTotal(`
-  count: { outputs: [n], steps: [{ run: '${write('n', 'PIN')}' }] }
+  count: { outputs: [n], steps: [{ run: '${write('n', 'SHARED')}' }] }
 `)}
 `,
   out_resumed: withTotal(`
@@ -102,7 +103,7 @@ ${withTotal(`
 let project: PipelineProject;
 let ledgers = 0;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_PIN: '271828' });
+  project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
@@ -211,7 +212,7 @@ test('a job that runs in any case is checked too, and both failures are named', 
 test('a value that a masked secret has spoilt is shown masked', async () => {
   const text = textOf(await project.finish(await project.startOn('out_secret', 'secret')));
   expect(text).toContain('expected integer, written as JSON; got "***"; secrets in it are masked as ***');
-  expect(text).not.toContain('271828');
+  expect(text).not.toContain(SHARED_SECRET);
   expect(project.lines('secret')).toEqual([]);
 });
 

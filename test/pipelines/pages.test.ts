@@ -59,7 +59,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start({ squares: SQUARES, repaired: REPAIRED, asking: ASKING });
+  project = await PipelineProject.shared({ squares: SQUARES, repaired: REPAIRED, asking: ASKING });
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 

@@ -44,7 +44,7 @@ ${NEVER}
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start({ paged: PAGED });
+  project = await PipelineProject.shared({ paged: PAGED });
 }, STACK_MS);
 afterAll(() => project?.stop());
 

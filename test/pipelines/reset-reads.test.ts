@@ -30,7 +30,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start({ counting: COUNTING });
+  project = await PipelineProject.shared({ counting: COUNTING });
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 

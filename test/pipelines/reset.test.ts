@@ -103,6 +103,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
+  // Its own worker, which a test kills.
   project = await PipelineProject.start(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());

@@ -62,7 +62,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 

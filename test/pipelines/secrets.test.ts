@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
+import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, textOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 const PIPELINES = {
   secretive: `
-secrets: [API_KEY]
+secrets: [SHARED]
 inputs: { properties: { ledger: { type: string } } }
 outputs: { key: only.key }
 jobs:
@@ -17,10 +18,10 @@ jobs:
     artifacts: ['file-*']
     steps:
       - run: |
-          echo "the key is $API_KEY"
-          printf '%s' "\${API_KEY:0:5}"; sleep 0.5; printf '%s\\n' "\${API_KEY:5}"
-          echo "key=$API_KEY" >> "$LONGHAUL_OUTPUT"
-          touch "file-$API_KEY"
+          echo "the key is $SHARED"
+          printf '%s' "\${SHARED:0:5}"; sleep 0.5; printf '%s\\n' "\${SHARED:5}"
+          echo "key=$SHARED" >> "$LONGHAUL_OUTPUT"
+          touch "file-$SHARED"
 `,
   missing_secret: `
 secrets: [NOT_SET_ANYWHERE]
@@ -32,7 +33,7 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_API_KEY: 's3cr3t-value-1234' });
+  project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
@@ -45,8 +46,9 @@ test('a secret is seen by the step and by nobody else', async () => {
   const log = join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'only', '1');
   expect(readFileSync(log, 'utf8')).toBe('the key is ***\n***\n');
   const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
-  expect(JSON.stringify(events)).not.toContain('s3cr3t');
-  expect(JSON.stringify(events)).not.toContain(Buffer.from('s3cr3t').toString('base64').slice(0, 7));
+  const start = SHARED_SECRET.slice(0, 6);
+  expect(JSON.stringify(events)).not.toContain(start);
+  expect(JSON.stringify(events)).not.toContain(Buffer.from(start).toString('base64').slice(0, 7));
 });
 
 test('a secret that is missing fails the job before its first step, and says what to set', async () => {

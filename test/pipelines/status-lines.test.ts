@@ -42,7 +42,7 @@ const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES);
+  project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 

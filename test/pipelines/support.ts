@@ -31,21 +31,34 @@ export class PipelineProject {
     readonly parts: TestStack,
   ) {}
 
-  /** @param pipelines name of the file, without extension -> text */
-  static async start(
+  /**
+   * A server of these pipelines on the run's shared worker.
+   *
+   * @param pipelines name of the file, without extension -> text
+   */
+  static shared(pipelines: Record<string, string>): Promise<PipelineProject> {
+    return PipelineProject.on(pipelines, (environment) => TestStack.serverOnSharedWorker(environment));
+  }
+
+  /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */
+  static start(
     pipelines: Record<string, string>,
-    environment: Record<string, string> = {},
+    settings: Record<string, string> = {},
+  ): Promise<PipelineProject> {
+    return PipelineProject.on(pipelines, (environment) =>
+      TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...environment, ...settings }),
+    );
+  }
+
+  private static async on(
+    pipelines: Record<string, string>,
+    start: (environment: Record<string, string>) => Promise<TestStack>,
   ): Promise<PipelineProject> {
     const root = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
     const folder = join(root, 'pipelines');
     mkdirSync(folder);
     writePipelines(folder, pipelines);
-    const parts = await TestStack.start({
-      LONGHAUL_PIPELINE_FOLDERS: folder,
-      LONGHAUL_MAX_STEPS: '8',
-      ...environment,
-    });
-    return new PipelineProject(root, folder, parts);
+    return new PipelineProject(root, folder, await start({ LONGHAUL_PIPELINE_FOLDERS: folder }));
   }
 
   get client() {

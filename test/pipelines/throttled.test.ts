@@ -27,6 +27,7 @@ let proxy: TemporalProxy;
 let project: PipelineProject;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
+  // Its own stack, whose calls to Temporal go through the proxy.
   project = await PipelineProject.start({ long: PIPELINE }, { TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {
