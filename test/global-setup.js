@@ -49,14 +49,13 @@ async function startSharedStack(home) {
     NODE_OPTIONS: '',
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
-    LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data'),
     LONGHAUL_TASK_QUEUE: taskQueue,
     LONGHAUL_PORT: String(port),
     // Tests of several files hold steps at once.
     LONGHAUL_MAX_STEPS: '32',
   };
   const start = (command) =>
-    launch([process.execPath, resolve('dist/bin/longhaul.js'), command], {
+    launch([process.execPath, resolve('dist/cli/main.js'), command], {
       home,
       log: `shared-${command}`,
       environment,

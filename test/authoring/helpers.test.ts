@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { Caller } from '../operation-tools/support.js';
@@ -14,6 +13,7 @@ jest.setTimeout(PROCESSES_MS);
 let parts: TestStack;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-authoring-'));
 beforeAll(async () => {
+  // Its own project, whose workflows have maximum durations of seconds.
   parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/authoring/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
@@ -169,8 +169,8 @@ describe('cleanup', () => {
 describe('the maximum duration', () => {
   test('pauses while only people are awaited, and resumes afterwards', async () => {
     const taskId = await parts.client.start('patient', { seconds: 30 });
-    await parts.client.until(taskId, 'input_required');
-    await sleep(4_500);
+    const { createdAt } = await parts.client.until(taskId, 'input_required');
+    await eventually('its maximum of 3 s has passed', () => Date.now() - Date.parse(createdAt) > 4_000);
     expect((await parts.client.get(taskId)).status).toBe('input_required');
     await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { go: true } });
     await parts.client.until(taskId, 'working');

@@ -10,6 +10,7 @@ import { TestStack } from '../support/test-stack.js';
 const folders: string[] = [];
 let parts: TestStack;
 beforeAll(async () => {
+  // Its own project, whose tools have odd arguments.
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
 }, PROCESSES_MS);
 afterAll(async () => {

@@ -117,6 +117,7 @@ beforeAll(async () => {
   writeTool('first', 'one');
   write('tools/broken_at_start.ts', 'export default {');
   write('workflows/broken_at_start.ts', 'export async function broken_at_start() { return {');
+  // Its own project, whose files the tests edit.
   parts = await TestStack.start({
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),

@@ -60,12 +60,6 @@ test.each([
   expect(await echoed('--text=x', ...flags)).toContain(message);
 });
 
-test('6: the maximum duration of the tool passed', async () => {
-  const { code, stderr } = await run(parts, ['call', 'too_long']);
-  expect(stderr).toMatch(/1 s/);
-  expect(code).toBe(6);
-});
-
 test('a form of every kind of field is filled in at a terminal', async () => {
   terminal = new Terminal(parts, ['call', 'survey']);
   await terminal.at('◆  What would you like?', KEYS.enter);

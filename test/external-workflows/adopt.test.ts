@@ -35,7 +35,10 @@ let clients: ProtocolClient[];
 let temporal: Client;
 
 beforeAll(async () => {
-  [parts, odd] = await Promise.all([TestStack.start({ LONGHAUL_PROJECT: PROJECT }), startOddWorker(QUEUE)]);
+  [parts, odd] = await Promise.all([
+    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: PROJECT }),
+    startOddWorker(QUEUE),
+  ]);
   clients = protocolClients(parts.base);
   temporal = await parts.temporal();
 }, PROCESSES_MS);

@@ -68,7 +68,10 @@ async function startRuns(): Promise<void> {
 }
 
 beforeAll(async () => {
-  [parts, odd] = await Promise.all([TestStack.start({ LONGHAUL_PROJECT: PROJECT }), startOddWorker(QUEUE)]);
+  [parts, odd] = await Promise.all([
+    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: PROJECT }),
+    startOddWorker(QUEUE),
+  ]);
   client = plainClient(stateless(`${parts.base}/mcp`, {}));
   temporal = await parts.temporal();
   await startRuns();

@@ -39,6 +39,7 @@ beforeAll(async () => {
   environment = { TEMPORAL_NAMESPACE: namespace, LONGHAUL_PROJECT: project };
   [worker, parts] = await Promise.all([
     ExternalWorker.start('go', { taskQueue: 'orders', environment: { TEMPORAL_NAMESPACE: namespace } }),
+    // Its own namespace, whose only runs are the page's.
     TestStack.start(environment),
   ]);
 }, INSTALL_MS);

@@ -37,7 +37,7 @@ beforeAll(async () => {
       (_all, queue: string) => `task-queue: ${queues[queue]!.taskQueue}`,
     ),
   ]);
-  parts = await TestStack.start({ LONGHAUL_PROJECT: projectOf(Object.fromEntries(tools)) });
+  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: projectOf(Object.fromEntries(tools)) });
   clients = protocolClients(parts.base);
   rows = join(java!.folder, 'rows.csv');
   const lines = Array.from({ length: 400 }, (_, index) => `${index},user${index}@example.com,1.50`);

@@ -40,6 +40,7 @@ beforeAll(async () => {
   });
   await connection.close();
   [parts, odd] = await Promise.all([
+    // Its own worker, which a test kills.
     TestStack.start({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
     startOddWorker(QUEUE),
   ]);

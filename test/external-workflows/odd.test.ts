@@ -95,7 +95,7 @@ let client: ProtocolClient;
 
 beforeAll(async () => {
   [parts, odd] = await Promise.all([
-    TestStack.start({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
+    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
     startOddWorker(QUEUE),
   ]);
   clients = protocolClients(parts.base);

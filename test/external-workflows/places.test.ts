@@ -70,7 +70,7 @@ describe('another namespace', () => {
       'nowhere.yaml': `workflow: { type: Echo, task-queue: ${QUEUE}, namespace: nowhere-${QUEUE} }\n`,
     });
     [parts, odd] = await Promise.all([
-      TestStack.start({ LONGHAUL_PROJECT: project }),
+      TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: project }),
       startOddWorker(QUEUE, namespace),
     ]);
   }, PROCESSES_MS);
@@ -129,7 +129,7 @@ describe('a payload codec', () => {
 
   const start = async (environment: Record<string, string>) => {
     const project = projectOf(toolsIn());
-    parts = await TestStack.start({ LONGHAUL_PROJECT: project, ...environment });
+    parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: project, ...environment });
     return plain(parts);
   };
   /** Runs all that has values: arguments, a query, an update, results and failures. */

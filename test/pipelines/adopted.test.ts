@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { processIdentity } from '../../platform/process-identity.js';
 import { eventually, kill } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
@@ -35,23 +35,34 @@ const MAXIMUM_MS = 24_000;
 let project: PipelineProject;
 let home: string;
 let worker: Part;
-beforeEach(async () => {
+/** Name of the test's ledger. */
+let ledger: string;
+let tests = 0;
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'longhaul-adopted-'));
+  // Its own worker, which each test kills, and a home for the steps that it adopts.
   project = await PipelineProject.start(PIPELINES, { LONGHAUL_HOME: home });
   worker = project.parts.parts.find(({ process }) => process.spawnargs.at(-1) === 'worker')!;
 }, PROCESSES_MS);
-afterEach(async () => {
+beforeEach(() => {
+  tests += 1;
+  ledger = `ledger-${tests}`;
+  if (!project.parts.parts.includes(worker)) worker = project.parts.worker();
+});
+afterEach(() => {
   for (const pid of running()) kill(pid);
+});
+afterAll(async () => {
   await project?.stop();
   rmSync(home, { recursive: true, force: true });
 });
 
-const running = () => processesOn(join(project.ledgers, 'ledger'));
+const running = () => processesOn(join(project.ledgers, ledger));
 
 /** Starts a pipeline, and kills the worker once its step runs. */
 async function orphan(tool: string): Promise<string> {
-  const token = await project.startOn(tool, 'ledger');
-  await project.reaches('ledger', 'started');
+  const token = await project.startOn(tool, ledger);
+  await project.reaches(ledger, 'started');
   await worker.end('SIGKILL');
   return token;
 }
@@ -63,7 +74,7 @@ async function adopt(): Promise<void> {
 }
 
 async function expectNothingLeft(lines: string[]): Promise<void> {
-  expect(project.lines('ledger')).toEqual(lines);
+  expect(project.lines(ledger)).toEqual(lines);
   await eventually('no process of the step is left', () => running().length === 0);
   await eventually('its end is reported', () => readdirSync(join(home, 'running-steps')).length === 0);
 }
@@ -97,7 +108,7 @@ test("the step's timeout-minutes", async () => {
 test("the step's timeout-minutes, while there is no worker: its launcher ends it", async () => {
   const token = await orphan('limited');
   await eventually('it has ended', () => running().length === 0);
-  expect(project.lines('ledger')).toEqual(['started', 'cleaned']);
+  expect(project.lines(ledger)).toEqual(['started', 'cleaned']);
   await adopt();
   const result = await project.finish(token);
   expect(textOf(result)).toContain('it took longer than its timeout-minutes of 0.4 min');
@@ -117,7 +128,7 @@ test("the pipeline's timeout-minutes, while there is no worker: the next one end
   const token = await orphan('short');
   const { startTime } = await (await project.parts.temporal()).workflow.getHandle(token).describe();
   await eventually('it has passed', () => Date.now() - startTime.getTime() > MAXIMUM_MS + 1_000);
-  expect(project.lines('ledger')).toEqual(['started']);
+  expect(project.lines(ledger)).toEqual(['started']);
   await adopt();
   const result = await project.finish(token);
   expect(result.isError).toBe(true);
@@ -130,7 +141,7 @@ test('an operator who terminates the workflow while there is no worker', async (
   await (await project.parts.temporal()).workflow.getHandle(token).terminate('by the test');
   expect(running()).not.toEqual([]);
   await adopt();
-  await eventually('the step has cleaned up', () => project.lines('ledger').includes('cleaned'));
+  await eventually('the step has cleaned up', () => project.lines(ledger).includes('cleaned'));
   await expectNothingLeft(['started', 'cleaned']);
 });
 
@@ -152,8 +163,8 @@ test.each(['with a worker', 'without one'])(
     expect(question.params.message).toContain('the process that watched over it was killed');
     await eventually('no process of the step is left', () => running().length === 0);
     await project.client.answer(token, key, { action: 'accept', content: { decision: 'run_again' } });
-    await project.reaches('ledger', 'started', 2);
-    project.letGo('ledger');
+    await project.reaches(ledger, 'started', 2);
+    project.letGo(ledger);
     expect((await project.finish(token)).isError).toBeUndefined();
     await expectNothingLeft(['started', 'started', 'ended']);
   },
@@ -163,8 +174,8 @@ test('kill -9 of its launcher: an idempotent step runs again', async () => {
   const token = await orphan('repeatable');
   await adopt();
   killLauncher();
-  await project.reaches('ledger', 'started', 2);
-  project.letGo('ledger');
+  await project.reaches(ledger, 'started', 2);
+  project.letGo(ledger);
   expect((await project.finish(token)).isError).toBeUndefined();
   await expectNothingLeft(['started', 'started', 'ended']);
 });

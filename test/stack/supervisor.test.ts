@@ -1,196 +1,106 @@
-import { createServer, type Server } from 'node:http';
+/** A stack under `longhaul up`: it serves, starts its parts again, and is alone on its home until `longhaul down`. */
 import { getPriority } from 'node:os';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { STACK_MS } from '../support/limits.js';
-import { eventually, isRunning, kill, TestHome } from './cli-process.js';
+import { eventually, isRunning, kill, TestHome, type CommandRun } from './cli-process.js';
 
 jest.setTimeout(STACK_MS);
 
-/** Whether something listens on the port. */
-function listens(server: Server, port: number): Promise<boolean> {
-  if (server.listening) return Promise.resolve(true);
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => resolve(true));
-  });
-}
-
 let home: TestHome;
-beforeEach(async () => {
-  home = await TestHome.create();
-});
-afterEach(() => home.remove());
 
-test('up serves, and says where and how to add it to a client', async () => {
-  const run = await home.up();
-  expect(await home.isReady()).toBe(true);
-  expect(run.stdout()).toContain(`${home.url}/mcp`);
-  expect(run.stdout()).toContain(`claude mcp add --transport http longhaul ${home.url}/mcp`);
-  expect(run.stdout()).toContain('code --add-mcp');
-  expect(run.stdout()).toContain('.cursor/mcp.json');
-  expect(run.stdout()).toContain(home.state().temporalUiUrl);
-  expect(home.state()).toMatchObject({
-    temporalAddress: `127.0.0.1:${home.temporalPort}`,
-    mcpUrl: `${home.url}/mcp`,
-    supervisorPid: run.pid,
+describe('a stack that runs', () => {
+  let run: CommandRun;
+  beforeAll(async () => {
+    home = await TestHome.create();
+    run = await home.up();
+  });
+  afterAll(() => home.remove());
+
+  test('up serves, and says where and how to add it to a client', async () => {
+    expect(await home.isReady()).toBe(true);
+    expect(run.stdout()).toContain(`${home.url}/mcp`);
+    expect(run.stdout()).toContain(`claude mcp add --transport http longhaul ${home.url}/mcp`);
+    expect(run.stdout()).toContain('code --add-mcp');
+    expect(run.stdout()).toContain('.cursor/mcp.json');
+    expect(run.stdout()).toContain(home.state().temporalUiUrl);
+    expect(home.state()).toMatchObject({
+      temporalAddress: `127.0.0.1:${home.temporalPort}`,
+      mcpUrl: `${home.url}/mcp`,
+      supervisorPid: run.pid,
+    });
+  });
+
+  test('a second up on the same home is refused, naming the one that runs', async () => {
+    const second = home.run(['up']);
+    expect(await second.ended).toBe(1);
+    expect(second.stderr()).toContain(`${home.url}/mcp`);
+    expect(second.stderr()).toContain(`PID ${run.pid}`);
+    expect(second.stderr().trim().split('\n')).toHaveLength(1);
+    expect(await home.isReady()).toBe(true);
+  });
+
+  test('starts and reads of operations come before work: the worker has the lowest priority', async () => {
+    const { temporal, server, worker } = home.parts();
+    expect(getPriority(worker)).toBeGreaterThan(getPriority(server));
+    expect(getPriority(temporal)).toBe(getPriority(server));
+  });
+
+  test('a killed worker, server or Temporal is started again, on the same ports', async () => {
+    for (const part of ['worker', 'server', 'temporal'] as const) {
+      const pid = home.parts()[part];
+      kill(pid);
+      const next = await eventually(`another ${part}`, () => {
+        const now = home.parts()[part];
+        return now !== pid && isRunning(now) && now;
+      });
+      expect(isRunning(pid)).toBe(false);
+      expect(next).not.toBe(pid);
+    }
+    await eventually('ready again', () => home.isReady());
+    expect(home.state().temporalAddress).toBe(`127.0.0.1:${home.temporalPort}`);
+  });
+
+  test('a server that is killed again and again, seconds apart, is started at once each time', async () => {
+    const before = run.stderr().length;
+    for (let kills = 1; kills <= 5; kills++) {
+      const pid = home.parts().server;
+      kill(pid);
+      await eventually('another server', () => home.parts().server !== pid);
+      await eventually('ready again', () => home.isReady());
+    }
+    const restarts = run
+      .stderr()
+      .slice(before)
+      .match(/The MCP server ended with .*/g);
+    expect(restarts).toEqual(Array(5).fill('The MCP server ended with signal SIGKILL; starting it again.'));
   });
 });
 
-test('a killed worker, server or Temporal is started again, on the same ports', async () => {
-  await home.up();
-  for (const part of ['worker', 'server', 'temporal'] as const) {
-    const pid = home.parts()[part];
-    kill(pid);
-    const next = await eventually(`another ${part}`, () => {
-      const now = home.parts()[part];
-      return now !== pid && isRunning(now) && now;
-    });
-    expect(isRunning(pid)).toBe(false);
-    expect(next).not.toBe(pid);
-  }
-  await eventually('ready again', () => home.isReady());
-  expect(home.state().temporalAddress).toBe(`127.0.0.1:${home.temporalPort}`);
-});
+describe('the end of a stack', () => {
+  beforeEach(async () => {
+    home = await TestHome.create();
+  });
+  afterEach(() => home.remove());
 
-test('starts and reads of operations come before work: the worker has the lowest priority', async () => {
-  await home.up();
-  const { temporal, server, worker } = home.parts();
-  expect(getPriority(worker)).toBeGreaterThan(getPriority(server));
-  expect(getPriority(temporal)).toBe(getPriority(server));
-});
+  test('kill -9 of the supervisor leaves nothing running, and the next up starts cleanly', async () => {
+    const run = await home.up();
+    const pids = Object.values(home.parts());
+    kill(run.pid);
+    await eventually('nothing runs', () => !pids.some(isRunning));
+    await home.up();
+    expect(await home.isReady()).toBe(true);
+  });
 
-test('a server that is killed again and again, seconds apart, is started at once each time', async () => {
-  const run = await home.up();
-  for (let kills = 1; kills <= 5; kills++) {
-    const pid = home.parts().server;
-    kill(pid);
-    await eventually('another server', () => home.parts().server !== pid);
-    await eventually('ready again', () => home.isReady());
-  }
-  const restarts = run.stderr().match(/The MCP server ended with .*/g);
-  expect(restarts).toEqual(Array(5).fill('The MCP server ended with signal SIGKILL; starting it again.'));
-});
-
-test('a part that ends before it is ready is started ever more slowly, until it is ready', async () => {
-  const run = await home.up();
-  // Its port is taken the moment it is free: the next server can't start.
-  const { server } = home.parts();
-  const other = createServer();
-  kill(server);
-  await eventually('the port is taken', () => listens(other, home.port), 20_000);
-  await eventually('it backs off', () => run.stderr().includes('starting it again in 1.6 s'));
-  const pausesOf = () =>
-    [...run.stderr().matchAll(/The MCP server ended .*again in ([\d.]+) s/g)].map(([, s]) => s);
-  expect(pausesOf().slice(0, 4)).toEqual(['0.2', '0.4', '0.8', '1.6']);
-  other.close();
-  await eventually('ready again', () => home.isReady());
-  kill(home.parts().server);
-  await eventually('at once', () => run.stderr().match(/SIGKILL; starting it again\./g)?.length === 2);
-});
-
-test('SIGTERM ends everything within 10 s', async () => {
-  const run = await home.up();
-  const pids = Object.values(home.parts());
-  const startedMs = Date.now();
-  run.process.kill('SIGTERM');
-  expect(await run.ended).toBe(0);
-  expect(Date.now() - startedMs).toBeLessThan(11_000);
-  expect(pids.filter(isRunning)).toEqual([]);
-  expect(home.state()).toEqual({});
-});
-
-test('Ctrl-C, which reaches the whole process group, ends everything in order', async () => {
-  const run = await home.up({}, { detached: true });
-  const pids = Object.values(home.parts());
-  process.kill(-run.pid, 'SIGINT');
-  expect(await run.ended).toBe(0);
-  expect(run.stderr()).not.toContain('starting it again');
-  expect(pids.filter(isRunning)).toEqual([]);
-});
-
-test('a second Ctrl-C ends everything at once', async () => {
-  const run = await home.up();
-  const pids = Object.values(home.parts());
-  // A Temporal that is stopped can't drain: the first request alone would take its whole time.
-  process.kill(home.parts().temporal, 'SIGSTOP');
-  run.process.kill('SIGINT');
-  await eventually('the drain has begun', () => run.stderr().includes('Stopping'));
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const startedMs = Date.now();
-  run.process.kill('SIGINT');
-  expect(await run.ended).toBe(130);
-  expect(Date.now() - startedMs).toBeLessThan(6_000);
-  await eventually('nothing runs', () => !pids.some(isRunning));
-});
-
-test('kill -9 of the supervisor leaves nothing running, and the next up starts cleanly', async () => {
-  const run = await home.up();
-  const pids = Object.values(home.parts());
-  kill(run.pid);
-  await eventually('nothing runs', () => !pids.some(isRunning), 15_000);
-  await home.up();
-  expect(await home.isReady()).toBe(true);
-});
-
-test('parts that could not notice the end of their supervisor are ended by the next up', async () => {
-  const run = await home.up();
-  const left = home.parts();
-  for (const pid of [left.worker, left.server]) process.kill(pid, 'SIGSTOP');
-  kill(run.pid);
-  await eventually('the supervisor is gone', () => !isRunning(run.pid));
-  expect([left.worker, left.server].every(isRunning)).toBe(true);
-  await home.up();
-  expect([left.worker, left.server].some(isRunning)).toBe(false);
-});
-
-test('a second up on the same home is refused, naming the one that runs', async () => {
-  const run = await home.up();
-  const second = home.run(['up']);
-  expect(await second.ended).toBe(1);
-  expect(second.stderr()).toContain(`${home.url}/mcp`);
-  expect(second.stderr()).toContain(`PID ${run.pid}`);
-  expect(second.stderr().trim().split('\n')).toHaveLength(1);
-  expect(await home.isReady()).toBe(true);
-});
-
-test.each([
-  ['the MCP server', 'port', 'LONGHAUL_PORT', '--port'],
-  ['the embedded Temporal', 'temporalPort', 'LONGHAUL_TEMPORAL_PORT', '--temporal-port'],
-] as const)(
-  'a port in use by others is refused for %s, naming the setting',
-  async (_use, name, variable, flag) => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(home[name], '127.0.0.1', resolve));
-    try {
-      const run = home.run(['up']);
-      expect(await run.ended).toBe(1);
-      for (const part of [`port ${home[name]}`, variable, flag]) expect(run.stderr()).toContain(part);
-      expect(home.state()).toEqual({});
-    } finally {
-      other.close();
-    }
-  },
-);
-
-test('down ends the stack; with none running it says so', async () => {
-  const run = await home.up();
-  const pids = Object.values(home.parts());
-  const down = home.run(['down']);
-  expect(await down.ended).toBe(0);
-  expect(down.stdout()).toContain(`Ended the stack on ${home.path} (PID ${run.pid})`);
-  expect(await run.ended).toBe(0);
-  expect(pids.filter(isRunning)).toEqual([]);
-  const again = home.run(['down']);
-  expect(await again.ended).toBe(0);
-  expect(again.stdout()).toContain('No stack is running');
-});
-
-test('down leaves a foreign process alone that has got the PID of a dead part', async () => {
-  const { writeFileSync } = await import('node:fs');
-  writeFileSync(
-    `${home.path}/stack.json`,
-    JSON.stringify({ temporalPid: process.pid, workerPid: process.pid }),
-  );
-  expect(await home.run(['down']).ended).toBe(0);
-  expect(isRunning(process.pid)).toBe(true);
+  test('down ends the stack; with none running it says so', async () => {
+    const run = await home.up();
+    const pids = Object.values(home.parts());
+    const down = home.run(['down']);
+    expect(await down.ended).toBe(0);
+    expect(down.stdout()).toContain(`Ended the stack on ${home.path} (PID ${run.pid})`);
+    expect(await run.ended).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+    const again = home.run(['down']);
+    expect(await again.ended).toBe(0);
+    expect(again.stdout()).toContain('No stack is running');
+  });
 });

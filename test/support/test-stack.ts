@@ -15,8 +15,6 @@ const MAIN = resolve('dist/bin/longhaul.js');
 export const FIXTURES = resolve('test/fixtures/project');
 /** Secret `SHARED` of pipelines on the run's shared worker. */
 export const SHARED_SECRET = process.env['LONGHAUL_SECRET_SHARED']!;
-/** Data that tools of the run's shared stack may read. */
-const SHARED_SETTINGS = { LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') };
 /** Processes of the run's shared stack. */
 const SHARED_PARTS = ['server', 'worker'];
 
@@ -81,7 +79,7 @@ export class TestStack {
    */
   static async shared(): Promise<TestStack> {
     const { port, taskQueue } = sharedStack();
-    const stack = new TestStack(Number(port), SHARED_SETTINGS, taskQueue);
+    const stack = new TestStack(Number(port), {}, taskQueue);
     const logs = () =>
       SHARED_PARTS.map((part) => logTail(process.env['LONGHAUL_HOME']!, `shared-${part}`, 0).join('\n'));
     await eventually(
@@ -94,8 +92,7 @@ export class TestStack {
 
   /** A server of its own on the run's shared worker, for tests whose tools need no worker of their own. */
   static async serverOnSharedWorker(environment: Record<string, string> = {}): Promise<TestStack> {
-    const settings = { ...SHARED_SETTINGS, ...environment };
-    const stack = new TestStack(await freePort(), settings, sharedStack().taskQueue);
+    const stack = new TestStack(await freePort(), environment, sharedStack().taskQueue);
     stack.server();
     try {
       await stack.ready();
