@@ -55,7 +55,7 @@ async function startSharedStack(home) {
     LONGHAUL_MAX_STEPS: '32',
   };
   const start = (command) =>
-    launch([process.execPath, resolve('dist/cli/main.js'), command], {
+    launch([process.execPath, resolve('dist/bin/longhaul.js'), command], {
       home,
       log: `shared-${command}`,
       environment,
