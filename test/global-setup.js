@@ -1,9 +1,15 @@
-/** Starts one Temporal for the whole run, by the same built code that users get, unless test/temporal-postgres runs one. */
+/**
+ * Starts one Temporal for the whole run, by the same built code that users get, unless test/temporal-postgres runs one, and one
+ * server and worker that files share (`TestStack.shared()`).
+ */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { loadSettings } from '../dist/platform/config.js';
 import { keepRunning } from '../dist/stack/keep-running.js';
+import { launch } from '../dist/stack/launcher.js';
+import { isPortFree } from '../dist/stack/ports.js';
 import { startEmbeddedTemporal } from '../dist/stack/temporal-server.js';
 
 export default async function setUp() {
@@ -27,4 +33,37 @@ export default async function setUp() {
   process.env.LONGHAUL_WORKER_VERSIONING = 'false';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;
+  globalThis.longhaulTestShared = await startSharedStack(home);
+}
+
+/** Starts the shared server and worker. They end with Jest's process, and their logs are in the home of the run. */
+async function startSharedStack(home) {
+  const port = await freePort();
+  const taskQueue = `shared-${randomUUID()}`;
+  process.env.LONGHAUL_TEST_SHARED_PORT = String(port);
+  process.env.LONGHAUL_TEST_SHARED_TASK_QUEUE = taskQueue;
+  const project = resolve('test/fixtures/project');
+  const environment = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    LONGHAUL_PROJECT: project,
+    LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+    LONGHAUL_TASK_QUEUE: taskQueue,
+    LONGHAUL_PORT: String(port),
+  };
+  const start = (command) =>
+    launch([process.execPath, resolve('dist/cli/main.js'), command], {
+      home,
+      log: `shared-${command}`,
+      environment,
+    });
+  return Promise.all(['server', 'worker'].map(start));
+}
+
+/** A free port below those that freePort() of test/stack/cli-process.ts gives to Jest's workers. */
+async function freePort() {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 2_000);
+    if (await isPortFree('127.0.0.1', port)) return port;
+  }
 }

@@ -3,13 +3,17 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { Client } from '@temporalio/client';
+import { logTail } from '../../stack/log-files.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { endStepsOf } from './end-steps.js';
+import { PROCESSES_MS } from './limits.js';
 import { WireClient } from './mcp.js';
 import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/cli/main.js');
 export const FIXTURES = resolve('test/fixtures/project');
+/** Processes of the run's shared stack. */
+const SHARED_PARTS = ['server', 'worker'];
 
 /** One process of Longhaul. */
 export interface Part {
@@ -20,7 +24,6 @@ export interface Part {
 }
 
 export class TestStack {
-  readonly taskQueue = `test-${randomUUID()}`;
   /** Processes that no test has ended. */
   parts: Part[] = [];
   readonly client: WireClient;
@@ -31,6 +34,7 @@ export class TestStack {
   private constructor(
     readonly port: number,
     readonly environment: Record<string, string>,
+    readonly taskQueue = `test-${randomUUID()}`,
   ) {
     this.client = new WireClient(`${this.base}/mcp`);
   }
@@ -57,6 +61,24 @@ export class TestStack {
     const parts = new TestStack(port ?? (await freePort()), environment);
     parts.server();
     return parts;
+  }
+
+  /**
+   * The run's own server and worker (test/global-setup.js), once they are ready, for tests that change no settings and end no
+   * processes. `stop()` closes this file's connections to Temporal and leaves the processes running.
+   */
+  static async shared(): Promise<TestStack> {
+    const { LONGHAUL_TEST_SHARED_PORT: port, LONGHAUL_TEST_SHARED_TASK_QUEUE: taskQueue } = process.env;
+    if (!port || !taskQueue) throw new Error('test/global-setup.js has started no shared stack');
+    const stack = new TestStack(Number(port), {}, taskQueue);
+    const logs = () =>
+      SHARED_PARTS.map((part) => logTail(process.env['LONGHAUL_HOME']!, `shared-${part}`, 0).join('\n'));
+    await eventually(
+      () => `the shared stack is ready; ${logs().join('\n')}`,
+      () => stack.isReady(),
+      PROCESSES_MS,
+    );
+    return stack;
   }
 
   get base(): string {
@@ -112,11 +134,15 @@ export class TestStack {
       async () => {
         const dead = this.parts.find((part) => part.process.exitCode !== null);
         if (dead) throw new Error(`a part ended: ${dead.output()}`);
-        return fetch(`${this.base}/readyz`).then(
-          (response) => response.ok,
-          () => false,
-        );
+        return this.isReady();
       },
+    );
+  }
+
+  async isReady(): Promise<boolean> {
+    return fetch(`${this.base}/readyz`).then(
+      (response) => response.ok,
+      () => false,
     );
   }
 
