@@ -33,7 +33,6 @@ export default async function setUp() {
   process.env.LONGHAUL_WORKER_VERSIONING = 'false';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;
-  process.env.LONGHAUL_SECRET_SHARED = 's3cr3t-value-1234';
   globalThis.longhaulTestShared = await startSharedStack(home);
 }
 
@@ -51,11 +50,9 @@ async function startSharedStack(home) {
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
     LONGHAUL_TASK_QUEUE: taskQueue,
     LONGHAUL_PORT: String(port),
-    // Tests of several files hold steps at once.
-    LONGHAUL_MAX_STEPS: '32',
   };
   const start = (command) =>
-    launch([process.execPath, resolve('dist/bin/longhaul.js'), command], {
+    launch([process.execPath, resolve('dist/cli/main.js'), command], {
       home,
       log: `shared-${command}`,
       environment,

@@ -1,6 +1,5 @@
 /** Answers carry who gave them; questions for some callers only are answered by no one else, in the engine and in Temporal. */
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Engine, TemporalClient } from '../../engine/index.js';
@@ -20,7 +19,7 @@ import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-const ALICE = 'acme/alice';
+const ALICE = `acme/alice-${randomUUID()}`;
 const BOB = 'acme/bob';
 const YES = { action: 'accept', content: { ok: true } } as const;
 const home = process.env['LONGHAUL_HOME']!;
@@ -41,7 +40,7 @@ let engine: Engine;
 let strict: Engine;
 
 beforeAll(async () => {
-  stack = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/auth/project') });
+  stack = await TestStack.shared();
   temporal = await stack.temporal();
   const storage = openStorage({ home });
   const newEngine = async (operatorAnswers: boolean) => {
@@ -139,7 +138,9 @@ describe.each([0, 2])('a question for some callers, %d levels down,', (depth) =>
     await expect(by(ALICE, ['admin'])).rejects.toMatchObject({
       kind: 'forbidden',
       retryable: false,
-      message: expect.stringMatching(/who did not start the operation may answer; acme\/alice started it/),
+      message: expect.stringMatching(
+        /who did not start the operation may answer; acme\/alice-\S+ started it/,
+      ),
     });
     await expect(by(BOB, ['qa'])).rejects.toMatchObject({
       kind: 'forbidden',

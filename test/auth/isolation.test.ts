@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { addApiKey } from '../../platform/api-keys.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
@@ -69,6 +69,7 @@ beforeAll(async () => {
   const policy = join(folder, 'policy.yml');
   writeFileSync(policy, POLICY);
   proxy = await TemporalProxy.start(() => undefined);
+  // Own stack: with API keys and a policy, behind a proxy that records calls.
   stack = await TestStack.start({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
@@ -113,6 +114,7 @@ function callsAbout(token: string): string[] {
 
 /** Expects equal answers, by equal calls: those of a wait may come after its answer. */
 async function expectEqual(
+  verb: string,
   request: (key: string, token: string) => Promise<unknown>,
   key: string,
   foreign: string,
@@ -120,14 +122,14 @@ async function expectEqual(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     proxy.record();
-    const answer = async (token: string) => comparable(await request(key, token), token);
-    expect(await answer(foreign)).toBe(await answer(unknown));
+    const answer = async (token: string) => [verb, comparable(await request(key, token), token)];
+    expect(await answer(foreign)).toEqual(await answer(unknown));
     for (let look = 1; look <= LOOKS; look += 1) {
       if (callsAbout(foreign).join() === callsAbout(unknown).join()) return;
       await sleep(50);
     }
     // Late calls of the request before may have been recorded.
-    if (attempt === ATTEMPTS) expect(callsAbout(foreign)).toEqual(callsAbout(unknown));
+    if (attempt === ATTEMPTS) expect([verb, callsAbout(foreign)]).toEqual([verb, callsAbout(unknown)]);
   }
 }
 
@@ -209,24 +211,20 @@ const OLDER: Record<string, (key: string, token: string) => Promise<unknown>> = 
   })),
 };
 
-describe.each([
+test.each([
   ['MCP 2026-07-28', CURRENT],
   ['HTTP jobs', HTTP],
   ['MCP 2025-11-25', OLDER],
-])('%s', (_protocol, verbs) => {
-  test.each(Object.entries(verbs))(
-    '%s: what is of others answers like what never was',
-    async (_verb, request) => {
-      const { bob, other, reader, approver, operator } = keys;
-      for (const name of ['asking', 'ended'] as const) {
-        for (const key of [bob, other, reader, approver, operator])
-          await expectEqual(request, key, tokens[name], UNKNOWN);
-        const unknownId = workflowIds[name].replace(tokens[name], UNKNOWN);
-        for (const key of [bob, reader, approver, operator])
-          await expectEqual(request, key, workflowIds[name], unknownId);
-      }
-    },
-  );
+])('%s: in every verb, what is of others answers like what never was', async (_protocol, verbs) => {
+  const { bob, other, reader, approver, operator } = keys;
+  for (const [verb, request] of Object.entries(verbs))
+    for (const name of ['asking', 'ended'] as const) {
+      const unknownId = workflowIds[name].replace(tokens[name], UNKNOWN);
+      for (const key of [bob, other, reader, approver, operator])
+        await expectEqual(verb, request, key, tokens[name], UNKNOWN);
+      for (const key of [bob, reader, approver, operator])
+        await expectEqual(verb, request, key, workflowIds[name], unknownId);
+    }
 });
 
 test('the owner has them still, unchanged, and each verb distinguishes them from an unknown one', async () => {
@@ -271,7 +269,6 @@ test('lists have what is theirs, on every protocol', async () => {
     const text = await listed(keys.alice);
     return Object.values(tokens).every((token) => text.includes(token));
   });
-  expect((await listed(keys.alice)).split(tokens.asking).length).toBeGreaterThan(2);
   for (const key of [keys.bob, keys.other])
     for (const token of Object.values(tokens)) expect(await listed(key)).not.toContain(token);
 });
@@ -303,7 +300,7 @@ test("a session of 2025-11-25 is its caller's: with another key it is not found"
     error: { message: 'Session not found' },
   });
   expect((await thief.listen()).response.status).toBe(404);
-  expect((await client.request('tools/list')).result.tools.length).toBeGreaterThan(0);
+  expect((await client.request('tools/list')).result.tools).not.toEqual([]);
 });
 
 test("a cursor of one caller's list is refused from another", async () => {

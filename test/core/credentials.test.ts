@@ -35,6 +35,7 @@ test(
       copyFileSync(path(`${name}.key`), path('client.key'));
     };
     useCertificate('first');
+    // Own stack: its credentials change.
     const stack = await TestStack.start({
       TEMPORAL_ADDRESS: proxy.address,
       ...authority.clientVariables('client'),
@@ -85,6 +86,7 @@ test(
         `[profile.cluster]\naddress = "${proxy.address}"\napi_key = "${key}"\n[profile.cluster.tls]\nserver_ca_cert_path = "${path('ca.pem')}"\n`,
       );
     writeProfile('key-1');
+    // Own stack: its credentials change.
     const stack = await TestStack.start({
       TEMPORAL_ADDRESS: '',
       TEMPORAL_PROFILE: 'cluster',

@@ -11,6 +11,7 @@ const { EventType } = proto.temporal.api.enums.v1;
 let parts: TestStack;
 
 beforeAll(async () => {
+  // Own stack: a project whose histories are counted, without the shipped tools.
   parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/core/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',

@@ -2,17 +2,21 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TASKS, WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/test-stack.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { bodyOf, refusesEverything, refusesNulls, type Send } from './hostile-json.js';
 
 jest.setTimeout(STACK_MS);
 
 let home: TestHome;
+let parts: TestStack;
 beforeAll(async () => {
   home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+  parts = await TestStack.shared();
 });
-afterAll(() => home?.remove());
+afterAll(async () => {
+  await home?.remove();
+  await parts?.stop();
+});
 
 const ENVELOPE = JSON.stringify(new WireClient('', TASKS).envelope('x').params._meta);
 
@@ -32,7 +36,12 @@ describe.each(['2026-07-28', '2025-11-25'])('%s over stdio', (revision) => {
     return eventually(`an answer to ${method}`, () => answers().find((one) => one.id === id));
   };
   beforeAll(async () => {
-    run = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
+    run = home.run(['stdio'], {
+      ...process.env,
+      NODE_OPTIONS: '',
+      LONGHAUL_PROJECT: FIXTURES,
+      LONGHAUL_TASK_QUEUE: parts.taskQueue,
+    });
     if (revision === '2026-07-28') return;
     const client = '"capabilities":{},"clientInfo":{"name":"hostile","version":"1"}';
     await send('initialize', `"protocolVersion":"${revision}",${client}`);
@@ -61,6 +70,6 @@ describe.each(['2026-07-28', '2025-11-25'])('%s over stdio', (revision) => {
     write(`{"jsonrpc":"2.0","id":"long","method":"tools/list","params":{"x":"${'x'.repeat(11 << 20)}"}}`);
     const long = await eventually('it is answered', () => answers().find(({ id }) => id === null));
     expect(long.error).toMatchObject({ code: -32600, message: expect.stringContaining('10485760 bytes') });
-    expect((await send('tools/list', '"x":1')).result.tools.length).toBeGreaterThan(5);
+    expect((await send('tools/list', '"x":1')).result.tools).not.toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ import {
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_MAILBOX: 'true' });
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 

@@ -18,6 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-ledger-'));
 const up = () => home.up({ LONGHAUL_PROJECT: FIXTURES, ...namedTemporal() });
 const temporalPid = () => (namedTemporal() ? namedTemporalPid() : home.parts().temporal);
 
+// Own stack: the tests kill its processes.
 beforeAll(async () => {
   home = await TestHome.create();
   await up();

@@ -7,7 +7,7 @@ import { TestStack } from '../support/test-stack.js';
 const MB = 1_000_000;
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 

@@ -33,6 +33,7 @@ let stack: TestStack;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   proxy.rewrite = ({ method }) => (method === 'ListWorkflowExecutions' ? lateList : undefined);
+  // Own stack: a proxy changes Temporal's lists.
   stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {

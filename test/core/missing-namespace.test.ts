@@ -11,6 +11,7 @@ afterEach(async () => {
 });
 
 async function startParts(environment: Record<string, string>) {
+  // Own stack: its namespace is missing, or hidden.
   const stack = await TestStack.serverAlone(environment);
   ends.push(() => stack.stop());
   return { stack, worker: stack.worker() };

@@ -20,6 +20,7 @@ beforeAll(async () => {
       ? { code: 12, message: `unknown method ${method} for service ${service}` }
       : undefined,
   );
+  // Own stack: a proxy refuses calls that an old Temporal lacks.
   stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 
@@ -83,6 +83,18 @@ describe("what operators do in Temporal's own tools", () => {
     expect(second.createdAt).toBe(first.createdAt);
     expect(Date.parse(second.lastUpdatedAt)).toBeGreaterThan(Date.parse(first.lastUpdatedAt));
   });
+});
+
+test('a report each second adds no event to the history', async () => {
+  const { client } = parts;
+  const { workflow } = await parts.temporal();
+  const lengths = [1, 10].map(async (seconds) => {
+    const taskId = await client.start('slow_compute', { seconds });
+    await client.until(taskId, 'completed');
+    return (await workflow.getHandle(taskId).describe()).historyLength;
+  });
+  const [short, long] = await Promise.all(lengths);
+  expect(long).toBe(short);
 });
 
 test("a defect in the workflow's code keeps the task open, and says so", async () => {

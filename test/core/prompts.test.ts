@@ -7,7 +7,7 @@ jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 

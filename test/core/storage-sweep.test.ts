@@ -18,7 +18,7 @@ let parts: TestStack;
 let temporal: Client;
 let gone: string;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   temporal = await parts.temporal();
   gone = await purged();
 }, INSTALL_MS);

@@ -5,7 +5,7 @@ import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 

@@ -14,6 +14,7 @@ const UI = 'https://temporal.example.com/ui';
 describe('an operation that has failed', () => {
   let parts: TestStack;
   beforeAll(async () => {
+    // Own stack: with the address of a UI.
     parts = await TestStack.start({ LONGHAUL_TEMPORAL_UI: `${UI}/` });
   });
   afterAll(() => parts?.stop());

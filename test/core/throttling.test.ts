@@ -1,5 +1,5 @@
 /** A Temporal that limits requests: every third call is refused, or more than 50 in a second. */
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { NativeConnection } from '@temporalio/worker';
 import { isThrottled, retryDelayMs } from '../../platform/grpc-errors.js';
 import { eventually } from '../stack/cli-process.js';
@@ -10,9 +10,25 @@ import { TestStack } from '../support/test-stack.js';
 const REFUSAL = { code: 8, message: 'namespace rate limit exceeded' };
 const OPERATIONS = 20;
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+let proxy: TemporalProxy;
+let stack: TestStack;
+beforeAll(async () => {
+  proxy = await TemporalProxy.start(() => undefined);
+  // Own stack: a proxy refuses calls.
+  stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+}, PROCESSES_MS);
+afterAll(async () => {
+  await stack?.stop();
+  await proxy?.close();
+});
+
+let refusedBefore: number;
+const refusedCalls = () => proxy.refusedCalls - refusedBefore;
+beforeEach(() => {
+  refusedBefore = proxy.refusedCalls;
+});
+afterEach(() => {
+  proxy.decide = () => undefined;
 });
 
 function everyThird(): Decide {
@@ -36,10 +52,6 @@ test.each([
 ])(
   'where %s is refused, all operations complete, and every error of a call is retryable',
   async (_name, decide) => {
-    const proxy = await TemporalProxy.start(() => undefined);
-    ends.push(() => proxy.close());
-    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
-    ends.push(() => stack.stop());
     const { client } = stack;
     proxy.decide = decide();
     /** Data of the errors. */
@@ -80,7 +92,7 @@ test.each([
       Array.from({ length: OPERATIONS }, (_, index) => [`${index}.txt`]),
     );
     for (const data of errors) expect(data).toMatchObject({ kind: 'unavailable', retryable: true });
-    expect(proxy.refusedCalls).toBeGreaterThan(0);
+    expect(refusedCalls()).toBeGreaterThan(0);
   },
   PROCESSES_MS * 2,
 );
@@ -98,10 +110,6 @@ async function askedTask({ client }: TestStack) {
 test(
   'an answer that Temporal took counts as accepted, though its response was lost and the operation has ended by it',
   async () => {
-    const proxy = await TemporalProxy.start(() => undefined);
-    ends.push(() => proxy.close());
-    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
-    ends.push(() => stack.stop());
     const { client, taskId, key, read } = await askedTask(stack);
     proxy.decide = ({ method }) =>
       method === 'UpdateWorkflowExecution' ? { ...REFUSAL, isPassedOn: true } : undefined;
@@ -109,7 +117,7 @@ test(
     expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
     await eventually('it has completed', async () => (await read()).status === 'completed');
     expect((await read()).result.structuredContent).toMatchObject({ deleted: ['a.txt'] });
-    expect(proxy.refusedCalls).toBeGreaterThan(0);
+    expect(refusedCalls()).toBeGreaterThan(0);
   },
   PROCESSES_MS,
 );
@@ -117,11 +125,8 @@ test(
 test(
   'an update that Temporal aborts is followed by a signal, and counts',
   async () => {
-    const proxy = await TemporalProxy.start(() => undefined);
-    ends.push(() => proxy.close());
-    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
-    ends.push(() => stack.stop());
     for (const code of [2, 10, 13]) {
+      proxy.decide = () => undefined;
       const { client, taskId, key, read } = await askedTask(stack);
       proxy.decide = ({ method }) =>
         method === 'UpdateWorkflowExecution' ? { code, message: 'workflow update was aborted' } : undefined;
@@ -129,25 +134,23 @@ test(
       expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
       await eventually('it has completed', async () => (await read()).status === 'completed');
     }
-    expect(proxy.refusedCalls).toBeGreaterThan(2);
+    expect(refusedCalls()).toBeGreaterThan(2);
   },
   PROCESSES_MS,
 );
 
 test('the pause that Temporal asks for is read from the error of a long poll', async () => {
-  const proxy = await TemporalProxy.start(({ method }) =>
-    method === 'GetWorkflowExecutionHistory' ? { ...REFUSAL, retryAfterSeconds: 40 } : undefined,
-  );
-  ends.push(() => proxy.close());
+  proxy.decide = ({ method }) =>
+    method === 'GetWorkflowExecutionHistory' ? { ...REFUSAL, retryAfterSeconds: 40 } : undefined;
   const connection = await NativeConnection.connect({ address: proxy.address });
-  ends.push(() => connection.close());
   const error = await connection.workflowService
     .getWorkflowExecutionHistory({
       namespace: 'default',
       execution: { workflowId: 'any' },
       waitNewEvent: true,
     })
-    .catch((reason: unknown) => reason);
+    .catch((reason: unknown) => reason)
+    .finally(() => connection.close());
   expect(isThrottled(error)).toBe(true);
   expect(retryDelayMs(new Error('with a cause', { cause: error }))).toBe(40_000);
   expect(retryDelayMs(new Error('another'))).toBeUndefined();

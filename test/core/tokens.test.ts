@@ -27,7 +27,7 @@ const tokens = () => {
 let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());
@@ -55,12 +55,19 @@ test('is followed, collected and deleted under its token on every protocol', asy
     expect(headers.get('etag')).toBeTruthy();
     for (const link of [body.links.self, body.links.result, body.links.artifacts])
       expect([link, (await jobs.get(link)).status]).toEqual([link, 200]);
-    const status_ = await run(parts, ['status', token, '--json']);
-    expect([status_.code, JSON.parse(status_.stdout).taskId]).toEqual([0, token]);
-    const deleted = await run(parts, ['delete', token]);
-    expect([deleted.code, deleted.stdout.trim()]).toEqual([0, `${token} is deleted`]);
+    expect((await jobs.post(`${body.links.self}:delete`, {})).status).toBe(204);
     expect((await jobs.get(body.links.self)).status).toBe(404);
   }
+});
+
+test('the command line reads and deletes an operation under its token', async () => {
+  const [token = ''] = tokens();
+  await start(token);
+  await jobs.until(encodeURIComponent(token), 'succeeded');
+  const { code, stdout } = await run(parts, ['status', token, '--json']);
+  expect([code, JSON.parse(stdout).taskId]).toEqual([0, token]);
+  const deleted = await run(parts, ['delete', token]);
+  expect([deleted.code, deleted.stdout.trim()]).toEqual([0, `${token} is deleted`]);
 });
 
 describe('an address with a verb', () => {

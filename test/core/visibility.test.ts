@@ -19,6 +19,7 @@ let limited: string;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   proxy.record();
+  // Own stack: a second server shares its task queue.
   stack = await TestStack.start();
   const port = await freePort();
   limited = `http://127.0.0.1:${port}`;

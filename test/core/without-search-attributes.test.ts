@@ -32,6 +32,7 @@ async function startTemporal(attributes: readonly string[]): Promise<string> {
 }
 
 async function startStack(environment: Record<string, string>): Promise<TestStack> {
+  // Own stack: its namespace lacks search attributes, or a proxy refuses calls.
   const stack = await TestStack.start(environment);
   ends.push(() => stack.stop());
   return stack;

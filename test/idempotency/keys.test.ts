@@ -13,7 +13,7 @@ import { OPT_IN as JOBS } from '../two-stage/client.js';
 
 let parts: TestStack;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
 });
 afterAll(() => parts?.stop());
 
@@ -87,13 +87,15 @@ const PROTOCOLS: Protocol[] = [
   ...VERSIONS.map((version) => older(version, 'plain', {}, plainHandle)),
 ];
 
-describe.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))('%s', (name, protocol) => {
-  const waits = name.endsWith('plain') ? { wait: false } : {};
-  const metaOf = (key: unknown) => ({ _meta: { [META]: key } });
+const metaOf = (key: unknown) => ({ _meta: { [META]: key } });
+const waitsOf = (name: string) => (name.endsWith('plain') ? { wait: false } : {});
 
-  test('a call whose answer was lost gives the same handle again, by argument and by _meta', async () => {
+test.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))(
+  '%s: a call whose answer was lost gives the same handle again, by argument and by _meta',
+  async (name, protocol) => {
+    const waits = waitsOf(name);
     const key = randomUUID();
-    const args = { seconds: 30, label: name, ...waits };
+    const args = { seconds: 5, label: name, ...waits };
     const [byArgument] = await Promise.all([
       protocol.call('slow_compute', { ...args, idempotency_key: key }),
       protocol.lose('slow_compute', { ...args, idempotency_key: key }),
@@ -106,7 +108,14 @@ describe.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))('
     expect(protocol.handleOf(both)).toBe(handle);
     const other = await protocol.call('slow_compute', args, metaOf(randomUUID()));
     expect(protocol.handleOf(other)).not.toBe(handle);
-  });
+  },
+);
+
+/** One of each front of the server. */
+const FRONTS = PROTOCOLS.filter(({ name }) => /^2026-07-28 (tasks|plain)|^2025-11-25 tasks/.test(name));
+
+describe.each(FRONTS.map((protocol) => [protocol.name, protocol] as const))('%s', (name, protocol) => {
+  const waits = waitsOf(name);
 
   test('a pipeline takes a key', async () => {
     const args = { items: ['a'], ...waits, idempotency_key: randomUUID() };
@@ -177,16 +186,16 @@ describe("SEP-1391 with a token of the client's own", () => {
     async (_name, protocol) => {
       const key = randomUUID();
       const token = `arn:aws:states:us-east-1:1:execution/${key}`;
-      const args = { seconds: 30, idempotency_key: key };
+      const args = { seconds: 5, idempotency_key: key };
       const call = (by: object, of: string) =>
         protocol.call('slow_compute', by, { operation: { token: of } });
       await protocol.lose('slow_compute', args, { operation: { token } });
       expect(protocol.handleOf(await call(args, token))).toBe(token);
       expect(protocol.handleOf(await call(args, token))).toBe(token);
       for (const changed of [
-        { ...args, seconds: 31 },
+        { ...args, seconds: 6 },
         { ...args, idempotency_key: 'another' },
-        { seconds: 30 },
+        { seconds: 5 },
       ]) {
         const { error } = await call(changed, token);
         expect(error).toMatchObject({

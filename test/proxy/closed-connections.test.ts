@@ -7,7 +7,7 @@ import { TestStack } from '../support/test-stack.js';
 let parts: TestStack;
 let session: LegacyClient;
 beforeAll(async () => {
-  parts = await TestStack.start();
+  parts = await TestStack.shared();
   session = await LegacyClient.open(parts.client.url);
 });
 afterAll(() => parts?.stop());

@@ -13,8 +13,6 @@ import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/bin/longhaul.js');
 export const FIXTURES = resolve('test/fixtures/project');
-/** Secret `SHARED` of pipelines on the run's shared worker. */
-export const SHARED_SECRET = process.env['LONGHAUL_SECRET_SHARED']!;
 /** Processes of the run's shared stack. */
 const SHARED_PARTS = ['server', 'worker'];
 
@@ -78,7 +76,8 @@ export class TestStack {
    * processes. `stop()` closes this file's connections to Temporal and leaves the processes running.
    */
   static async shared(): Promise<TestStack> {
-    const { port, taskQueue } = sharedStack();
+    const { LONGHAUL_TEST_SHARED_PORT: port, LONGHAUL_TEST_SHARED_TASK_QUEUE: taskQueue } = process.env;
+    if (!port || !taskQueue) throw new Error('test/global-setup.js has started no shared stack');
     const stack = new TestStack(Number(port), {}, taskQueue);
     const logs = () =>
       SHARED_PARTS.map((part) => logTail(process.env['LONGHAUL_HOME']!, `shared-${part}`, 0).join('\n'));
@@ -87,19 +86,6 @@ export class TestStack {
       () => stack.isReady(),
       PROCESSES_MS,
     );
-    return stack;
-  }
-
-  /** A server of its own on the run's shared worker, for tests whose tools need no worker of their own. */
-  static async serverOnSharedWorker(environment: Record<string, string> = {}): Promise<TestStack> {
-    const stack = new TestStack(await freePort(), environment, sharedStack().taskQueue);
-    stack.server();
-    try {
-      await stack.ready();
-    } catch (error) {
-      await stack.stop('SIGKILL');
-      throw error;
-    }
     return stack;
   }
 
