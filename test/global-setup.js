@@ -52,7 +52,7 @@ async function startSharedStack(home) {
     LONGHAUL_PORT: String(port),
   };
   const start = (command) =>
-    launch([process.execPath, resolve('dist/cli/main.js'), command], {
+    launch([process.execPath, resolve('dist/bin/longhaul.js'), command], {
       home,
       log: `shared-${command}`,
       environment,

@@ -161,7 +161,7 @@ describe('a server', () => {
   test('refuses auditRequired without a folder', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
-      [resolve('dist/cli/main.js'), 'server', '--audit-required', 'true'],
+      [resolve('dist/bin/longhaul.js'), 'server', '--audit-required', 'true'],
       { env: { ...process.env, NODE_OPTIONS: '' }, encoding: 'utf8' },
     );
     expect([status, stderr]).toEqual([

@@ -16,7 +16,7 @@ import { FIXTURES, TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-const MAIN = resolve('dist/cli/main.js');
+const MAIN = resolve('dist/bin/longhaul.js');
 const POLICY = `
 roles:
   staff: { members: [{ group: staff }], tools: ['*'], own: [operate] }

@@ -21,7 +21,7 @@ afterAll(() => signed?.stop());
 
 describe('longhaul sign', () => {
   const sign = (...words: string[]) =>
-    promisify(execFile)(process.execPath, [resolve('dist/cli/main.js'), 'sign', ...words], {
+    promisify(execFile)(process.execPath, [resolve('dist/bin/longhaul.js'), 'sign', ...words], {
       env: {
         ...process.env,
         LONGHAUL_PROJECT: FIXTURES,
