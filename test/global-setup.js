@@ -33,6 +33,7 @@ export default async function setUp() {
   process.env.LONGHAUL_WORKER_VERSIONING = 'false';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;
+  process.env.LONGHAUL_SECRET_SHARED = 's3cr3t-value-1234';
   globalThis.longhaulTestShared = await startSharedStack(home);
 }
 
@@ -48,8 +49,11 @@ async function startSharedStack(home) {
     NODE_OPTIONS: '',
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+    LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data'),
     LONGHAUL_TASK_QUEUE: taskQueue,
     LONGHAUL_PORT: String(port),
+    // Tests of several files hold steps at once.
+    LONGHAUL_MAX_STEPS: '32',
   };
   const start = (command) =>
     launch([process.execPath, resolve('dist/bin/longhaul.js'), command], {

@@ -13,6 +13,10 @@ import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/bin/longhaul.js');
 export const FIXTURES = resolve('test/fixtures/project');
+/** Secret `SHARED` of pipelines on the run's shared worker. */
+export const SHARED_SECRET = process.env['LONGHAUL_SECRET_SHARED']!;
+/** Data that tools of the run's shared stack may read. */
+const SHARED_SETTINGS = { LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') };
 /** Processes of the run's shared stack. */
 const SHARED_PARTS = ['server', 'worker'];
 
@@ -76,9 +80,8 @@ export class TestStack {
    * processes. `stop()` closes this file's connections to Temporal and leaves the processes running.
    */
   static async shared(): Promise<TestStack> {
-    const { LONGHAUL_TEST_SHARED_PORT: port, LONGHAUL_TEST_SHARED_TASK_QUEUE: taskQueue } = process.env;
-    if (!port || !taskQueue) throw new Error('test/global-setup.js has started no shared stack');
-    const stack = new TestStack(Number(port), {}, taskQueue);
+    const { port, taskQueue } = sharedStack();
+    const stack = new TestStack(Number(port), SHARED_SETTINGS, taskQueue);
     const logs = () =>
       SHARED_PARTS.map((part) => logTail(process.env['LONGHAUL_HOME']!, `shared-${part}`, 0).join('\n'));
     await eventually(
@@ -86,6 +89,20 @@ export class TestStack {
       () => stack.isReady(),
       PROCESSES_MS,
     );
+    return stack;
+  }
+
+  /** A server of its own on the run's shared worker, for tests whose tools need no worker of their own. */
+  static async serverOnSharedWorker(environment: Record<string, string> = {}): Promise<TestStack> {
+    const settings = { ...SHARED_SETTINGS, ...environment };
+    const stack = new TestStack(await freePort(), settings, sharedStack().taskQueue);
+    stack.server();
+    try {
+      await stack.ready();
+    } catch (error) {
+      await stack.stop('SIGKILL');
+      throw error;
+    }
     return stack;
   }
 
