@@ -66,10 +66,12 @@ describe('the Parquet artifact', () => {
     const abort = new AbortController();
     const target = path.join(out, 'never.parquet');
     const query = { path: FLIGHTS, order_by: [{ column: 'delay' }, { column: 'origin' }], limit: 1 };
-    const outcome = writeParquet(query, target, { ...box.options, signal: abort.signal }).catch(
-      (e: unknown) => e,
-    );
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    let begin: () => void;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const onProgress = () => begin();
+    const options = { ...box.options, signal: abort.signal, onProgress };
+    const outcome = writeParquet(query, target, options).catch((e: unknown) => e);
+    await begun;
     abort.abort('stop');
     expect(await outcome).toBe('stop');
     expect((await readdir(out)).filter((name) => name.includes('never'))).toEqual([]);

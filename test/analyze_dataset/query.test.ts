@@ -116,18 +116,6 @@ describe('a query', () => {
     expect(result.rows[0]![0]).toBe('2001-01-01T00:01:00');
     expect(result.table).toContain('(3 of 3,000,000 rows)');
   });
-
-  it('reports progress that never goes back', async () => {
-    box.options.reports.length = 0;
-    await runQuery({ path: `${VEGA}flights-200k.json`, group_by: ['delay'], limit: 1 }, box.options);
-    await runQuery(
-      { path: FLIGHTS, group_by: ['date', 'origin', 'destination'], limit: 1 },
-      { ...box.options, onProgress: (report) => box.options.reports.push(report) },
-    );
-    const heard = box.options.reports.filter(({ message }) => message?.includes('3m')).map((r) => r.progress);
-    expect(heard.length).toBeGreaterThan(0);
-    expect(heard).toEqual([...heard].sort((a, b) => a - b));
-  });
 });
 
 describe('filters', () => {

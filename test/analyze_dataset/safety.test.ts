@@ -122,6 +122,8 @@ describe('a long query', () => {
     await plainSql(`COPY (SELECT range AS i, random() AS x FROM range(3000000)) TO '${file}'`);
     const abort = new AbortController();
     const reason = new Error('the operation was cancelled');
+    let begin: () => void;
+    const begun = new Promise<void>((resolve) => (begin = resolve));
     const running = runQuery(
       {
         path: file,
@@ -132,10 +134,10 @@ describe('a long query', () => {
         ],
         limit: 10,
       },
-      { ...box.options, signal: abort.signal },
+      { ...box.options, signal: abort.signal, onProgress: () => begin() },
     );
     const outcome = running.catch((thrown: unknown) => thrown);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await begun;
     abort.abort(reason);
     expect(await outcome).toBe(reason);
     expect(await readdir(box.scratch)).toEqual([]);

@@ -6,6 +6,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { onSharedQueue, startOwnServer } from '../support/own-server.js';
 import { TestStack } from '../support/test-stack.js';
 import { Issuer } from './issuer.js';
 
@@ -27,7 +28,8 @@ const settings = (url: string) => ({
 beforeAll(async () => {
   issuer = await Issuer.start();
   key = await issuer.newKey('first');
-  stack = await TestStack.start(settings(issuer.url));
+  // Own server: its callers have access tokens.
+  stack = await startOwnServer(settings(issuer.url));
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();
@@ -164,7 +166,8 @@ test('keys that change are found; tokens of the old one are accepted while it is
 test('a server whose authorization server hangs, or is another one, says that it cannot check tokens', async () => {
   const other = await Issuer.start();
   const others = await other.newKey('only');
-  const server = await TestStack.serverAlone(settings(other.url));
+  // Own server: its authorization server lies, and hangs.
+  const server = await TestStack.serverAlone(onSharedQueue(settings(other.url)));
   const request = async () => {
     const token = await signed({ iss: other.url }, others, 'only');
     return new JobsClient(server.base, token).get('/v1/jobs');

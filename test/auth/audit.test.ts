@@ -12,7 +12,8 @@ import { eventually, TestHome } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { onSharedQueue, startOwnServer } from '../support/own-server.js';
+import { FIXTURES, type TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -39,7 +40,7 @@ const about = async (operation: string) =>
 /** Runs the command line. */
 function cli(args: string[]): { status: number; output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_HOME: home, LONGHAUL_AUDIT_LOG: audit },
+    env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_AUDIT_LOG: audit },
     encoding: 'utf8',
   });
   return { status: status ?? -1, output: stdout + stderr };
@@ -53,9 +54,8 @@ beforeAll(async () => {
   [key, keyId] = [text, id];
   const policy = join(home, 'policy.yml');
   writeFileSync(policy, POLICY);
-  // Own stack: with an audit log, API keys and a policy.
-  stack = await TestStack.start({
-    LONGHAUL_HOME: home,
+  // Own server: with an audit log, API keys and a policy.
+  stack = await startOwnServer({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keysFolder,
     LONGHAUL_POLICY: policy,
@@ -287,10 +287,8 @@ test('over stdio a line has the transport and no address, and the log is closed 
   const folder = join(own.path, 'audit');
   const environment = {
     ...process.env,
+    ...onSharedQueue({ LONGHAUL_PROJECT: FIXTURES, LONGHAUL_AUDIT_LOG: folder }),
     NODE_OPTIONS: '',
-    LONGHAUL_PROJECT: FIXTURES,
-    LONGHAUL_TASK_QUEUE: stack.taskQueue,
-    LONGHAUL_AUDIT_LOG: folder,
   };
   try {
     const stdio = own.run(['stdio'], environment);

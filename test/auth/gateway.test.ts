@@ -19,6 +19,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { startOwnServer } from '../support/own-server.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -38,7 +39,8 @@ beforeAll(async () => {
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
   gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
   await new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening));
-  stack = await TestStack.start({
+  // Own server: a gateway says who its callers are.
+  stack = await startOwnServer({
     LONGHAUL_AUTHENTICATION: 'gateway',
     LONGHAUL_GATEWAY_HEADER: HEADER,
     LONGHAUL_GATEWAY_JWKS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
@@ -140,6 +142,7 @@ test('a public key in a file, beside API keys; with an unreachable address calls
     LONGHAUL_KEYS_FOLDER: folder,
   };
   const { ['LONGHAUL_GATEWAY_JWKS']: _jwks, ...without } = common;
+  // Own servers: with a file, and with an address that nothing answers.
   const ofFile = await TestStack.serverAlone({ ...without, LONGHAUL_GATEWAY_PUBLIC_KEY_FILE: publicKey });
   const unreachable = await TestStack.serverAlone({
     ...common,

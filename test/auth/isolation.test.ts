@@ -14,7 +14,8 @@ import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -69,8 +70,8 @@ beforeAll(async () => {
   const policy = join(folder, 'policy.yml');
   writeFileSync(policy, POLICY);
   proxy = await TemporalProxy.start(() => undefined);
-  // Own stack: with API keys and a policy, behind a proxy that records calls.
-  stack = await TestStack.start({
+  // Own server: with API keys and a policy, behind a proxy that records calls.
+  stack = await startOwnServer({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,

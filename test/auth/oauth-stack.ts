@@ -1,12 +1,13 @@
 /** A stack whose callers log in at an authorization server of oidc-provider. */
 import { freePort } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 import { startAuthorizationServer, type AuthorizationServer } from './authorization-server.js';
 
 export interface OAuthStack {
   stack: TestStack;
   server: AuthorizationServer;
-  /** URL of the stack's MCP endpoint, the audience of access tokens. */
+  /** URL of the server's MCP endpoint, the audience of access tokens. */
   resource: string;
   stop(): Promise<void>;
 }
@@ -25,7 +26,8 @@ export async function startOAuthStack(
     LONGHAUL_OAUTH_SCOPE: 'longhaul',
   };
   try {
-    const stack = await TestStack.start(settings, port);
+    // Own server: its callers log in.
+    const stack = await startOwnServer(settings, port);
     const stop = async () => {
       await stack.stop();
       await server.close();

@@ -5,7 +5,8 @@ import proto from '@temporalio/proto';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 
 const LAG_MS = 30_000;
 
@@ -33,8 +34,8 @@ let stack: TestStack;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   proxy.rewrite = ({ method }) => (method === 'ListWorkflowExecutions' ? lateList : undefined);
-  // Own stack: a proxy changes Temporal's lists.
-  stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+  // Own server: a proxy changes Temporal's lists.
+  stack = await startOwnServer({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {
   await stack?.stop();

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 
 const LACKING = [
   'CountWorkflowExecutions',
@@ -20,8 +21,8 @@ beforeAll(async () => {
       ? { code: 12, message: `unknown method ${method} for service ${service}` }
       : undefined,
   );
-  // Own stack: a proxy refuses calls that an old Temporal lacks.
-  stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+  // Own server: a proxy refuses calls that an old Temporal lacks.
+  stack = await startOwnServer({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {
   await stack?.stop();

@@ -12,17 +12,17 @@ const CALLS_PER_SECOND = 2;
 const SESSIONS = 8;
 const OBSERVED_MS = 12_000;
 
-/** One server without a limit; a second one with the budget, and its connection to Temporal. */
+/** The run's server, without a limit; a second one with the budget, and its connection to Temporal. */
 let stack: TestStack;
 let proxy: TemporalProxy;
 let limited: string;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   proxy.record();
-  // Own stack: a second server shares its task queue.
-  stack = await TestStack.start();
+  stack = await TestStack.shared();
   const port = await freePort();
   limited = `http://127.0.0.1:${port}`;
+  // Own server: with a low budget, behind a proxy.
   stack.server({
     LONGHAUL_PORT: String(port),
     LONGHAUL_VISIBILITY_CALLS_PER_SECOND: String(CALLS_PER_SECOND),

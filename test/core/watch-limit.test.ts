@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 
 const POLLS = 2;
 const OPERATIONS = 8;
@@ -13,13 +14,11 @@ let stack: TestStack;
 let proxy: TemporalProxy;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
-  // Own stack: few long polls, counted by a proxy.
-  stack = await TestStack.serverAlone({
+  // Own server: few long polls, counted by a proxy.
+  stack = await startOwnServer({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_MAX_HISTORY_POLLS: String(POLLS),
   });
-  stack.worker({ TEMPORAL_ADDRESS: process.env['TEMPORAL_ADDRESS']! });
-  await stack.ready();
 }, PROCESSES_MS * 2);
 afterAll(async () => {
   await stack?.stop();

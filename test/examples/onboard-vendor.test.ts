@@ -125,6 +125,7 @@ test('with the roles of its policy, each approval is answered by its role alone'
     const [key] = addApiKey(keysFolder, { tenant: 'default', subject, groups: [group] });
     return key;
   });
+  // Its own stack, whose callers have keys and roles.
   const locked = await TestStack.start({
     LONGHAUL_PROJECT: example.folder,
     ...environment,

@@ -29,6 +29,7 @@ beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'longhaul-discovered-'));
   const environment = { TEMPORAL_NAMESPACE: namespace };
   [parts, ...workers] = await Promise.all([
+    // Its own namespace, whose only runs are those to discover.
     TestStack.start({ ...environment, LONGHAUL_PROJECT: project }),
     ExternalWorker.start('go', { taskQueue: 'orders', environment }),
     ExternalWorker.start('java', { taskQueue: 'imports', environment }),

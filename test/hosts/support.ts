@@ -40,6 +40,7 @@ export class Hosts {
     const root = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
     for (const folder of ['pipelines', 'storage', 'ledgers']) mkdirSync(join(root, folder));
     writePipelines(join(root, 'pipelines'), pipelines);
+    // Its own stack: each host is a worker on a home of its own.
     const parts = await TestStack.serverAlone({
       LONGHAUL_HOME: newHome(root, 'server'),
       LONGHAUL_PIPELINE_FOLDERS: join(root, 'pipelines'),

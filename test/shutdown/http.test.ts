@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { JobsClient } from '../support/jobs.js';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
@@ -7,20 +8,25 @@ import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
-import { TestStack, type Part } from '../support/test-stack.js';
-import { expectShortStopping, expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { Part, TestStack } from '../support/test-stack.js';
+import { expectShortStopping, expectStopping, expectTaskStopping, takenUp } from './support.js';
 
 jest.setTimeout(STACK_MS);
+
+/** Key of the operation that is waited for. */
+const KEY = randomUUID();
 
 let parts: TestStack;
 let client: WireClient;
 let server: Part;
 let token: string;
 beforeAll(async () => {
-  parts = await TestStack.start(PROJECT);
+  // Own server: the test stops it.
+  parts = await startOwnServer({});
   server = parts.parts[0]!;
   client = parts.client.with({});
-  ({ token } = await start(client, 'nap', { idempotency_key: 'nap' }));
+  ({ token } = await start(client, 'nap', { idempotency_key: KEY }));
   await follow(client, token, 'running');
 });
 afterAll(() => parts?.stop('SIGKILL'));
@@ -31,7 +37,7 @@ let events: ReadStream;
 let subscription: Awaited<ReturnType<WireClient['listen']>>;
 let late: string;
 
-const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
+const NAP = { idempotency_key: KEY, wait: true, timeout: 600 };
 
 /** A request whose headers are incomplete when the shutdown begins. */
 async function halfRequest(): Promise<{ finish(): void; answer: Promise<string> }> {
@@ -114,14 +120,9 @@ test('the server ends in good order', () => {
   expect(server.process.exitCode).toBe(0);
 });
 
-describe.each(['2026-07-28', ...VERSIONS])('a plain wait of %s', (version) => {
-  test.each(['tool', 'operation_get'])('by %s is answered with its status and how to continue', (kind) => {
-    expectStopping(answers[`${version} ${kind}`].result, token);
-  });
-
-  test('by a short tool is answered with its token and how to continue', () => {
-    expectShortStopping(answers[`${version} short tool`].result);
-  });
+test.each(['2026-07-28', ...VERSIONS])('plain waits of %s are answered with how to continue', (version) => {
+  for (const kind of ['tool', 'operation_get']) expectStopping(answers[`${version} ${kind}`].result, token);
+  expectShortStopping(answers[`${version} short tool`].result);
 });
 
 test('a plain wait with progress is answered on its stream', () => {

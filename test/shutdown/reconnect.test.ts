@@ -10,9 +10,9 @@ import { subscribe, tasksIn } from '../subscriptions/support.js';
 import { JobsClient } from '../support/jobs.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
-import { PROJECT } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -22,7 +22,8 @@ let stack: TestStack;
 let other: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-reconnect-'));
-  stack = await TestStack.start(PROJECT);
+  // Own servers: the test stops the first.
+  stack = await startOwnServer({});
   ({ url: other } = await secondServer(stack));
 });
 afterEach(async () => {

@@ -3,7 +3,8 @@ import { call, follow, start } from '../plain/support.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
+import { FIXTURES } from '../support/test-stack.js';
+import { expectStopping, expectTaskStopping, takenUp } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -19,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => home?.remove());
 
+const PROJECT = { LONGHAUL_PROJECT: FIXTURES };
 const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
 
 let run: CommandRun;

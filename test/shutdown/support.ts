@@ -1,9 +1,7 @@
 /** Waits that a shutdown ends, and what each has to say then. */
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 
-export const PROJECT = { LONGHAUL_PROJECT: resolve('test/shutdown/project') };
 /** After this time requests that were sent are waits in the server; one that isn't yet is answered in the same way. */
 const TAKEN_UP_MS = 3_000;
 

@@ -2,47 +2,42 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
-import { processesOn, writePipelines } from '../pipelines/support.js';
+import { processesOn } from '../pipelines/support.js';
 import { eventually, readText, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack, type Part } from '../support/test-stack.js';
-import { PROJECT } from './support.js';
+import { FIXTURES, TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
-
-/** Longer than a worker's whole stop took before it had a drain timeout. */
-const OLD_LIMIT_MS = 12_000;
 
 /** gRPC status codes. */
 const INVALID_ARGUMENT = 3;
 const UNAVAILABLE = 14;
 
-/** A pipeline whose step runs until the test lets it go. */
-const LAST = `
-inputs: { properties: { ledger: { type: string } }, required: [ledger] }
-jobs:
-  only:
-    steps:
-      - name: last
-        run: |
-          echo start >> "$INPUT_LEDGER"
-          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
-          echo end >> "$INPUT_LEDGER"
-`;
-
 let folder: string;
 let stack: TestStack;
-beforeEach(async () => {
+/** Operations of the test. */
+const started: string[] = [];
+beforeAll(async () => {
+  // Own stack: the tests stop its workers.
+  stack = await TestStack.serverAlone({});
+});
+afterAll(() => stack?.stop('SIGKILL'));
+beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-drain-'));
-  stack = await TestStack.serverAlone(PROJECT);
 });
 afterEach(async () => {
-  await stack?.stop('SIGKILL');
+  const workers = stack.parts.filter(({ process }) => process.spawnargs.includes('worker'));
+  await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+  const { workflow } = await stack.temporal();
+  for (const token of started.splice(0))
+    await workflow
+      .getHandle(token)
+      .terminate()
+      .catch(() => undefined);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -70,66 +65,84 @@ async function exitCode(worker: Part): Promise<number | null> {
   return child.exitCode;
 }
 
+/** Waits for a worker, also where the server has seen one of an earlier test. */
+async function isReady(worker: Part): Promise<void> {
+  await said(worker, 'worker runs');
+  await stack.ready();
+}
+
 /** Starts an operation whose long activity runs. */
 async function startHeld(client = stack.client): Promise<string> {
   const taskId = await client.start('hold', { folder });
+  started.push(taskId);
   await eventually('the long activity runs', () => attempts().length === 1);
   await client.until(taskId, 'input_required');
   return taskId;
 }
 
-async function proceed(taskId: string): Promise<void> {
-  const { inputRequests } = await stack.client.until(taskId, 'input_required');
-  await stack.client.answer(taskId, Object.keys(inputRequests)[0]!, {
+async function proceed(taskId: string, { client } = stack): Promise<void> {
+  const { inputRequests } = await client.until(taskId, 'input_required');
+  await client.answer(taskId, Object.keys(inputRequests)[0]!, {
     action: 'accept',
     content: { proceed: true },
   });
 }
 
 /** Has new operations begin on the build that a worker says it runs. */
-async function makeCurrent(worker: Part): Promise<void> {
-  const deploymentName = deploymentNameOf(stack.taskQueue);
+async function makeCurrent(of: TestStack, worker: Part): Promise<void> {
+  const deploymentName = deploymentNameOf(of.taskQueue);
   const buildId = await eventually(
     () => `the worker names its build: ${worker.output()}`,
     () => /"deployment":"[^"]*","buildId":"([^"]*)"/.exec(worker.output())?.[1],
   );
   const signal = AbortSignal.timeout(60_000);
-  await setCurrentVersion(await stack.temporal(), { deploymentName, buildId }, { signal });
+  await setCurrentVersion(await of.temporal(), { deploymentName, buildId }, { signal });
 }
 
-test.each(['true', 'false'])(
-  'an activity runs to its end, and the rest of its operation on another worker (versions: %s)',
-  async (versions) => {
-    const settings = { LONGHAUL_WORKER_VERSIONING: versions, LONGHAUL_DRAIN_TIMEOUT: '10m' };
-    const worker = stack.worker(settings);
-    if (versions === 'true') await makeCurrent(worker);
-    await stack.ready();
-    const taskId = await startHeld();
-    const other = stack.worker(settings);
-    await said(other, 'worker runs');
+/** Has an activity run to its end on a worker that drains, and the rest of its operation on another worker. */
+async function drain(of: TestStack, versions: 'true' | 'false'): Promise<void> {
+  const settings = { LONGHAUL_WORKER_VERSIONING: versions, LONGHAUL_DRAIN_TIMEOUT: '10m' };
+  const worker = of.worker(settings);
+  if (versions === 'true') await makeCurrent(of, worker);
+  await said(worker, 'worker runs');
+  await of.ready();
+  const taskId = await startHeld(of.client);
+  const other = of.worker(settings);
+  await said(other, 'worker runs');
 
-    worker.process.kill('SIGTERM');
-    await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
-    await proceed(taskId);
-    await eventually('the other activity runs', () => readText(join(folder, 'noted')));
-    expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
-    await stack.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
-    const second = await stack.client.start('nap', { seconds: 1 });
-    await stack.client.until(second, 'completed');
+  worker.process.kill('SIGTERM');
+  await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
+  await proceed(taskId, of);
+  await eventually('the other activity runs', () => readText(join(folder, 'noted')));
+  expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
+  await of.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
+  const second = await of.client.start('nap', { seconds: 1 });
+  await of.client.until(second, 'completed');
 
-    await sleep(OLD_LIMIT_MS);
-    expect(worker.process.exitCode).toBeNull();
-    release();
-    const { result } = await stack.client.until(taskId, 'completed');
-    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
-    expect(await exitCode(worker)).toBe(0);
-    expect(attempts()).toHaveLength(1);
-  },
-);
+  expect(worker.process.exitCode).toBeNull();
+  release();
+  const { result } = await of.client.until(taskId, 'completed');
+  expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
+  expect(await exitCode(worker)).toBe(0);
+  expect(attempts()).toHaveLength(1);
+}
+
+test('an activity runs to its end, and the rest of its operation on another worker', () =>
+  drain(stack, 'false'));
+
+test('an activity of a build runs to its end, and the rest of its operation on another worker', async () => {
+  // Own stack: a build becomes current on its task queue.
+  const versioned = await TestStack.serverAlone({});
+  try {
+    await drain(versioned, 'true');
+  } finally {
+    await versioned.stop('SIGKILL');
+  }
+});
 
 test('an activity that still runs after the drain timeout is cancelled, and runs again on another worker', async () => {
   const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '1s' });
-  await stack.ready();
+  await isReady(worker);
   const taskId = await startHeld();
   const other = stack.worker();
   await worker.end();
@@ -145,7 +158,7 @@ test('an activity that still runs after the drain timeout is cancelled, and runs
 
 test('a cancel reaches an activity of a worker that drains, which then ends', async () => {
   const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m' });
-  await stack.ready();
+  await isReady(worker);
   const taskId = await startHeld();
   stack.worker();
   worker.process.kill('SIGTERM');
@@ -157,7 +170,7 @@ test('a cancel reaches an activity of a worker that drains, which then ends', as
 
 test('a second signal ends a worker that drains at once', async () => {
   const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m' });
-  await stack.ready();
+  await isReady(worker);
   await startHeld();
   worker.process.kill('SIGTERM');
   await said(worker, 'worker stops: 1 activity still runs');
@@ -173,7 +186,7 @@ test('an outcome that Temporal does not take is reported until it does, while th
   const proxy = await TemporalProxy.start(() => undefined);
   try {
     const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m', TEMPORAL_ADDRESS: proxy.address });
-    await stack.ready();
+    await isReady(worker);
     const taskId = await startHeld();
     stack.worker();
     worker.process.kill('SIGTERM');
@@ -184,7 +197,7 @@ test('an outcome that Temporal does not take is reported until it does, while th
         : undefined;
     release();
     await said(worker, "an activity's outcome could not be reported; trying again");
-    await sleep(OLD_LIMIT_MS);
+    await eventually('the worker has tried three times', () => proxy.refusedCalls >= 3);
     expect(worker.process.exitCode).toBeNull();
     proxy.decide = () => undefined;
     expect(await exitCode(worker)).toBe(0);
@@ -200,7 +213,7 @@ test('a worker that fails ends without a drain', async () => {
   const proxy = await TemporalProxy.start(() => undefined);
   try {
     const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h', TEMPORAL_ADDRESS: proxy.address });
-    await stack.ready();
+    await isReady(worker);
     await startHeld();
     proxy.decide = ({ method }) =>
       method === 'PollWorkflowTaskQueue' ? { code: INVALID_ARGUMENT, message: 'no such poll' } : undefined;
@@ -227,13 +240,11 @@ test.each([
   'a step that ends with its worker gets the drain timeout, %s: then it is %s',
   async (drainTimeout, status, completed) => {
     const ledger = join(folder, 'ledger');
-    writePipelines(folder, { last: LAST });
-    const settings = { LONGHAUL_PIPELINE_FOLDERS: folder, LONGHAUL_STEPS_END_WITH_WORKER: 'true' };
-    await stack.stop();
-    stack = await TestStack.serverAlone({ ...PROJECT, ...settings });
-    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: drainTimeout });
-    await stack.ready();
-    const taskId = await stack.client.start('last', { ledger });
+    const settings = { LONGHAUL_STEPS_END_WITH_WORKER: 'true' };
+    const worker = stack.worker({ ...settings, LONGHAUL_DRAIN_TIMEOUT: drainTimeout });
+    await isReady(worker);
+    const taskId = await stack.client.start('last_step', { ledger });
+    started.push(taskId);
     await eventually('the step runs', () => readText(ledger) === 'start\n');
     worker.process.kill('SIGTERM');
     await said(worker, 'worker stops: 1 activity still runs');
@@ -241,7 +252,7 @@ test.each([
     expect(await exitCode(worker)).toBe(0);
     expect(readText(ledger)).toBe(completed ? 'start\nend\n' : 'start\n');
     expect(processesOn(ledger)).toEqual([]);
-    stack.worker();
+    stack.worker(settings);
     await stack.client.until(taskId, status);
     expect(readText(ledger)).toBe(completed ? 'start\nend\n' : 'start\n');
   },
@@ -249,7 +260,7 @@ test.each([
 
 test('a worker without running activities ends as soon as it is asked', async () => {
   const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h' });
-  await stack.ready();
+  await isReady(worker);
   const taskId = await stack.client.start('nap');
   await stack.client.until(taskId, 'working');
   await worker.end();
@@ -260,7 +271,7 @@ test('a worker without running activities ends as soon as it is asked', async ()
 test('the worker of longhaul up has 5 s, whatever is set', async () => {
   const home = await TestHome.create();
   try {
-    const up = await home.up({ ...PROJECT, LONGHAUL_DRAIN_TIMEOUT: '10m' });
+    const up = await home.up({ LONGHAUL_PROJECT: FIXTURES, LONGHAUL_DRAIN_TIMEOUT: '10m' });
     const client = new WireClient(`${home.url}/mcp`);
     await startHeld(client);
     up.process.kill('SIGTERM');

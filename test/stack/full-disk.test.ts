@@ -187,6 +187,7 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   const ledger = () => join(home.path, 'ledger');
   const letGo = (step: string) => writeFileSync(`${ledger()}.${step}`, '');
   beforeEach(async () => {
+    // Its own stack, whose home is the full disk.
     parts = await TestStack.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelineFolder() });
   });
   afterEach(() => parts?.stop());

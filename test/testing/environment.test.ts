@@ -1,12 +1,12 @@
 /** The test kit, used as the author of tools does. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { linesOf } from '../pipelines/support.js';
-import { eventually, isRunning } from '../stack/cli-process.js';
+import { isRunning } from '../stack/cli-process.js';
 import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
+import { processesOf } from './processes.js';
 
 jest.setTimeout(OUTAGE_MS);
 const project = resolve('test/testing/project');
@@ -27,16 +27,6 @@ afterAll(async () => {
 });
 
 const accept = { action: 'accept', content: { approve: true } } as const;
-
-/** PIDs of the environment's worker and server, by the home that their command lines name. */
-async function processesOf({ client, taskQueue }: TestToolEnvironment): Promise<number[]> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: 'default',
-    taskQueue: { name: taskQueue },
-    taskQueueType: 1,
-  });
-  return [...new Set(pollers.map(({ identity }) => Number(/\d+/.exec(identity!)![0])))];
-}
 
 describe('an operation', () => {
   test('is started, watched, answered, and gives its result, log, partial result and files', async () => {
@@ -149,76 +139,3 @@ describe('a history', () => {
     });
   });
 });
-
-test('environments run side by side on Temporal that is shared or their own, and leave nothing behind', async () => {
-  const embedded = await TestToolEnvironment.create({ project, temporal: 'embedded' });
-  const shared = await TestToolEnvironment.create({ project });
-  expect(shared.address).toBe(process.env['TEMPORAL_ADDRESS']);
-  expect(embedded.address).not.toBe(shared.address);
-  expect(new Set([embedded, shared, environment].map(({ taskQueue }) => taskQueue)).size).toBe(3);
-  const tokens: string[] = [];
-  for (const one of [embedded, shared]) {
-    const operation = await one.start('survey', ARGUMENTS);
-    await operation.question();
-    tokens.push(operation.token);
-  }
-  const pids = [...(await processesOf(embedded)), ...(await processesOf(shared))];
-  expect(pids).toHaveLength(2);
-  const homes = [embedded.home, shared.home];
-  for (const home of homes) expect(existsSync(home)).toBe(true);
-  await Promise.all([embedded.close(), shared[Symbol.asyncDispose]()]);
-  // Closing again is fine.
-  await shared.close();
-  expect(pids.filter(isRunning)).toEqual([]);
-  for (const home of homes) expect(existsSync(home)).toBe(false);
-  await eventually('Temporal has forgotten the operation', () =>
-    environment.client.workflow
-      .getHandle(tokens[1]!)
-      .describe()
-      .then(
-        () => false,
-        (error: Error) => error.name === 'WorkflowNotFoundError',
-      ),
-  );
-});
-
-test.each(['killWorker', 'stopWorker'] as const)(
-  'a step of a pipeline continues through %s, and ends with its environment',
-  async (end) => {
-    const pipelines = mkdtempSync(join(folder, 'pipelines-'));
-    const pids = join(pipelines, 'pids');
-    writeFileSync(
-      join(pipelines, 'wait.yml'),
-      `jobs:
-  work:
-    steps:
-      - run: |
-          echo $PPID >> ${pids}; echo $$ >> ${pids}
-          while [ ! -e ${pipelines}/go ]; do sleep 0.1; done
-          echo "it continued"
-      - run: echo $PPID >> ${pids}; echo $$ >> ${pids}; trap '' TERM; while sleep 0.1; do :; done
-`,
-    );
-    const one = await TestToolEnvironment.create({
-      project,
-      settings: { shippedTools: false, pipelineFolders: [pipelines] },
-    });
-    try {
-      const operation = await one.start('wait');
-      const step = () => linesOf(pids).map(Number);
-      await eventually('the step runs', () => step().length === 2);
-      await one[end]();
-      expect(step().filter(isRunning)).toEqual(step());
-      await one.startWorker();
-      writeFileSync(join(pipelines, 'go'), '');
-      await eventually('the next step runs', () => step().length === 4);
-      expect(await operation.logs('work/1')).toEqual(['it continued']);
-      expect(step().filter(isRunning)).toEqual(step().slice(2));
-      await one[end]();
-    } finally {
-      await one.close();
-    }
-    expect(linesOf(pids).map(Number).filter(isRunning)).toEqual([]);
-    expect(existsSync(one.home)).toBe(false);
-  },
-);

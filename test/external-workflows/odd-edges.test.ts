@@ -1,0 +1,199 @@
+/** What goes wrong between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { answerExternal } from '../../engine/external/answer.js';
+import { TemporalClient } from '../../engine/temporal.js';
+import { parseTool } from '../../external-workflows/parse.js';
+import type { Tool } from '../../operations/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { openStorage } from '../../platform/storage/index.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { Refused } from '../support/protocols/index.js';
+import { resetBefore, type HistoryEvent } from '../support/reset-workflow.js';
+import { OddStack, QUEUE, TOOLS } from './odd-support.js';
+import { startOddWorker } from './support.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+let stack: OddStack;
+beforeAll(async () => {
+  stack = await OddStack.start();
+}, PROCESSES_MS);
+afterAll(() => stack?.stop());
+
+const start: OddStack['begin'] = (...args) => stack.begin(...args);
+const until: OddStack['until'] = (...args) => stack.until(...args);
+const ended: OddStack['ended'] = (...args) => stack.ended(...args);
+const shown = (token: string) => stack.shown(token);
+const handleOf = (token: string) => stack.handleOf(token);
+const tick = (token: string) => stack.tick(token);
+
+describe('progress', () => {
+  test.each([
+    ['lacking', 'its query progres failed'],
+    ['throwing', 'its query throws failed: not today'],
+  ])(
+    'a query that the workflow lacks or that throws is named (%s), and the work goes its way',
+    async (tool, why) => {
+      const token = await start(tool, { goal: 1 });
+      await until('the problem is shown', token, ({ raw }) => JSON.stringify(raw).includes(why));
+      await tick(token);
+      expect((await ended(token)).result).toEqual({ ticks: 1 });
+    },
+  );
+
+  test('a query that hangs holds nobody up, and is named', async () => {
+    const token = await start('ticks', { goal: 2 });
+    await until('it is known', token, ({ raw }) => JSON.stringify(raw).includes('first'));
+    await tick(token);
+    await until('the tick shows', token, ({ progress }) => progress.progress === 1);
+    stack.odd.signal('SIGSTOP');
+    try {
+      await tick(token);
+      await until('the problem is shown', token, ({ raw }) =>
+        /its query progress \w/.test(JSON.stringify(raw)),
+      );
+    } finally {
+      stack.odd.signal('SIGCONT');
+    }
+    expect((await ended(token)).result).toEqual({ ticks: 2 });
+  });
+
+  test('it is asked at most every 10 s, for all readers together, and only once the workflow has run', async () => {
+    const token = await start('ticks', { goal: 100 });
+    await until('it is known', token, ({ raw }) => JSON.stringify(raw).includes('first'));
+    const askedCount = () => stack.odd.output().split(`asked ${token}`).length - 1;
+    const startMs = Date.now();
+    const allowed = () => 2 + Math.floor((Date.now() - startMs) / 10_000);
+    for (let round = 0; round < 5; round += 1) await Promise.all(stack.clients.map((one) => one.read(token)));
+    expect(askedCount()).toBeLessThanOrEqual(allowed());
+    await tick(token);
+    await until('it is asked again', token, () => askedCount() >= 2);
+    // Ten stack.clients that look again and again, for longer than an interval.
+    await tick(token);
+    await until('a second tick shows', token, async ({ progress }) => {
+      await Promise.all(stack.clients.map((one) => one.read(token)));
+      return progress.progress >= 2;
+    });
+    expect(askedCount()).toBeLessThanOrEqual(allowed());
+    await (await handleOf(token)).terminate('enough');
+    expect((await ended(token)).states).toEqual(['failed']);
+    expect(await shown(token)).toContain('terminated by an operator: enough');
+  });
+});
+
+describe('questions', () => {
+  test('answers that do not fit, that the workflow refuses, or that come too late are refused', async () => {
+    const token = await start('asks', { times: 1 });
+    const { questions } = await until('it asks', token, (reading) => reading.questions[0]);
+    const { key } = questions[0]!;
+    const refusalOf = (given: object) =>
+      stack.client.answer(token, key, given as never).then(
+        () => undefined,
+        (error: unknown) => (error as Refused).message,
+      );
+    expect(await refusalOf({ approved: 'maybe' })).toContain('content.approved: expected boolean');
+    expect(await refusalOf({ approved: true, comment: 'rude' })).toContain(
+      'the workflow refused it: be polite',
+    );
+    expect(
+      await stack.client.answer(token, 'question-000000000000', { approved: true }).catch((error) => error),
+    ).toBeInstanceOf(Refused);
+    expect(await refusalOf({ approved: true })).toBeUndefined();
+    await ended(token);
+    expect(await refusalOf({ approved: true })).toContain('completed');
+  });
+
+  test('exactly one of two racing answers is accepted', async () => {
+    const token = await start('asks', { times: 1 });
+    const { questions } = await until('it asks', token, (reading) => reading.questions[0]);
+    const { key } = questions[0]!;
+    const racing = await Promise.allSettled(
+      ['one', 'two', 'three'].map((comment) => stack.client.answer(token, key, { approved: true, comment })),
+    );
+    expect(racing.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const { result } = await ended(token);
+    const [accepted] = racing
+      .map(({ status }, index) => status === 'fulfilled' && index)
+      .filter((index) => index !== false);
+    expect(result).toEqual({ answers: [`yes (${['one', 'two', 'three'][accepted as number]})`] });
+  });
+
+  test('an answer to a run that closes meanwhile is refused as one to a closed operation, unless it was taken', async () => {
+    const token = await start('asks', { times: 1 });
+    const { questions } = await until('it asks', token, (reading) => reading.questions[0]);
+    const { key } = questions[0]!;
+    await stack.client.answer(token, key, { approved: true });
+    await ended(token);
+    const { runId } = await (await handleOf(token)).describe();
+    const home = process.env['LONGHAUL_HOME']!;
+    const storage = openStorage({ home });
+    const temporal = new TemporalClient(
+      { home, taskQueue: QUEUE },
+      storage,
+      createLogger('test', 'warn'),
+      PROCESSES_MS,
+    );
+    const { value } = parseTool(TOOLS['asks.yaml'], 'asks.yaml');
+    const mapping = (value as Tool).external!.question!;
+    const answered = async (content: object, questionKey = key) => {
+      // As read before the run closed.
+      const records = [
+        { runId, principal: 'anonymous', status: 'input_required', inputRequests: { [questionKey]: {} } },
+        { status: 'completed' },
+      ];
+      const given = {
+        mapping,
+        key: questionKey,
+        answer: { action: 'accept', content },
+        by: { principal: 'anonymous' },
+      };
+      return answerExternal(temporal, token, () => Promise.resolve(records.shift() as never), given as never);
+    };
+    try {
+      expect(await answered({ approved: true })).toBe('accepted');
+      await expect(answered({ approved: false })).rejects.toThrow('was answered by somebody else');
+      await expect(answered({ approved: true }, 'question-000000000000')).rejects.toThrow(
+        'the operation is completed',
+      );
+    } finally {
+      await temporal.close();
+    }
+  });
+});
+
+describe('operators and workers', () => {
+  test('continue-as-new and reset keep the token', async () => {
+    const token = await start('continues', { left: 2 });
+    await until('the first run', token, ({ raw }) => JSON.stringify(raw).includes('left 2'));
+    await tick(token);
+    await until('the second run', token, ({ raw }) => JSON.stringify(raw).includes('left 1'));
+    await tick(token);
+    expect((await ended(token)).result).toEqual({ left: 0 });
+    const isCompletion = ({ workflowExecutionCompletedEventAttributes: completed }: HistoryEvent) =>
+      Boolean(completed);
+    await resetBefore(await stack.parts.temporal(), token, isCompletion);
+    // The cached record of a closed operation lasts 5 s.
+    await until('it has ended again', token, ({ isOver, result }) => isOver && result.left === 0);
+  });
+
+  test("Temporal's own time-out ends it, as published", async () => {
+    const token = await start('short', { goal: 1 });
+    expect((await ended(token)).states).toEqual(['timed_out']);
+    expect(await shown(token)).toContain('the work took longer than its maximum of 3 s');
+  });
+
+  test('a type that no worker has, and a queue that nobody polls, are named', async () => {
+    const [unknown, unserved] = await Promise.all([start('unknown_type'), start('unserved')]);
+    await until('the queue is named', unserved, ({ raw }) =>
+      JSON.stringify(raw).includes(`no worker takes work from task queue \\"nobody-${QUEUE}\\"`),
+    );
+    await until('the type is named', unknown, ({ raw }) => JSON.stringify(raw).includes('NoSuchWorkflow'));
+    const late = await startOddWorker(`nobody-${QUEUE}`);
+    try {
+      expect((await ended(unserved)).states).toEqual(['completed']);
+    } finally {
+      await late.kill();
+      await (await handleOf(unknown)).terminate();
+    }
+  });
+});

@@ -1,0 +1,198 @@
+/** Pages, trouble and moves of S3. */
+import { randomBytes } from 'node:crypto';
+import { createServer, request, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { artifactKey, logKey } from '../../platform/storage-keys.js';
+import { StorageError, verifyStorage } from '../../platform/storage/index.js';
+import { copyStorage } from '../../platform/storage/move.js';
+import { Links } from '../chaos/faults/links.js';
+import { INSTALL_MS } from '../support/limits.js';
+import { all, Storages } from './storages.js';
+
+jest.setTimeout(INSTALL_MS);
+
+let storages: Storages;
+let links: Links;
+/** Port of the link to the server. */
+let linked: number;
+beforeAll(async () => {
+  [storages, links] = await Promise.all([Storages.start(), Links.start()]);
+  linked = await links.open('s3', storages.s3.port);
+});
+afterAll(async () => {
+  await Promise.all([storages?.stop(), links?.stop()]);
+});
+
+test('a list of S3 has all pages', async () => {
+  const storage = storages.bucket({}, 'many');
+  storages.s3.fill('values/many/artifacts/an-operation', 1_100);
+  expect(await all(storage.keys('artifacts/'))).toHaveLength(1_100);
+  await storage.removeAll(storage.keys());
+  expect(await all(storage.keys())).toEqual([]);
+});
+
+describe('trouble of S3', () => {
+  const failure = async (work: Promise<unknown>): Promise<StorageError> => {
+    const error: unknown = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(StorageError);
+    return error as StorageError;
+  };
+  const putIn = (settings: object) => storages.bucket(settings).put('artifacts/o/a', Buffer.from('x'));
+
+  test.each([
+    ['a missing bucket', { storage: 's3://absent' }, 'there is no bucket absent (put: 404 NoSuchBucket'],
+    [
+      'another region',
+      { storageRegion: 'eu-west-1' },
+      'the bucket is in the region us-east-1, and eu-west-1 was asked',
+    ],
+  ])('%s is named, and is not retryable', async (_what, settings, message) => {
+    const error = await failure(putIn(settings));
+    expect(error).toMatchObject({ kind: 'unavailable', retryable: false });
+    expect(error.message).toContain(message);
+  });
+
+  test('wrong credentials are refused, and say so', async () => {
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong';
+    try {
+      const error = await failure(putIn({}));
+      expect(error).toMatchObject({ retryable: false });
+      expect(error.message).toMatch(/refuses these credentials.*403 SignatureDoesNotMatch/);
+      process.env['AWS_ACCESS_KEY_ID'] = 'nobody';
+      expect((await failure(putIn({}))).message).toMatch(/refuses these credentials/);
+    } finally {
+      storages.useCredentials();
+    }
+  });
+
+  test('a store that is down, or silent, is retryable', async () => {
+    const storage = storages.bucket({ storageEndpoint: `http://127.0.0.1:${linked}` });
+    await storage.put('artifacts/o/a', Buffer.from('stored'));
+    for (const fault of ['cut', 'drop'] as const) {
+      await links.fault('s3', fault);
+      try {
+        const error = await failure(storage.read('artifacts/o/a'));
+        expect(error).toMatchObject({ kind: 'unavailable', retryable: true });
+        expect(error.message).toContain("can't be reached, or does not answer");
+      } finally {
+        await links.heal('s3');
+      }
+      expect((await storage.read('artifacts/o/a')).toString()).toBe('stored');
+    }
+  });
+
+  test.each([
+    [507, 'InsufficientStorage', true, 'the store is full'],
+    [403, 'QuotaExceeded', true, 'the store is full'],
+    [503, 'SlowDown', true, 'the store is overloaded'],
+    [500, 'InternalError', true, 'the store has failed'],
+    [501, 'NotImplemented', false, 'the store lacks'],
+    [301, 'PermanentRedirect', false, 'the bucket is in another region'],
+  ])('an answer %i %s is mapped', async (status, code, retryable, message) => {
+    await answering(
+      status,
+      `<Error><Code>${code}</Code><Message>of the test</Message></Error>`,
+      async (endpoint) => {
+        const error = await failure(putIn({ storageEndpoint: endpoint }));
+        expect(error).toMatchObject({ kind: 'unavailable', retryable });
+        expect(error.message).toContain(message);
+        expect(error.message).toContain(String(status));
+      },
+    );
+  });
+
+  test('a store that ignores the condition of a write is refused', async () => {
+    const stored = new Map<string, string>();
+    const endpointOf = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        const path = request.url!.split('?')[0]!;
+        if (request.method === 'PUT') stored.set(path, body);
+        const value = stored.get(path);
+        response.writeHead(value === undefined ? 404 : 200);
+        response.end(value ?? '<Error><Code>NoSuchKey</Code></Error>');
+      });
+    });
+    await served(endpointOf, async (endpoint) => {
+      const error = await failure(verifyStorage(storages.bucket({ storageEndpoint: endpoint }), 'the store'));
+      expect(error.retryable).toBe(false);
+      expect(error.message).toContain('expected 412 for a PUT with If-None-Match: *');
+    });
+  });
+
+  test('a creation whose answer was lost is known as its own', async () => {
+    let lost = 0;
+    const proxy = createServer((received, response) => {
+      const { method, url, headers } = received;
+      const sent = request(storages.s3.endpoint + url!, { method, headers }, (answer) => {
+        if (method === 'PUT' && lost++ === 0) received.socket.destroy();
+        else answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
+      });
+      received.pipe(sent);
+    });
+    await served(proxy, async (endpoint) => {
+      const storage = storages.bucket({ storageEndpoint: endpoint });
+      const made = await storage
+        .create('artifacts/o/a', Buffer.from('x'))
+        .catch((error: Error) => error.message);
+      expect(lost).toBeGreaterThan(1);
+      expect(made).toBe(true);
+    });
+  });
+});
+
+async function answering(
+  status: number,
+  body: string,
+  work: (endpoint: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(status, { 'content-type': 'application/xml' }).end(body));
+  });
+  await served(server, work);
+}
+
+async function served(server: Server, work: (endpoint: string) => Promise<void>): Promise<void> {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  try {
+    await work(`http://127.0.0.1:${(server.address() as { port: number }).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+test('a copy to the bucket and back has everything, and repeats nothing', async () => {
+  const [from, to, back] = [storages.inFolder(), storages.bucket(), storages.inFolder()];
+  const log = logKey('an operation', 'build', 1);
+  await from.put(artifactKey('an operation', 'a file'), randomBytes(100_000));
+  await from.append(log, Buffer.from('one\n'));
+  const large = storages.file(randomBytes(9 * 1024 * 1024));
+  await from.putFile(artifactKey('an operation', 'large'), large);
+  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({
+    found: 3,
+    copied: 3,
+    present: 0,
+    newer: [],
+  });
+  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({
+    found: 3,
+    copied: 0,
+    present: 3,
+  });
+  await from.append(log, Buffer.from('two\n'));
+  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({ copied: 1 });
+  await to.append(log, Buffer.from('three\n'));
+  expect(await copyStorage({ from: to, to: back, folder: storages.folder })).toMatchObject({
+    found: 3,
+    copied: 3,
+  });
+  expect((await back.read(log)).toString()).toBe('one\ntwo\nthree\n');
+  for await (const { key } of from.list('artifacts/'))
+    expect((await back.read(key)).equals(await from.read(key))).toBe(true);
+});

@@ -1,0 +1,77 @@
+/** Two releases side by side, on a task queue of the test's own. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
+import { eventually } from '../stack/cli-process.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+import { Release } from './release.js';
+
+export class Releases {
+  readonly root = mkdtempSync(join(tmpdir(), 'longhaul-releases-'));
+  readonly before = Release.copyTo(join(this.root, 'before'));
+  readonly after = Release.copyTo(join(this.root, 'after'));
+  stack!: TestStack;
+
+  constructor() {
+    this.after.plantTimers();
+  }
+
+  /** @param pipelines name -> text */
+  async start(pipelines: Record<string, string> = {}): Promise<TestStack> {
+    const folder = join(this.root, 'pipelines');
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(folder, `${name}.yml`), text);
+    // Own stack: its workers are of several releases.
+    this.stack = await TestStack.serverAlone({
+      LONGHAUL_WORKER_VERSIONING: 'true',
+      LONGHAUL_PIPELINE_FOLDERS: folder,
+    });
+    return this.stack;
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  /** Build ID that a worker says it runs. */
+  buildOf(worker: Part): Promise<string> {
+    return eventually(
+      () => `the worker names its build: ${worker.output()}`,
+      () => /"deployment":"[^"]*","buildId":"([^"]*)"/.exec(worker.output())?.[1],
+    );
+  }
+
+  async makeCurrent(buildId: string): Promise<void> {
+    const version = { deploymentName: deploymentNameOf(this.stack.taskQueue), buildId };
+    await setCurrentVersion(await this.stack.temporal(), version, { signal: AbortSignal.timeout(60_000) });
+  }
+
+  async versionOf(workflowId: string) {
+    const { raw } = await (await this.stack.temporal()).workflow.getHandle(workflowId).describe();
+    const info = raw.workflowExecutionInfo?.versioningInfo;
+    return { buildId: info?.deploymentVersion?.buildId, behavior: info?.behavior };
+  }
+
+  /** Starts an operation that asks. @param buildId build that it has to run on */
+  async ask(buildId: string | undefined, tool = 'confirm_delete'): Promise<string> {
+    const { client } = this.stack;
+    const taskId = await client.start(tool, tool === 'confirm_delete' ? { filename: 'a.txt' } : {});
+    await client.until(taskId, 'input_required');
+    const behavior = buildId === undefined ? undefined : 1;
+    expect(await this.versionOf(taskId)).toEqual({ buildId, behavior });
+    return taskId;
+  }
+
+  /** Answers an operation's question, and waits for its end. */
+  async finish(taskId: string): Promise<void> {
+    const { client } = this.stack;
+    const { inputRequests } = await client.until(taskId, 'input_required');
+    const [[key, { params }]] = Object.entries<any>(inputRequests) as [[string, any]];
+    const [field] = Object.keys(params.requestedSchema.properties);
+    await client.answer(taskId, key, { action: 'accept', content: { [field!]: true } });
+    const { result } = await client.until(taskId, 'completed');
+    expect(result.isError).not.toBe(true);
+  }
+}
