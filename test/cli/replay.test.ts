@@ -227,7 +227,14 @@ describe('a changed Longhaul', () => {
     expect(text).toContain(before);
     writeFileSync(changedPath, IMPORT + text.replace(before, after));
     const history = keptHistories().get(`${TAG}/${kept}`)!;
-    const args = [join(copy, 'dist/bin/longhaul.js'), 'replay', history, '--json', '--home', join(copy, 'home')];
+    const args = [
+      join(copy, 'dist/bin/longhaul.js'),
+      'replay',
+      history,
+      '--json',
+      '--home',
+      join(copy, 'home'),
+    ];
     const { stdout, stderr } = spawnSync(process.execPath, args, {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PROJECT: PROJECT },

@@ -8,7 +8,15 @@ import { eventually, isRunning, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
-const COPIED = ['index.ts', 'build-program.js', 'dev.js', 'package.json', 'tsconfig.json', 'tsconfig.build.json', ...rooms];
+const COPIED = [
+  'index.ts',
+  'build-program.js',
+  'dev.js',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  ...rooms,
+];
 const BUILT = readdirSync('dist').map((name) => join('dist', name));
 
 /** Below the repository, where imports find its node_modules, and in a folder that all tools ignore. */

@@ -76,7 +76,7 @@ describe.each([
     expect(called).not.toHaveProperty('error');
     const { success, data, messages, content, structuredContent } = called.result;
     expect(success).toBe(true);
-    // What the document names, the method that cancels, how long it is kept, and nothing else.
+    // The document's fields, the method that cancels and the time that it is kept. No other field.
     expect(data).toEqual({
       job_id: expect.stringMatching(/^\S{16,}$/),
       status: expect.stringMatching(/^(queued|running)$/),
