@@ -72,6 +72,7 @@ beforeAll(async () => {
   [keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
   [keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
   [keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
+  // Own stack: with the mailbox and API keys.
   stack = await TestStack.start({
     ...MAILBOX,
     LONGHAUL_AUTHENTICATION: 'keys',

@@ -13,6 +13,7 @@ const PUBLIC = 'https://longhaul.example.com';
 let plain: TestStack;
 let proxied: TestStack;
 beforeAll(async () => {
+  // Own servers: with allowed origins, and with a trusted proxy.
   plain = await TestStack.serverAlone({ LONGHAUL_CORS_ORIGINS: APP });
   proxied = await TestStack.serverAlone({
     LONGHAUL_ALLOWED_HOSTS: 'longhaul.example.com',

@@ -9,6 +9,7 @@ jest.setTimeout(PROCESSES_MS * 2);
 
 let home: TestHome;
 beforeEach(async () => {
+  // Own stack: the tests start it as an admin does.
   home = await TestHome.create();
 });
 afterEach(() => home.remove());

@@ -20,6 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-children-'));
 let parts: TestStack;
 let caller: Caller;
 beforeAll(async () => {
+  // Own stack: its worker is killed.
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
   caller = new Caller(parts.client);
 }, PROCESSES_MS);

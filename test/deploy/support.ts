@@ -95,6 +95,7 @@ export class Deployed {
 
   static async start(temporal: DeployTemporal): Promise<Deployed> {
     const environment = { TEMPORAL_ADDRESS: temporal.address };
+    // Own server: on a Temporal with short intervals.
     const stack = await TestStack.serverAlone(environment);
     return new Deployed(temporal, stack, { ...environment, LONGHAUL_TASK_QUEUE: stack.taskQueue });
   }

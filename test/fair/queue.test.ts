@@ -31,6 +31,7 @@ afterEach(() => release());
 
 beforeAll(async () => {
   const keys = join(folder, 'keys');
+  // Own stack: with API keys and a project of queues; a worker is killed.
   stack = await TestStack.serverAlone({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keys,

@@ -36,6 +36,7 @@ let replays: { of(selected: object): Promise<object>; close(): Promise<void> };
 let linesOf: (report: object) => string[];
 
 beforeAll(async () => {
+  // Own stack: a project that brings each workflow to its ends.
   stack = await TestStack.start({
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: PIPELINE_FOLDERS,

@@ -215,9 +215,8 @@ describe('the lines of a worker', () => {
     const hanging: Storage = { ...storage, create: () => new Promise(() => undefined) };
     const own = logs({ storage: hanging });
     own.add(id, 'one');
-    const began = performance.now();
     await own.flush(id);
     await own.close();
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(await textOf()).toBe('');
   });
 });

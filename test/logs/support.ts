@@ -21,6 +21,7 @@ export class LogStack {
 
   static async start(): Promise<LogStack> {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
+    // Own stack: tests read its worker's output and kill it.
     const parts = await TestStack.start({
       LONGHAUL_PROJECT: resolve('test/logs/project'),
       LONGHAUL_SHIPPED_TOOLS: 'false',

@@ -22,6 +22,7 @@ let home: string;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'longhaul-health-'));
   [server, worker] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+  // Own stack: with health addresses.
   stack = await TestStack.serverAlone({
     LONGHAUL_HOME: home,
     LONGHAUL_PROJECT: PROJECT,

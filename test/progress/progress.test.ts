@@ -21,6 +21,7 @@ let parts: TestStack;
 /** Engines as in new server processes: without a cached record. */
 const fresh: Engine[] = [];
 beforeAll(async () => {
+  // Own stack: its worker is killed.
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
 });
 afterAll(async () => {

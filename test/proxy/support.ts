@@ -2,6 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { startOwnServer } from '../support/own-server.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { RoundRobinProxy } from './round-robin.js';
 
@@ -14,7 +15,9 @@ export class TwoServers {
   ) {}
 
   static async start(environment: Record<string, string> = {}): Promise<TwoServers> {
-    const parts = await TestStack.start(environment);
+    // Own servers: tests kill them. The run's worker has the default settings.
+    const hasSettings = Object.keys(environment).length > 0;
+    const parts = await (hasSettings ? TestStack.start(environment) : startOwnServer({}));
     const ports = [parts.port, await freePort()];
     const two = new TwoServers(parts, await RoundRobinProxy.start(ports));
     two.#servers.set(ports[0]!, parts.parts[0]!);

@@ -27,6 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-storage-'));
   [s3, links] = await Promise.all([S3Server.start('shared'), Links.start()]);
   const port = await links.open('s3', s3.port);
+  // Own stack: its storage is S3.
   stack = await TestStack.start({
     ...s3.environment('s3://shared/stack', port),
     LONGHAUL_PROJECT: PROJECT,

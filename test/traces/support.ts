@@ -78,6 +78,7 @@ export class TracedStack {
     writeFileSync(join(pipelines, 'traced.yml'), PIPELINE);
     writeFileSync(join(pipelines, 'held.yml'), HELD_PIPELINE);
     const collector = await Collector.start();
+    // Own stack: its processes send spans to a collector.
     const parts = await TestStack.start({
       LONGHAUL_PROJECT: resolve('test/traces/project'),
       LONGHAUL_PIPELINE_FOLDERS: pipelines,

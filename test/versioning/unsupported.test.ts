@@ -20,6 +20,7 @@ test.each([
   'on a Temporal %s, workers run without versions, and say so once',
   async (_, refusal) => {
     reason = refusal;
+    // Own stack: a proxy refuses calls about versions.
     const stack = await TestStack.start({
       TEMPORAL_ADDRESS: proxy.address,
       LONGHAUL_WORKER_VERSIONING: 'true',

@@ -16,6 +16,7 @@ type Part = Input['parts'][number];
 
 const { walk } = proxyActivities<typeof activities>({
   startToCloseTimeout: '1h',
+  heartbeatTimeout: '5s',
   retry: { initialInterval: '1s', backoffCoefficient: 1 },
 });
 const local = proxyLocalActivities<typeof activities>({ startToCloseTimeout: '1m' });

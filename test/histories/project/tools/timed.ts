@@ -1,1 +1,1 @@
-export { default } from '../../../deadline/project/tools/timed.js';
+export { default } from '../../../fixtures/project/tools/timed.js';

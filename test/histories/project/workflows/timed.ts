@@ -1,1 +1,1 @@
-export { timed, timed_part } from '../../../deadline/project/workflows/timed.js';
+export { timed, timed_part } from '../../../fixtures/project/workflows/timed.js';
