@@ -1,5 +1,5 @@
 /** The published schemas of the runtime contract, held against what Longhaul's own runtime and server write. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Client, WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, type ApplicationFailure } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
@@ -106,10 +106,10 @@ test('the details of a failure', async () => {
   });
 });
 
-describe('values that do not fit are refused', () => {
+test('values that do not fit are refused', () => {
   const now = '2026-01-01T00:00:00.000Z';
   const question = { message: 'Delete?', schema: { type: 'object' } };
-  test.each<[ContractSchema, unknown]>([
+  const misfits: [ContractSchema, unknown][] = [
     ['state-memo', { stage: 'first' }],
     ['state-memo', { stage: 1, updatedAt: now }],
     ['state-memo', { updatedAt: 'yesterday' }],
@@ -125,7 +125,6 @@ describe('values that do not fit are refused', () => {
     ['heartbeat-report', { progress: { progress: 1 } }],
     ['activity-result', { longhaul: 'report', result: 1 }],
     ['closing-details', { longhaul: 'closing', error: { kind: 'broken', message: '', retryable: false } }],
-  ])('%s %j', (schema, value) => {
-    expect(contractProblems(schema, value)).not.toEqual([]);
-  });
+  ];
+  expect(misfits.filter(([schema, value]) => contractProblems(schema, value).length === 0)).toEqual([]);
 });

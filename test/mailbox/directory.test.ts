@@ -42,7 +42,7 @@ let server: MailboxProcess;
 let small: MailboxProcess;
 beforeAll(async () => {
   // A stack of its own: its worker is stopped for a while.
-  parts = await TestStack.start();
+  parts = await TestStack.start({ LONGHAUL_MAILBOX: '1' });
   server = await openMailbox(parts);
   small = await openMailbox(parts, { homeAgents: HOME_AGENTS });
 });

@@ -1,6 +1,6 @@
 /** The clients of `test/support/protocols`: each drives an operation through all of its calls, and all read the same one alike. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { CLOSED_STATES, protocolClients, Refused, type ProtocolClient } from '../support/protocols/index.js';
 import { request, session } from '../support/protocols/rpc.js';
@@ -23,8 +23,9 @@ const refusal = (call: Promise<unknown>) =>
     (error: unknown) => (error instanceof Refused ? error.kind : error),
   );
 
-describe.each(protocolClients('').map(({ name }) => [name] as const))('%s', (name) => {
-  test('starts an operation once, shows its question, takes the answer and has the result', async () => {
+test.each(protocolClients('').map(({ name }) => [name] as const))(
+  '%s starts, shows, answers, collects and cancels operations, and knows no others',
+  async (name) => {
     const client = clientOf(name);
     const key = randomUUID();
     const token = await client.start('confirm_delete', { filename: 'a.txt' }, key);
@@ -46,28 +47,22 @@ describe.each(protocolClients('').map(({ name }) => [name] as const))('%s', (nam
     expect(done.result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
     expect(await client.read(token)).toEqual(done);
     expect([undefined, false]).toContain(await client.cancel(token));
-  });
 
-  test('cancels an operation', async () => {
-    const client = clientOf(name);
-    const token = await client.start('slow_compute', { seconds: 60 }, randomUUID());
-    expect([undefined, true]).toContain(await client.cancel(token));
-    const canceled = await eventually('it is over', async () => {
-      const reading = await client.read(token);
+    const open = await client.start('slow_compute', { seconds: 60 }, randomUUID());
+    expect([undefined, true]).toContain(await client.cancel(open));
+    const canceled = await eventually('it is cancelled', async () => {
+      const reading = await client.read(open);
       return reading?.isOver ? reading : undefined;
     });
     expect(canceled.states).toContain('canceled');
-    expect([undefined, true]).toContain(await client.cancel(token));
-  });
+    expect([undefined, true]).toContain(await client.cancel(open));
 
-  test('an operation that does not exist is undefined, and refuses calls', async () => {
-    const client = clientOf(name);
     expect(await client.read(UNKNOWN)).toBeUndefined();
     expect(await refusal(client.answer(UNKNOWN, 'input-1', {}))).toBe('not_found');
     expect(await refusal(client.cancel(UNKNOWN))).toBe('not_found');
     if (client.resume) expect(await refusal(client.resume(UNKNOWN))).toBe('not_found');
-  });
-});
+  },
+);
 
 test('a session that the server does not know is opened again', async () => {
   const rpc = session(`${stack.base}/mcp`, '2025-11-25', {});

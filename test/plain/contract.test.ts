@@ -225,24 +225,27 @@ describe('an idempotency key', () => {
 });
 
 describe('bad input', () => {
-  test.each([
-    ['timeout', 0, '0'],
-    ['timeout', -1, '-1'],
-    ['timeout', 1e9, '1000000000'],
-    ['timeout', null, 'null'],
-    ['timeout', '10', '"10"'],
-    ['wait', 'yes', '"yes"'],
-    ['idempotency_key', '', '""'],
-    ['idempotency_key', 'x'.repeat(201), '"xxx'],
-    ['idempotency_key', 7, '7'],
-  ])('%s %j is a result that names it, what was expected and what came', async (argument, value, came) => {
-    const result = await call(client, 'slow_compute', { seconds: 0, wait: true, [argument]: value });
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: { 'longhaul/error': { kind: 'invalid_arguments' } },
-    });
-    expect(textOf(result)).toMatch(new RegExp(`^arguments\\.${argument}: expected .*; got ${came}`));
-    expect(result).not.toHaveProperty('structuredContent');
+  test('an argument of the call itself is named, with what was expected and what came', async () => {
+    const cases: [argument: string, value: unknown, came: string][] = [
+      ['timeout', 0, '0'],
+      ['timeout', -1, '-1'],
+      ['timeout', 1e9, '1000000000'],
+      ['timeout', null, 'null'],
+      ['timeout', '10', '"10"'],
+      ['wait', 'yes', '"yes"'],
+      ['idempotency_key', '', '""'],
+      ['idempotency_key', 'x'.repeat(201), '"xxx'],
+      ['idempotency_key', 7, '7'],
+    ];
+    for (const [argument, value, came] of cases) {
+      const result = await call(client, 'slow_compute', { seconds: 0, wait: true, [argument]: value });
+      expect(result).toMatchObject({
+        isError: true,
+        _meta: { 'longhaul/error': { kind: 'invalid_arguments' } },
+      });
+      expect(textOf(result)).toMatch(new RegExp(`^arguments\\.${argument}: expected .*; got ${came}`));
+      expect(result).not.toHaveProperty('structuredContent');
+    }
   });
 
   test('an argument of the wrong type is named, with the call’s own arguments taken off', async () => {

@@ -8,10 +8,11 @@ import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 let parts: TestStack;
+/** A server that outlives those that tests end. */
 let otherUrl: string;
 beforeAll(async () => {
   parts = await TestStack.shared();
-  otherUrl = (await secondServer(parts)).url;
+  otherUrl = parts.client.url;
 });
 afterAll(() => parts?.stop());
 const open = (version?: string, capabilities?: object, url = parts.client.url) =>
@@ -23,16 +24,33 @@ async function victim(): Promise<{ url: string; kill: () => Promise<void> }> {
   return { url, kill: () => part.end('SIGKILL') };
 }
 
+type Stream = Awaited<ReturnType<LegacyClient['stream']>>;
+interface Wait {
+  client: LegacyClient;
+  message: { id: number };
+  stream: Stream;
+}
+
+/** Length of the work whose server is killed in the middle. */
+const SECONDS = 10;
+const isQuestion = ({ method }: any) => method === 'elicitation/create';
+
 describe('a session', () => {
-  test.each(VERSIONS)('of %s continues at another server, also after its own is gone', async (version) => {
+  test('continues at another server once its own is gone, in every version', async () => {
     const { url, kill } = await victim();
-    const client = await open(version, FORMS, url);
-    const { token } = (await client.call('slow_compute', { seconds: 1, wait: false })).result
-      .structuredContent;
+    const started = await Promise.all(
+      VERSIONS.map(async (version) => {
+        const client = await open(version, FORMS, url);
+        const { result } = await client.call('slow_compute', { seconds: 1, wait: false });
+        return { version, client, token: result.structuredContent.token as string };
+      }),
+    );
     await kill();
-    client.url = otherUrl;
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
+    for (const { version, client, token } of started) {
+      client.url = otherUrl;
+      const { result } = await client.call('operation_get', { token, wait: true });
+      expect([version, result.structuredContent.status]).toEqual([version, 'completed']);
+    }
   });
 
   test('that is missing is 400; forged, foreign or expired it is 404', async () => {
@@ -136,118 +154,121 @@ describe('the endpoint refuses', () => {
 });
 
 describe('a wait whose server is killed', () => {
-  const lastId = (stream: { events: { id?: string }[] }) => stream.events.findLast(({ id }) => id)!.id!;
+  const lastId = (stream: Stream) => stream.events.findLast(({ id }) => id)!.id!;
+  const waits = (stream: Stream) =>
+    eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+  /** A wait at the server that is killed. */
+  async function waitAt(url: string, capabilities: object, params: object, method = 'tools/call') {
+    const client = await open('2025-11-25', capabilities, url);
+    const message = client.message(method, params);
+    return { client, message, stream: await client.stream(message) };
+  }
+  /** Takes a wait up at the other server, until its end. */
+  async function resumed({ client, stream }: Wait): Promise<any[]> {
+    client.url = otherUrl;
+    const again = await client.listen(lastId(stream));
+    await again.ended;
+    return again.messages();
+  }
+
+  /** All of them wait at one server when it is killed. */
+  let survivor: Wait;
+  let asking: Wait;
+  let ofTask: Wait[];
+  let withBudget: Wait;
+  let asked: any;
+  beforeAll(async () => {
+    const { url, kill } = await victim();
+    asking = await waitAt(url, FORMS, { name: 'confirm_delete', arguments: { filename: 'a', wait: true } });
+    asked = await eventually('it asks', () => asking.stream.messages().find(isQuestion));
+    const { taskId } = await (await open('2025-11-25', {}, url)).task('slow_compute', { seconds: SECONDS });
+    [survivor, withBudget, ...ofTask] = await Promise.all([
+      waitAt(
+        url,
+        {},
+        {
+          name: 'slow_compute',
+          arguments: { seconds: SECONDS, wait: true, label: 'survivor' },
+          _meta: { progressToken: 7 },
+        },
+      ),
+      waitAt(
+        url,
+        {},
+        {
+          name: 'slow_compute',
+          arguments: { seconds: 600, wait: true, timeout: SECONDS },
+        },
+      ),
+      waitAt(url, {}, { taskId }, 'tasks/result'),
+      waitAt(url, {}, { name: 'operation_get', arguments: { token: taskId, wait: true } }),
+    ]);
+    await Promise.all([survivor, withBudget, ...ofTask].map(({ stream }) => waits(stream)));
+    await kill();
+  });
 
   test('is resumed at another with Last-Event-ID, and ends with the response to the request', async () => {
-    const { url, kill } = await victim();
-    const client = await open('2025-11-25', {}, url);
-    const message = client.message('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 4, wait: true, label: 'survivor' },
-      _meta: { progressToken: 7 },
-    });
-    const stream = await client.stream(message);
-    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+    const { stream, message } = survivor;
     expect(stream.events[0]).toMatchObject({ id: expect.any(String), retry: '4000' });
-    await kill();
     await stream.ended;
     expect(stream.messages().some(({ id }) => id === message.id)).toBe(false);
-    const resumed = await client.listen(lastId(stream), otherUrl);
-    await resumed.ended;
-    const answer = resumed.messages().at(-1);
-    expect(answer).toMatchObject({
+    const messages = await resumed(survivor);
+    expect(messages.at(-1)).toMatchObject({
       id: message.id,
       result: { structuredContent: { status: 'completed', result: { label: 'survivor' } } },
     });
-    const amounts = [...stream.messages(), ...resumed.messages()]
+    const amounts = [...stream.messages(), ...messages]
       .filter(({ method }) => method === 'notifications/progress')
       .map(({ params }) => params.progress);
     expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
   });
 
   test('asks its question again elsewhere, and the first one can still be answered there', async () => {
-    const { url, kill } = await victim();
-    const client = await open('2025-11-25', FORMS, url);
-    const message = client.message('tools/call', {
-      name: 'confirm_delete',
-      arguments: { filename: 'a', wait: true },
-    });
-    const stream = await client.stream(message);
-    const asked = await eventually('it asks', () =>
-      stream.messages().find(({ method }) => method === 'elicitation/create'),
-    );
-    await kill();
+    const { client, stream, message } = asking;
     client.url = otherUrl;
-    const resumed = await client.listen(lastId(stream));
-    await eventually('it asks again', () =>
-      resumed.messages().find(({ method }) => method === 'elicitation/create'),
-    );
+    const again = await client.listen(lastId(stream));
+    await eventually('it asks again', () => again.messages().find(isQuestion));
     await client.respond(asked.id, { action: 'accept', content: { confirm: true } });
-    await resumed.ended;
-    expect(resumed.messages().at(-1)).toMatchObject({
+    await again.ended;
+    expect(again.messages().at(-1)).toMatchObject({
       id: message.id,
       result: { structuredContent: { result: { answer: 'accept' } } },
     });
   });
 
   test('for the result of a task, or by operation_get, is resumed in the same way', async () => {
-    const { url, kill } = await victim();
-    const client = await open('2025-11-25', FORMS, url);
-    const { taskId } = await client.task('slow_compute', { seconds: 4 });
-    const messages = [
-      client.message('tasks/result', { taskId }),
-      client.message('tools/call', { name: 'operation_get', arguments: { token: taskId, wait: true } }),
-    ];
-    const streams = await Promise.all(messages.map((message) => client.stream(message)));
-    for (const { events } of streams)
-      await eventually('it waits', () => events.filter(({ id }) => id).length > 1);
-    await kill();
-    client.url = otherUrl;
-    for (const [index, stream] of streams.entries()) {
-      const resumed = await client.listen(lastId(stream));
-      await resumed.ended;
-      expect(resumed.messages().at(-1)).toMatchObject({
-        id: messages[index]!.id,
+    for (const wait of ofTask)
+      expect((await resumed(wait)).at(-1)).toMatchObject({
+        id: wait.message.id,
         result: { structuredContent: { status: 'completed' } },
       });
-    }
   });
 
   test('keeps its budget', async () => {
-    const { url, kill } = await victim();
-    const client = await open('2025-11-25', {}, url);
-    const message = client.message('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 600, wait: true, timeout: 3 },
-    });
-    const stream = await client.stream(message);
-    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
-    await kill();
-    client.url = otherUrl;
-    const resumed = await client.listen(lastId(stream));
-    await resumed.ended;
-    const { structuredContent } = resumed.messages().at(-1).result;
+    const { structuredContent } = (await resumed(withBudget)).at(-1).result;
     expect(structuredContent.error_kind).toBe('wait_timeout');
-    await client.call('operation_cancel', { token: structuredContent.token });
+    await withBudget.client.call('operation_cancel', { token: structuredContent.token });
   });
 
   test('and that is taken up again can be cancelled', async () => {
-    const client = await open();
-    const message = client.message('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 600, wait: true },
-    });
-    const stream = await client.stream(message);
-    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+    const { client, message, stream } = await waitAt(
+      otherUrl,
+      {},
+      {
+        name: 'slow_compute',
+        arguments: { seconds: 600, wait: true },
+      },
+    );
+    await waits(stream);
     stream.close();
-    const resumed = await client.listen(lastId(stream));
+    const again = await client.listen(lastId(stream));
     await client.post({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
       params: { requestId: message.id },
     });
-    await resumed.ended;
-    expect(resumed.messages()).toEqual([]);
+    await again.ended;
+    expect(again.messages()).toEqual([]);
   });
 });
 
