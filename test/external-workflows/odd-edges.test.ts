@@ -1,4 +1,4 @@
-/** What goes wrong between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
+/** Faults between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { answerExternal } from '../../engine/external/answer.js';
 import { TemporalClient } from '../../engine/temporal.js';
