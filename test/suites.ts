@@ -21,7 +21,15 @@ export interface Suite {
 
 /** A change of these runs everything. */
 export const EVERYTHING = [
-  ...['package.json', 'package-lock.json', 'tsconfig', 'jest.config.js', 'clean-dist.js', '.nvmrc'],
+  ...[
+    'package.json',
+    'package-lock.json',
+    'tsconfig',
+    'jest.config.js',
+    'clean-dist.js',
+    'build-program.js',
+    '.nvmrc',
+  ],
   ...['operations/', 'test/support/', 'test/global-', 'test/no-temporal.js'],
   ...['test/runner/', 'test/reporter.js', 'test/spread-long-files.js'],
 ];

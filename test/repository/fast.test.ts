@@ -13,7 +13,7 @@ const graph = new Map([
   ['engine/a.ts', ['@temporalio/worker']],
 ]);
 // Joined, since the rule reads this file too.
-const built = ['dist', 'cli/main.js'].join('/');
+const built = ['dist', 'bin/longhaul.js'].join('/');
 const read = (path: string) => (path === 'test/built.test.ts' ? built : '');
 
 test.each([

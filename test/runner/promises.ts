@@ -6,9 +6,8 @@ import { PROOF } from '../proof.js';
 const PATH = 'test/README.md';
 const SECTION = /(<!-- promises[^>]*-->)[\s\S]*(<!-- end of promises -->)/;
 
-const inTest = (file: string) => file.replace(/^test\//, '');
 const rows = PROOF.map(({ promise, files }) => {
-  const links = files.map((file) => `[\`${inTest(file)}\`](${inTest(file)})`);
+  const links = files.map((file) => `[\`${file}\`](${file.replace('test/', '')})`);
   return `| ${promise} | ${links.join('<br>')} |`;
 });
 const table = ['| promise | proved by |', '| --- | --- |', ...rows].join('\n');
