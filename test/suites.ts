@@ -41,10 +41,10 @@ export const SHARED = [
     (room) => `mcp-server/${room}`,
   ),
   ...['mcp-server/http.ts', 'mcp-server/index.ts', 'test/fixtures/project/', 'longhaul.config.json'],
-  ...['main.ts', 'longhaul.ts', 'settings-flags.ts', 'failure.ts', 'commands/server.ts'].map(
-    (file) => `cli/${file}`,
+  ...['main', 'longhaul', 'command-table', 'lazy-commands', 'settings-flags', 'failure'].map(
+    (file) => `cli/${file}.ts`,
   ),
-  'cli/commands/worker.ts',
+  ...['cli/client/argv.ts', 'cli/commands/server.ts', 'cli/commands/worker.ts'],
 ];
 
 /** Like Markdown, these touch only the rows that name them. A changed path that is in no list and no row runs everything. */
