@@ -6,8 +6,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { onSharedQueue, startOwnServer } from '../support/own-server.js';
-import { TestStack } from '../support/test-stack.js';
+import { onSharedQueue, TestStack } from '../support/test-stack.js';
 import { Issuer } from './issuer.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -29,7 +28,7 @@ beforeAll(async () => {
   issuer = await Issuer.start();
   key = await issuer.newKey('first');
   // Own server: its callers have access tokens.
-  stack = await startOwnServer(settings(issuer.url));
+  stack = await TestStack.serverOnSharedWorker(settings(issuer.url));
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();

@@ -12,8 +12,7 @@ import { eventually, TestHome } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { onSharedQueue, startOwnServer } from '../support/own-server.js';
-import { FIXTURES, type TestStack } from '../support/test-stack.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -55,7 +54,7 @@ beforeAll(async () => {
   const policy = join(home, 'policy.yml');
   writeFileSync(policy, POLICY);
   // Own server: with an audit log, API keys and a policy.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keysFolder,
     LONGHAUL_POLICY: policy,
@@ -285,12 +284,9 @@ test('servers that are killed while they write leave a log that verifies', async
 test('over stdio a line has the transport and no address, and the log is closed with the input', async () => {
   const own = await TestHome.create();
   const folder = join(own.path, 'audit');
-  const environment = {
-    ...process.env,
-    ...onSharedQueue({ LONGHAUL_PROJECT: FIXTURES, LONGHAUL_AUDIT_LOG: folder }),
-    NODE_OPTIONS: '',
-  };
+  const environment = { LONGHAUL_PROJECT: FIXTURES, LONGHAUL_AUDIT_LOG: folder };
   try {
+    await own.up(environment);
     const stdio = own.run(['stdio'], environment);
     const envelope = wire().envelope('tasks/get', { taskId: 'over-stdio' });
     stdio.process.stdin!.write(`${JSON.stringify(envelope)}\n`);
@@ -305,7 +301,9 @@ test('over stdio a line has the transport and no address, and the log is closed 
       outcome: 'not_found',
     });
     expect(line).not.toHaveProperty('address');
-    expect(cli(['audit', 'verify', folder]).output).toMatch(/, closed, head [0-9a-f]{64}\n/);
+    const verified = own.run(['audit', 'verify'], environment);
+    expect(await verified.ended).toBe(0);
+    expect(verified.stdout()).toMatch(/, closed, head [0-9a-f]{64}\n/);
   } finally {
     await own.remove();
   }

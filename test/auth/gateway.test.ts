@@ -19,7 +19,6 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -40,7 +39,7 @@ beforeAll(async () => {
   gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
   await new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening));
   // Own server: a gateway says who its callers are.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'gateway',
     LONGHAUL_GATEWAY_HEADER: HEADER,
     LONGHAUL_GATEWAY_JWKS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,

@@ -8,8 +8,7 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 import { RESOURCE_SERVER_SECRET, startAuthorizationServer } from './authorization-server.js';
 import { Issuer } from './issuer.js';
 
@@ -29,7 +28,7 @@ beforeAll(async () => {
   key = await issuer.newKey('first');
   issuer.metadata = { introspection_endpoint: `${issuer.url}/introspect` };
   // Own server: its callers have opaque access tokens.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'oauth',
     LONGHAUL_OAUTH_ISSUER: issuer.url,
     LONGHAUL_OAUTH_RESOURCE: RESOURCE,
@@ -176,7 +175,7 @@ test('tokens of oidc-provider: opaque, from client credentials, until they are r
       body: new URLSearchParams(body),
     });
   // Own server: it asks another authorization server.
-  const own = await startOwnServer(
+  const own = await TestStack.serverOnSharedWorker(
     {
       LONGHAUL_AUTHENTICATION: 'oauth',
       LONGHAUL_OAUTH_ISSUER: server.issuer,

@@ -14,8 +14,7 @@ import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -71,7 +70,7 @@ beforeAll(async () => {
   writeFileSync(policy, POLICY);
   proxy = await TemporalProxy.start(() => undefined);
   // Own server: with API keys and a policy, behind a proxy that records calls.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,

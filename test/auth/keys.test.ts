@@ -11,8 +11,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -26,7 +25,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
   [key] = addApiKey(folder, ALICE);
   // Own server: its callers have API keys.
-  stack = await startOwnServer({ LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_KEYS_FOLDER: folder });
+  stack = await TestStack.serverOnSharedWorker({
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_KEYS_FOLDER: folder,
+  });
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();

@@ -11,8 +11,7 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TASKS, TASKS_AND_FORMS, WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -46,7 +45,7 @@ async function anotherServer(environment: Record<string, string>): Promise<strin
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-limits-'));
   // Own servers: with low limits.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,
     LONGHAUL_KICKOFFS_PER_MINUTE: String(STARTS),

@@ -1,7 +1,6 @@
 /** A stack whose callers log in at an authorization server of oidc-provider. */
 import { freePort } from '../stack/cli-process.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 import { startAuthorizationServer, type AuthorizationServer } from './authorization-server.js';
 
 export interface OAuthStack {
@@ -27,7 +26,7 @@ export async function startOAuthStack(
   };
   try {
     // Own server: its callers log in.
-    const stack = await startOwnServer(settings, port);
+    const stack = await TestStack.serverOnSharedWorker(settings, port);
     const stop = async () => {
       await stack.stop();
       await server.close();

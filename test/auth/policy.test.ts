@@ -9,8 +9,7 @@ import { eventually, TestHome } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -44,7 +43,7 @@ beforeAll(async () => {
   policy = join(folder, 'policy.yml');
   writeFileSync(policy, POLICY);
   // Own server: with API keys and a policy.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,
     LONGHAUL_POLICY: policy,

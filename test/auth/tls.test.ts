@@ -9,8 +9,7 @@ import { eventually, TestHome } from '../stack/cli-process.js';
 import { CertificateAuthority } from '../support/certificates.js';
 import { askOverHttps } from '../support/https.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { onSharedQueue } from '../support/own-server.js';
-import { TestStack } from '../support/test-stack.js';
+import { onSharedQueue, TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 

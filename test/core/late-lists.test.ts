@@ -5,8 +5,7 @@ import proto from '@temporalio/proto';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 const LAG_MS = 30_000;
 
@@ -35,7 +34,7 @@ beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   proxy.rewrite = ({ method }) => (method === 'ListWorkflowExecutions' ? lateList : undefined);
   // Own server: a proxy changes Temporal's lists.
-  stack = await startOwnServer({ TEMPORAL_ADDRESS: proxy.address });
+  stack = await TestStack.serverOnSharedWorker({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {
   await stack?.stop();

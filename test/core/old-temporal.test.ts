@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 const LACKING = [
   'CountWorkflowExecutions',
@@ -22,7 +21,7 @@ beforeAll(async () => {
       : undefined,
   );
   // Own server: a proxy refuses calls that an old Temporal lacks.
-  stack = await startOwnServer({ TEMPORAL_ADDRESS: proxy.address });
+  stack = await TestStack.serverOnSharedWorker({ TEMPORAL_ADDRESS: proxy.address });
 }, PROCESSES_MS);
 afterAll(async () => {
   await stack?.stop();

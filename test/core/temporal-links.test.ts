@@ -7,8 +7,7 @@ import { loadSettings } from '../../platform/config.js';
 import { runUrl, temporalUiOf } from '../../platform/temporal-ui.js';
 import { run } from '../cli/commands.js';
 import { protocolClients } from '../support/protocols/index.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 const UI = 'https://temporal.example.com/ui';
 
@@ -16,7 +15,7 @@ describe('an operation that has failed', () => {
   let parts: TestStack;
   beforeAll(async () => {
     // Own server: with the address of a UI.
-    parts = await startOwnServer({ LONGHAUL_TEMPORAL_UI: `${UI}/` });
+    parts = await TestStack.serverOnSharedWorker({ LONGHAUL_TEMPORAL_UI: `${UI}/` });
   });
   afterAll(() => parts?.stop());
 

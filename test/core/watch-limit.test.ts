@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 const POLLS = 2;
 const OPERATIONS = 8;
@@ -15,7 +14,7 @@ let proxy: TemporalProxy;
 beforeAll(async () => {
   proxy = await TemporalProxy.start(() => undefined);
   // Own server: few long polls, counted by a proxy.
-  stack = await startOwnServer({
+  stack = await TestStack.serverOnSharedWorker({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_MAX_HISTORY_POLLS: String(POLLS),
   });

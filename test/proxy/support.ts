@@ -2,8 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { startOwnServer } from '../support/own-server.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { type Part, TestStack } from '../support/test-stack.js';
 import { RoundRobinProxy } from './round-robin.js';
 
 export class TwoServers {
@@ -17,7 +16,7 @@ export class TwoServers {
   static async start(environment: Record<string, string> = {}): Promise<TwoServers> {
     // Own servers: tests kill them. The run's worker has the default settings.
     const hasSettings = Object.keys(environment).length > 0;
-    const parts = await (hasSettings ? TestStack.start(environment) : startOwnServer({}));
+    const parts = await (hasSettings ? TestStack.start(environment) : TestStack.serverOnSharedWorker({}));
     const ports = [parts.port, await freePort()];
     const two = new TwoServers(parts, await RoundRobinProxy.start(ports));
     two.#servers.set(ports[0]!, parts.parts[0]!);

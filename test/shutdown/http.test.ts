@@ -8,8 +8,7 @@ import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { Part, TestStack } from '../support/test-stack.js';
+import { type Part, TestStack } from '../support/test-stack.js';
 import { expectShortStopping, expectStopping, expectTaskStopping, takenUp } from './support.js';
 
 jest.setTimeout(STACK_MS);
@@ -23,7 +22,7 @@ let server: Part;
 let token: string;
 beforeAll(async () => {
   // Own server: the test stops it.
-  parts = await startOwnServer({});
+  parts = await TestStack.serverOnSharedWorker({});
   server = parts.parts[0]!;
   client = parts.client.with({});
   ({ token } = await start(client, 'nap', { idempotency_key: KEY }));

@@ -10,8 +10,7 @@ import { subscribe, tasksIn } from '../subscriptions/support.js';
 import { JobsClient } from '../support/jobs.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
 
 jest.setTimeout(STACK_MS);
@@ -23,7 +22,7 @@ let other: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-reconnect-'));
   // Own servers: the test stops the first.
-  stack = await startOwnServer({});
+  stack = await TestStack.serverOnSharedWorker({});
   ({ url: other } = await secondServer(stack));
 });
 afterEach(async () => {

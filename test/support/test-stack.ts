@@ -35,6 +35,11 @@ function sharedStack(): { port: string; taskQueue: string } {
   return { port, taskQueue };
 }
 
+/** Settings with which a server starts operations on the queue of the run's worker. */
+export function onSharedQueue(environment: Record<string, string>): Record<string, string> {
+  return { LONGHAUL_TASK_QUEUE: sharedStack().taskQueue, ...environment };
+}
+
 export class TestStack {
   /** Processes that no test has ended. */
   parts: Part[] = [];
@@ -93,9 +98,12 @@ export class TestStack {
   }
 
   /** A server of its own on the run's shared worker, for tests whose tools need no worker of their own. */
-  static async serverOnSharedWorker(environment: Record<string, string> = {}): Promise<TestStack> {
+  static async serverOnSharedWorker(
+    environment: Record<string, string> = {},
+    port?: number,
+  ): Promise<TestStack> {
     const settings = { ...SHARED_SETTINGS, ...environment };
-    const stack = new TestStack(await freePort(), settings, sharedStack().taskQueue);
+    const stack = new TestStack(port ?? (await freePort()), settings, sharedStack().taskQueue);
     stack.server();
     try {
       await stack.ready();
