@@ -8,11 +8,12 @@ import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
 import type { AuditLine } from '../../platform/audit-log/line.js';
 import { selectAuditLines, type AuditFilter } from '../../platform/audit-log/select.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { startOwnServer } from '../support/own-server.js';
+import type { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -279,32 +280,4 @@ test('servers that are killed while they write leave a log that verifies', async
   const cut = cli(['audit', 'verify']);
   expect([cut.status, cut.output]).toEqual([1, expect.stringContaining('got no such line')]);
   writeFileSync(join(audit, killed!), text);
-});
-
-test('over stdio a line has the transport and no address, and the log is closed with the input', async () => {
-  const own = await TestHome.create();
-  const folder = join(own.path, 'audit');
-  const environment = { LONGHAUL_PROJECT: FIXTURES, LONGHAUL_AUDIT_LOG: folder };
-  try {
-    await own.up(environment);
-    const stdio = own.run(['stdio'], environment);
-    const envelope = wire().envelope('tasks/get', { taskId: 'over-stdio' });
-    stdio.process.stdin!.write(`${JSON.stringify(envelope)}\n`);
-    await eventually('it answers', () => stdio.stdout().includes('\n'));
-    stdio.process.stdin!.end();
-    expect(await stdio.ended).toBe(0);
-    const [line] = await selectAuditLines(folder, { operation: 'over-stdio' });
-    expect(line).toMatchObject({
-      event: 'operation.read',
-      principal: 'anonymous',
-      transport: 'stdio',
-      outcome: 'not_found',
-    });
-    expect(line).not.toHaveProperty('address');
-    const verified = own.run(['audit', 'verify'], environment);
-    expect(await verified.ended).toBe(0);
-    expect(verified.stdout()).toMatch(/, closed, head [0-9a-f]{64}\n/);
-  } finally {
-    await own.remove();
-  }
 });

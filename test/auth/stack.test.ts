@@ -1,5 +1,7 @@
 /** The stack with authentication, as an admin starts it; and the addresses that it refuses without. */
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { selectAuditLines } from '../../platform/audit-log/select.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
@@ -34,7 +36,12 @@ test('keys, then up, then calls over HTTP and stdio, each with what is theirs', 
   expect((await run(['status', token], { LONGHAUL_API_KEY: bob })).stderr).toContain('not found');
   expect((await run(['status', token])).stderr).toContain('set LONGHAUL_API_KEY');
 
-  const environment = { LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_PROJECT: FIXTURES };
+  const audit = join(home.path, 'audit');
+  const environment = {
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_PROJECT: FIXTURES,
+    LONGHAUL_AUDIT_LOG: audit,
+  };
   const none = await run(['stdio'], environment);
   expect(none.code).toBe(1);
   expect(none.stderr).toContain('LONGHAUL_API_KEY: expected an API key');
@@ -54,6 +61,15 @@ test('keys, then up, then calls over HTTP and stdio, each with what is theirs', 
   expect(own.stdio.stderr()).toContain('the API key has expired or was revoked');
   foreign.stdio.process.stdin!.end();
   expect(await foreign.stdio.ended).toBe(0);
+  const [line, ...others] = await selectAuditLines(audit, { principal: 'default/bob' });
+  expect(line).toMatchObject({ event: 'operation.read', transport: 'stdio', outcome: 'not_found' });
+  expect(line).not.toHaveProperty('address');
+  expect(others).toEqual([]);
+  const verified = await run(['audit', 'verify', audit]);
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringMatching(/, closed, head [0-9a-f]{64}\n/),
+  ]);
 });
 
 test.each(['up', 'server'])(

@@ -1,22 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TASKS, WireClient } from '../support/mcp.js';
-import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { FIXTURES } from '../support/test-stack.js';
 import { bodyOf, refusesEverything, refusesNulls, type Send } from './hostile-json.js';
 
 jest.setTimeout(STACK_MS);
 
 let home: TestHome;
-let parts: TestStack;
 beforeAll(async () => {
   home = await TestHome.create();
-  parts = await TestStack.shared();
 });
-afterAll(async () => {
-  await home?.remove();
-  await parts?.stop();
-});
+afterAll(() => home?.remove());
+
+/** Own stack: the first process starts it in its home, on the run's Temporal. */
+const ENVIRONMENT = {
+  LONGHAUL_PROJECT: FIXTURES,
+  TEMPORAL_ADDRESS: process.env['TEMPORAL_ADDRESS'],
+  LONGHAUL_TASK_QUEUE: `stdio-${randomUUID()}`,
+  LONGHAUL_WORKER_VERSIONING: 'false',
+};
 
 const ENVELOPE = JSON.stringify(new WireClient('', TASKS).envelope('x').params._meta);
 
@@ -36,12 +40,7 @@ describe.each(['2026-07-28', '2025-11-25'])('%s over stdio', (revision) => {
     return eventually(`an answer to ${method}`, () => answers().find((one) => one.id === id));
   };
   beforeAll(async () => {
-    run = home.run(['stdio'], {
-      ...process.env,
-      NODE_OPTIONS: '',
-      LONGHAUL_PROJECT: FIXTURES,
-      LONGHAUL_TASK_QUEUE: parts.taskQueue,
-    });
+    run = home.run(['stdio'], ENVIRONMENT);
     if (revision === '2026-07-28') return;
     const client = '"capabilities":{},"clientInfo":{"name":"hostile","version":"1"}';
     await send('initialize', `"protocolVersion":"${revision}",${client}`);
