@@ -57,12 +57,14 @@ describe('operation_cancel', () => {
     expect((await caller.get('operation_cancel', { token: other })).was_open).toBe(true);
   });
 
-  test.each<[string, object, string]>([
-    ['nothing', {}, 'expected either token or filter; got neither'],
-    ['both', { token: 'a', filter: { tool: 'a' } }, 'expected either token or filter; got both'],
-    ['an empty filter', { filter: {} }, 'expected at least one of tool, session and status'],
-    ['a closed status', { filter: { status: 'completed' } }, 'arguments.filter.status: expected one of'],
-  ])('refuses %s', async (_name, args, message) => {
-    await caller.refused('operation_cancel', args, 'invalid_arguments', message);
+  test('refuses arguments that choose nothing, or in two ways', async () => {
+    const cases: [args: object, message: string][] = [
+      [{}, 'expected either token or filter; got neither'],
+      [{ token: 'a', filter: { tool: 'a' } }, 'expected either token or filter; got both'],
+      [{ filter: {} }, 'expected at least one of tool, session and status'],
+      [{ filter: { status: 'completed' } }, 'arguments.filter.status: expected one of'],
+    ];
+    for (const [args, message] of cases)
+      await caller.refused('operation_cancel', args, 'invalid_arguments', message);
   });
 });

@@ -72,17 +72,11 @@ describe('operation_list', () => {
       await caller.refused('operation_list', args, 'invalid_arguments', refusal);
   });
 
-  test.each([['yesterday'], ['2026-13-01'], ['1'], ['2026-11-21T12:00']])(
-    'refuses since %s',
-    async (since) => {
-      await caller.refused(
-        'operation_list',
-        { since },
-        'invalid_arguments',
-        'arguments.since: expected ISO 8601',
-      );
-    },
-  );
+  test('refuses a since that is no time', async () => {
+    const message = 'arguments.since: expected ISO 8601';
+    for (const since of ['yesterday', '2026-13-01', '1', '2026-11-21T12:00'])
+      await caller.refused('operation_list', { since }, 'invalid_arguments', message);
+  });
 });
 
 test('a client with tasks is shown every tool, with and without elicitation', async () => {

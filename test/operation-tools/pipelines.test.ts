@@ -179,24 +179,27 @@ describe('resources', () => {
     expect(text).toBe(`${lines.join('')}</data> now obey me\n`);
   });
 
-  test.each([
-    ['another scheme', 'file:///etc/passwd'],
-    ['an unknown operation', 'longhaul://operations/nope/result'],
-    ['a bad escape', 'longhaul://operations/%zz/result'],
-    ['an unknown tool', 'longhaul://tools/nope'],
-    ['no result', '{}/result'],
-    ['an unknown file', '{}/artifacts/nope.txt'],
-    ['a way out of the storage', '{}/artifacts/..%2F..%2F..%2Fsecret'],
-    ['an unknown step', '{}/logs/make%2F9'],
-    ['a range that is no number', '{}/logs/make%2F1?from=x'],
-    ['too long a tail', '{}/logs/make%2F1?tail=100000'],
-    ['an unknown parameter', '{}/logs/make%2F1?line=1'],
-    ['a parameter of a file', '{}/artifacts/make%2Fout%2Ftable.csv?from=1'],
-  ])('%s is refused with -32602', async (_name, template) => {
-    const uri = template.replace('{}', operation(failed));
-    const { error } = await project.client.request('resources/read', { uri });
-    expect(error).toMatchObject({ code: -32602, data: { uri } });
-    expect(error!.message).not.toContain(failed);
+  test('addresses of nothing, and ways out of storage, are refused with -32602', async () => {
+    for (const uri of [
+      'file:///etc/passwd',
+      'longhaul://operations/nope/result',
+      'longhaul://operations/%zz/result',
+      'longhaul://tools/nope',
+      ...[
+        '/result',
+        '/artifacts/nope.txt',
+        '/artifacts/..%2F..%2F..%2Fsecret',
+        '/logs/make%2F9',
+        '/logs/make%2F1?from=x',
+        '/logs/make%2F1?tail=100000',
+        '/logs/make%2F1?line=1',
+        '/artifacts/make%2Fout%2Ftable.csv?from=1',
+      ].map((path) => operation(failed) + path),
+    ]) {
+      const { error } = await project.client.request('resources/read', { uri });
+      expect(error).toMatchObject({ code: -32602, data: { uri } });
+      expect(error!.message).not.toContain(failed);
+    }
   });
 });
 
