@@ -82,13 +82,22 @@ export const SUITES: Suite[] = [
   folder('auth', 'keys, tokens, gateways, roles, isolation, signing, TLS, proxies, limits, audit', [
     ...[...PROTOCOLS, ...STDIO, ...MAILBOX, ...STACK, ...PIPELINES],
   ]),
-  folder(
-    'authoring',
-    'tools of a project: definitions, helpers, reload, checks, long histories, the package',
-    [...['cli/', 'stack/', 'testing/', 'examples/', 'docs/', PLAIN, ...PIPELINES]],
-  ),
+  folder('authoring', 'tools of a project: definitions, helpers, reload, checks, long histories', [
+    'cli/',
+    'stack/',
+    'testing/',
+    'docs/writing-a-tool.md',
+    PLAIN,
+    ...PIPELINES,
+  ]),
+  {
+    name: 'package',
+    tests: ['test/authoring/package'],
+    holds: 'the files of the package, and its use outside of a clone',
+    covers: ['cli/', 'testing/', 'examples/', 'docs/', 'deploy/', ...PIPELINES],
+  },
   folder('chaos', 'kills, stops, network faults, clocks and full disks under load', [
-    ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, 'bench/'],
+    ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, 'bench/beside-fastmcp/'],
   ]),
   folder('children', 'child workflows as parts: progress, questions, cancel', [PLAIN, 'cli/', ...EXTERNAL]),
   folder('cli', 'the command line as a process', [
@@ -226,15 +235,21 @@ export const SUITES: Suite[] = [
     TWO_STAGE,
     ...STDIO,
     ...STACK,
-    'docs/',
+    'docs/sep-1391.md',
+    'docs/two-stage.md',
   ]),
   folder('shutdown', 'graceful shutdown over HTTP and stdio; drains of workers; streams at another server', [
     ...[PLAIN, OLD_REVISION, TWO_STAGE, JOBS, ...STDIO, ...STACK, ...PIPELINES],
   ]),
   folder('stack', "Temporal's binary and database, supervisor, full disk, unusable homes, backup", [
     ...[...STACK, ...STDIO, PLAIN, JOBS, OLD_REVISION, ...PIPELINES, ...DATASETS, ...MAILBOX],
-    ...['README.md', 'docs/', 'examples/', 'bench/', 'docker-compose.temporal.yml'],
   ]),
+  {
+    name: 'program',
+    tests: ['test/stack/program'],
+    holds: 'how the program names itself, in its messages and in the documents',
+    covers: [...STACK, 'README.md', 'docs/', 'examples/', 'bench/'],
+  },
   folder('storage', 'storage in a folder and in S3: the contract, moves, an S3 server that is down or slow', [
     ...[...STACK, PLAIN, JOBS, ...PIPELINES, 'test/fixtures/storage-project/'],
   ]),
@@ -263,7 +278,7 @@ export const SUITES: Suite[] = [
     OLD_REVISION,
     ...STDIO,
     ...STACK,
-    'docs/',
+    'docs/two-stage.md',
   ]),
   folder('versioning', 'builds of workers: releases side by side, rollback, edits, old Temporals', [
     ...[PLAIN, JOBS, ...STACK, ...PIPELINES, ...MAILBOX],

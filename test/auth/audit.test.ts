@@ -12,8 +12,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { startOwnServer } from '../support/own-server.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
