@@ -14,14 +14,19 @@ export const jestEnvironment = (): NodeJS.ProcessEnv => ({
 });
 
 /**
- * Runs a program on this terminal. Ctrl-C reaches it by itself; SIGTERM is passed on.
+ * Runs a program on this terminal. Ctrl-C reaches it by itself; SIGTERM is passed on. Once it has ended, the signal ends this
+ * process too.
  *
  * @returns its exit code
  */
 export function run(command: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit', env });
-  const wait = () => undefined;
-  const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+  let received: NodeJS.Signals | undefined;
+  const wait = (signal: NodeJS.Signals) => void (received = signal);
+  const pass = (signal: NodeJS.Signals) => {
+    received = signal;
+    child.kill(signal);
+  };
   process.on('SIGINT', wait);
   process.on('SIGTERM', pass);
   return new Promise<number>((settle, fail) => {
@@ -30,6 +35,7 @@ export function run(command: readonly string[], env: NodeJS.ProcessEnv = process
   }).finally(() => {
     process.off('SIGINT', wait);
     process.off('SIGTERM', pass);
+    if (received) process.kill(process.pid, received);
   });
 }
 
