@@ -30,6 +30,8 @@ beforeAll(async () => {
   });
   stack.worker({ LONGHAUL_HEALTH_ADDRESS: worker });
   await stack.ready();
+  // The server is ready once the worker polls, and the worker a moment later.
+  await eventually('the worker is ready', async () => (await ask(worker, '/readyz')).status === 200);
 });
 afterAll(async () => {
   await stack?.stop();
