@@ -39,8 +39,15 @@ test('list shows operations by tool and status', async () => {
 
 test('list takes the time from which on operations were started', async () => {
   const token = await completed();
-  const since = async (time: string) => (await run(parts, ['list', '--limit', MANY, '--since', time])).stdout;
-  await eventually('it is listed', async () => (await since('1h')).includes(token));
+  let listed: Awaited<ReturnType<typeof run>> | undefined;
+  const since = async (time: string) => {
+    listed = await run(parts, ['list', '--tool', 'slow_compute', '--limit', MANY, '--since', time]);
+    return listed.stdout;
+  };
+  await eventually(
+    () => `it is listed: ${listed?.stderr} ${listed?.stdout.split('\n').length} lines`,
+    async () => (await since('1h')).includes(token),
+  );
   expect(await since('2020-01-01')).toContain(token);
   expect(await since('2099-01-01T00:00:00Z')).toBe('No operations.\n');
 });
