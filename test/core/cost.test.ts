@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SEARCH_ATTRIBUTES } from '../../operations/wire.js';
 import { queueWorkflowId } from '../../operations/queue-wire.js';
 import { INBOX_WORKFLOW } from '../../mailbox/wire.js';
 import { eventually } from '../stack/cli-process.js';
@@ -110,6 +111,9 @@ const allVisibilityCalls = () =>
 
 const isForEstimates = ({ request }: { request: string }) =>
   request.includes("ExecutionStatus = 'Completed' AND TaskQueue = ");
+
+const isForSessions = ({ request }: { request: string }) =>
+  request.includes(`${SEARCH_ATTRIBUTES.session} IN (`);
 
 /** Calls to visibility for estimates since {@link record}. */
 const estimateCalls = () => allVisibilityCalls().filter(isForEstimates).length;
@@ -318,14 +322,49 @@ test('a message of the mailbox, from its send to the response, for an agent that
   });
 });
 
-describe('a minute', () => {
-  /** Follows operations, and expects the costs of their rows. */
-  async function expectMinutes(tokens: Map<string, string>, ends: (() => void)[]): Promise<void> {
+test(
+  'a minute of running work, alone, watched by requests, and of sessions that listen',
+  async () => {
+    const { client, base } = stack;
+    const tokens = new Map<string, string>();
+    const start = async (path: string) => {
+      const token = await client.start('watched');
+      tokens.set(path, token);
+      return token;
+    };
+    const end = new AbortController();
+    await start('running activity, unwatched');
+    const asked = await client.start('asked');
+    await client.until(asked, 'input_required');
+    tokens.set('open question, unwatched', asked);
+    const streams = [await client.listen({ taskIds: [await start('subscription (2026-07-28)')] })];
+    const plain = client.with({});
+    const token = await start('waiting call of a plain tool');
+    const params = { name: 'operation_get', arguments: { token, wait: true, timeout: 60 } };
+    const body = JSON.stringify(plain.envelope('tools/call', params));
+    plain
+      .post(body, plain.headers('tools/call', params), end.signal)
+      .then((response) => response.text())
+      .catch(() => undefined);
+    const job = await start('events of an HTTP job');
+    const events = await fetch(`${base}/v1/jobs/${job}/events`, { signal: end.signal });
+    expect(events.status).toBe(200);
+    events.text().catch(() => undefined);
+    const session = await LegacyClient.open(`${base}/mcp`, '2025-11-25');
+    streams.push(await session.listen());
+    tokens.set('listening session (2025-11-25)', (await session.task('watched')).taskId);
+    const capabilities = { experimental: { twoStage: {} } };
+    const twoStage = await LegacyClient.open(`${base}/mcp`, '2025-11-25', capabilities);
+    streams.push(await twoStage.listen());
+    tokens.set('listening session (two-stage)', (await twoStage.call('watched')).result.job_id);
+
     await sleep(SETTLE_MS);
     record();
     await sleep(WATCHED_MS);
     const perMinute = (count: number) => Math.ceil((count * MINUTE_MS) / WATCHED_MS);
-    const visibility = perMinute(visibilityCalls());
+    // One query is for all sessions.
+    const forSessions = perMinute(allVisibilityCalls().filter(isForSessions).length);
+    const others = perMinute(visibilityCalls()) - forSessions;
     const measured = [...tokens].map(([path, token]) => ({
       path,
       calls: perMinute(callsAbout(token).server),
@@ -333,75 +372,17 @@ describe('a minute', () => {
         ((worker.recordedCalls(token)['RecordActivityTaskHeartbeat'] ?? 0) * MINUTE_MS) / WATCHED_MS,
       ),
     }));
-    for (const end of ends) end();
-    for (const token of tokens.values()) await stack.client.request('tasks/cancel', { taskId: token });
+    for (const stream of streams) stream.close();
+    end.abort();
+    for (const token of tokens.values()) await client.request('tasks/cancel', { taskId: token });
     for (const { path, calls, heartbeats } of measured)
       expectRow(path, {
         events: 0,
         actions: heartbeats,
         server: calls,
         worker: heartbeats,
-        visibility,
+        visibility: path.startsWith('listening session') ? forSessions : others,
       });
-  }
-
-  const limitMs = PROCESSES_MS + SETTLE_MS + WATCHED_MS;
-
-  test(
-    'of running work, alone and watched by requests',
-    async () => {
-      const { client, base } = stack;
-      const tokens = new Map<string, string>();
-      const start = async (path: string) => {
-        const token = await client.start('watched');
-        tokens.set(path, token);
-        return token;
-      };
-      const end = new AbortController();
-      await start('running activity, unwatched');
-      const asked = await client.start('asked');
-      await client.until(asked, 'input_required');
-      tokens.set('open question, unwatched', asked);
-      const stream = await client.listen({ taskIds: [await start('subscription (2026-07-28)')] });
-      const plain = client.with({});
-      const token = await start('waiting call of a plain tool');
-      const params = { name: 'operation_get', arguments: { token, wait: true, timeout: 60 } };
-      const body = JSON.stringify(plain.envelope('tools/call', params));
-      plain
-        .post(body, plain.headers('tools/call', params), end.signal)
-        .then((response) => response.text())
-        .catch(() => undefined);
-      const job = await start('events of an HTTP job');
-      const events = await fetch(`${base}/v1/jobs/${job}/events`, { signal: end.signal });
-      expect(events.status).toBe(200);
-      events.text().catch(() => undefined);
-      await expectMinutes(tokens, [() => stream.close(), () => end.abort()]);
-    },
-    limitMs,
-  );
-
-  test(
-    'of running work whose session listens, of 2025-11-25 with tasks',
-    async () => {
-      const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25');
-      const stream = await session.listen();
-      const { taskId } = await session.task('watched');
-      await expectMinutes(new Map([['listening session (2025-11-25)', taskId]]), [() => stream.close()]);
-    },
-    limitMs,
-  );
-
-  test(
-    'of running work whose session listens, of two-stage returns',
-    async () => {
-      const capabilities = { experimental: { twoStage: {} } };
-      const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', capabilities);
-      const stream = await session.listen();
-      const { result } = await session.call('watched');
-      await expectMinutes(new Map([['listening session (two-stage)', result.job_id]]), [
-        () => stream.close(),
-      ]);
-    },
-    limitMs,
-  );
-});
+  },
+  PROCESSES_MS + SETTLE_MS + WATCHED_MS,
+);
