@@ -1,4 +1,4 @@
-/** A step that ignores SIGTERM until it is killed after the grace time: on each protocol it is being cancelled until then. */
+/** A step that ignores SIGTERM: on each protocol it is being cancelled until the step has ended, or is killed after the grace time. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +18,9 @@ jobs:
     steps:
       - name: hold on
         run: |
-          if [ -e "$INPUT_LEDGER.fixed" ]; then exit 0; fi
           trap '' TERM
           echo started >> "$INPUT_LEDGER"
-          while :; do sleep 0.1; done
+          until [ -e "$INPUT_LEDGER.released" ]; do sleep 0.1; done
 `,
 };
 const STILL_RUNNING = 'being cancelled; still running: work / hold on';
@@ -46,7 +45,8 @@ async function running(name: string): Promise<void> {
   await eventually('the step runs', () => project.lines(name).includes('started'));
 }
 
-const fix = (name: string) => writeFileSync(join(project.ledgers, `${name}.fixed`), '');
+/** Lets the step end, and those of operations that resume this one. */
+const release = (name: string) => writeFileSync(join(project.ledgers, `${name}.released`), '');
 const tool = async (name: string, args: object) =>
   (await plain.request('tools/call', { name, arguments: args })).result;
 const job = async (path: string, init: RequestInit = {}) => {
@@ -97,7 +97,10 @@ describe('plain tools', () => {
     });
     expect(textOf(open)).toContain(STILL_RUNNING);
     expect(textOf(open)).not.toContain('operation_resume');
-    const ended = await tool('operation_get', { token, wait: true, timeout: 90 });
+    const waiting = tool('operation_get', { token, wait: true, timeout: 90 });
+    await expectOpen(token);
+    release('plain');
+    const ended = await waiting;
     expect(ended.structuredContent).toMatchObject({ token, status: 'cancelled' });
     expect(ended.structuredContent).not.toHaveProperty('cancel_requested');
     expect(textOf(ended)).toContain('operation_resume');
@@ -111,6 +114,8 @@ describe('plain tools', () => {
     await running('waiting');
     const { token } = (await tool('stubborn', { ledger, ...key, wait: false })).structuredContent;
     await tool('operation_cancel', { token });
+    await expectOpen(token);
+    release('waiting');
     const result = await call;
     expect(result).toMatchObject({ isError: true, structuredContent: { token, status: 'cancelled' } });
   });
@@ -118,9 +123,10 @@ describe('plain tools', () => {
   test('operation_resume waits for the end, and then continues', async () => {
     const token = await stubborn('resumed');
     await tool('operation_cancel', { token });
+    const resuming = tool('operation_resume', { token });
     await expectOpen(token);
-    fix('resumed');
-    const resumed = await tool('operation_resume', { token });
+    release('resumed');
+    const resumed = await resuming;
     await expectEnded(token);
     expect(resumed.isError).toBeUndefined();
     expect(resumed.structuredContent.resumed_from).toBe(token);
@@ -142,6 +148,7 @@ describe('plain tools', () => {
     } finally {
       worker.process.kill('SIGCONT');
     }
+    release('stopped');
     await project.client.until(token, 'cancelled');
   });
 });
@@ -155,9 +162,11 @@ test('HTTP jobs: running with cancel_requested; wait and resume last until the e
     cancel_requested: true,
     status_message: STILL_RUNNING,
   });
-  fix('jobs');
   const waiting = job(`${token}?wait=60`);
-  const resumed = await job(`${token}:resume`, post({}));
+  const resuming = job(`${token}:resume`, post({}));
+  await expectOpen(token);
+  release('jobs');
+  const resumed = await resuming;
   await expectEnded(token);
   expect(resumed.body).toMatchObject({ resumed_from: token });
   expect((await waiting).body).toMatchObject({ status: 'canceled', closed_at: expect.any(String) });
@@ -172,6 +181,7 @@ test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result wa
   const { result: cancelled } = await client.request('tasks/cancel', { taskId });
   expect(cancelled).toMatchObject({ status: 'cancelled', statusMessage: STILL_RUNNING });
   await expectOpen(taskId);
+  release('older');
   const { result } = await blocked;
   await expectEnded(taskId);
   expect(result).toMatchObject({ isError: true, structuredContent: { status: 'cancelled' } });
@@ -190,6 +200,7 @@ test('SEP-1391: canceled at once, with what still runs', async () => {
   const { error } = await client.request('tools/async/result', { token });
   expect(error!.message).toContain(`Operation is canceled; ${STILL_RUNNING}`);
   await expectOpen(token);
+  release('async');
   await project.client.until(token, 'cancelled');
   expect((await client.request('tools/async/status', { token })).result.statusMessage).toBe('canceled');
 });
@@ -204,6 +215,7 @@ test('two-stage: running with cancel_requested until the end', async () => {
     data: { status: 'running', cancel_requested: true },
     messages: [{ text: STILL_RUNNING }],
   });
+  release('two-stage');
   await eventually('the job has ended', async () => (await poll()).data.status === 'complete');
   await expectEnded(token);
 });
@@ -213,8 +225,10 @@ test('the command line says that it is being cancelled; its watch and resume wai
   expect((await run(project.parts, ['cancel', token])).stdout).toContain('cancel requested');
   expect((await run(project.parts, ['status', token])).stdout).toContain(STILL_RUNNING);
   const watched = run(project.parts, ['watch', token]);
-  fix('cli');
-  expect(await run(project.parts, ['resume', token])).toMatchObject({ code: 0 });
+  const resuming = run(project.parts, ['resume', token]);
+  await expectOpen(token);
+  release('cli');
+  expect(await resuming).toMatchObject({ code: 0 });
   await expectEnded(token);
   expect((await watched).code).toBe(5);
 });
