@@ -197,7 +197,9 @@ export const SUITES: Suite[] = [
   folder('model', 'random sequences of calls over all protocols, against a model of the record', [
     ...[...PROTOCOLS, ...STDIO, ...PIPELINES],
   ]),
-  folder('node-versions', 'the stack on other versions of Node.js', [...STACK, ...PIPELINES, PLAIN]),
+  folder('node-versions', 'the package on other versions of Node.js', [
+    ...[...STACK, ...PIPELINES, PLAIN, 'docs/writing-a-tool.md'],
+  ]),
   folder(
     'operate',
     'the topology with nginx, PostgreSQL and S3, killed part by part; Compose file and Kubernetes manifests',

@@ -1,6 +1,17 @@
-import { mkdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
+/** The package as npm packs it, installed elsewhere, on Node in the versions that users run beside the oldest. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { PackedProject } from '../authoring/packed.js';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';
 import { installNodeVersions } from './install.js';
@@ -23,24 +34,40 @@ jobs:
 
 let nodes: Awaited<ReturnType<typeof installNodeVersions>>;
 let home: TestHome | undefined;
+const root = mkdtempSync(join(tmpdir(), 'longhaul-node-versions-'));
+/** The project of docs/writing-a-tool.md. */
+let packed: PackedProject;
 beforeAll(async () => {
-  nodes = await installNodeVersions();
+  [nodes, packed] = await Promise.all([installNodeVersions(), PackedProject.create(root)]);
 }, OUTAGE_MS);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 afterEach(async () => {
   await home?.remove();
   home = undefined;
 });
 
 test.each(['22', '24'] as const)(
-  'the stack starts on Node %s, serves a call through kills of server and worker, and resumes a failed pipeline',
+  "the stack starts on Node %s, serves a user's tool and a call through kills, and resumes a failed pipeline",
   async (version) => {
-    home = await TestHome.create({ node: nodes[version] });
+    home = await TestHome.create({ node: nodes[version], program: packed.main });
     const folder = join(home.path, 'pipelines');
     mkdirSync(folder);
     writeFileSync(join(folder, 'three-steps.yml'), PIPELINE);
-    await home.up({ LONGHAUL_PIPELINE_FOLDERS: folder });
+    await home.up({ LONGHAUL_PROJECT: packed.folder, LONGHAUL_PIPELINE_FOLDERS: folder });
     for (const pid of [home.parts().server, home.parts().worker])
       expect(realpathSync(readlinkSync(`/proc/${pid}/exe`))).toBe(realpathSync(nodes[version]));
+
+    const logs = join(home.path, 'logs');
+    mkdirSync(logs);
+    writeFileSync(join(logs, '1.log'), 'a line\n'.repeat(1_000));
+    const asking = await output(home, ['call', 'compress_folder', '--folder', logs, '--detach']);
+    await eventually('it asks', async () =>
+      (await output(home!, ['status', asking])).includes('Delete the originals?'),
+    );
+    await output(home, ['answer', asking, '--field', 'delete=true']);
+    await output(home, ['watch', asking]);
+    expect(JSON.parse(await output(home, ['result', asking]))).toMatchObject({ originalsDeleted: true });
+    expect(readdirSync(logs)).toEqual(['1.log.gz']);
 
     const ledger = join(home.path, 'ledger');
     const lines = () => readText(ledger).trim().split('\n');
