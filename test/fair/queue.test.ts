@@ -86,14 +86,23 @@ const untilBegun = (names: string[]) =>
     () => `${names.join()} have begun; begun are ${begun().join()}`,
     () => names.every((name) => begun().includes(name)),
   );
-/** Starts operations of a tool that runs two at once: the first two have begun before the others ask. */
-async function startInOrder(caller: JobsClient, tool: string, names: string[]): Promise<string[]> {
+/** Starts operations that have to wait, each once the last one is in the queue: it asks for its turn by itself. */
+async function startWaiting(caller: JobsClient, tool: string, names: string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const [at, name] of names.entries()) {
-    if (at === 2) await untilBegun(names.slice(0, 2));
-    ids.push(await start(caller, tool, name));
+  for (const name of names) {
+    const id = await start(caller, tool, name);
+    await untilWaiting(caller, id, 'waiting for its turn');
+    ids.push(id);
   }
   return ids;
+}
+
+/** Starts operations of a tool that runs two at once: the first two have begun before the others ask. */
+async function startInOrder(caller: JobsClient, tool: string, names: string[]): Promise<string[]> {
+  const [first, second, ...others] = names;
+  const running = [await start(caller, tool, first!), await start(caller, tool, second!)];
+  await untilBegun([first!, second!]);
+  return [...running, ...(await startWaiting(caller, tool, others))];
 }
 
 const completed = (caller: JobsClient, ids: string[]) =>
@@ -123,8 +132,8 @@ test('a caller with one call is next, before the many of another', async () => {
   const names = Array.from({ length: 8 }, (_, at) => `many-${at}`);
   const many = await startInOrder(alice, 'pair', names);
   const one = await start(bob, 'pair', 'one');
-  const other = await start(carol, 'pair', 'other');
   await untilWaiting(bob, one, 'it is next');
+  const other = await start(carol, 'pair', 'other');
   await untilWaiting(carol, other, '1 before it');
   release('many-0');
   await untilBegun(['one']);
@@ -239,7 +248,7 @@ test('a waiting operation that is cancelled leaves the queue', async () => {
   const { alice } = callers;
   const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
   await untilBegun(['h1', 'h2']);
-  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  const waiting = await startWaiting(alice, 'pair', ['w1', 'w2']);
   await untilWaiting(alice, waiting[1]!, '1 before it');
   expect((await alice.post(`/v1/jobs/${waiting[0]}:cancel`)).status).toBeLessThan(300);
   await alice.until(waiting[0]!, 'canceled');
@@ -253,7 +262,7 @@ test('a holder that is cancelled, and one that an operator terminates, free thei
   const { alice } = callers;
   const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
   await untilBegun(['h1', 'h2']);
-  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  const waiting = await startWaiting(alice, 'pair', ['w1', 'w2']);
   await untilWaiting(alice, waiting[1]!, '1 before it');
   await alice.post(`/v1/jobs/${held[0]}:cancel`);
   await untilBegun(['w1']);
@@ -299,8 +308,9 @@ test('an operation that continues as new keeps its turn', async () => {
 test('a pipeline has a queue too', async () => {
   const { alice } = callers;
   const run = () => alice.start('queued', { folder: place });
-  const [first, second] = [await run(), await run()];
+  const first = await run();
   await alice.until(first, 'running');
+  const second = await run();
   await untilWaiting(alice, second, 'it is next');
   release();
   await completed(alice, [first, second]);
@@ -339,7 +349,7 @@ test('the queue continues where it was after its worker was killed', async () =>
   const { alice, bob } = callers;
   const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
   await untilBegun(['h1', 'h2']);
-  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  const waiting = await startWaiting(alice, 'pair', ['w1', 'w2']);
   const one = await start(bob, 'pair', 'one');
   await untilWaiting(bob, one, 'it is next');
   await worker.end('SIGKILL');
