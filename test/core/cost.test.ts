@@ -337,7 +337,9 @@ test(
     const asked = await client.start('asked');
     await client.until(asked, 'input_required');
     tokens.set('open question, unwatched', asked);
-    const streams = [await client.listen({ taskIds: [await start('subscription (2026-07-28)')] })];
+    const streams: { close(): void }[] = [
+      await client.listen({ taskIds: [await start('subscription (2026-07-28)')] }),
+    ];
     const plain = client.with({});
     const token = await start('waiting call of a plain tool');
     const params = { name: 'operation_get', arguments: { token, wait: true, timeout: 60 } };
