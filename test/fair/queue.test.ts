@@ -356,6 +356,7 @@ test('the queue continues where it was after its worker was killed', async () =>
   const later = await start(bob, 'pair', 'later');
   expect((await alice.job(waiting[0]!)).status).toBe('queued');
   worker = stack.worker();
+  await stack.ready();
   await untilWaiting(bob, later, /\d before it/);
   release();
   await completed(alice, [...held, ...waiting]);

@@ -57,7 +57,7 @@ test.each(['22', '24'] as const)(
     for (const pid of [home.parts().server, home.parts().worker])
       expect(realpathSync(readlinkSync(`/proc/${pid}/exe`))).toBe(realpathSync(nodes[version]));
 
-    const logs = join(home.path, 'logs');
+    const logs = join(home.path, 'compressed');
     mkdirSync(logs);
     writeFileSync(join(logs, '1.log'), 'a line\n'.repeat(1_000));
     const asking = await output(home, ['call', 'compress_folder', '--folder', logs, '--detach']);
