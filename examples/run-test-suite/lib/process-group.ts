@@ -19,6 +19,8 @@ const GUARD = 'read -r _ && exit 0; kill -TERM "-$1"; sleep 2; kill -KILL "-$1"'
 export interface RunnerProcess {
   child: ChildProcess;
   exited: Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>;
+  /** Settles once the file for the PID is written. */
+  recorded: Promise<void>;
   /** Ends the group, and on Linux the processes that have left it. @returns how many processes there were */
   end(graceMs?: number): Promise<number>;
   /** To be called once everything has ended. */
@@ -33,7 +35,8 @@ export interface Command {
 }
 
 /**
- * Starts a runner. Descriptor 3 of it is a pipe for the lines of its reporter.
+ * Starts a runner. Descriptor 3 of it is a pipe for the lines of its reporter. Its pipes have to be read at once: Node.js drops what
+ * nobody has begun to read when the runner ends.
  *
  * @param marker of this work, the same for all of its attempts
  * @param record file for the PID, for the next attempt
@@ -62,17 +65,24 @@ export async function startRunner(
   });
   guard.stdin.on('error', () => undefined);
   guard.on('error', () => undefined);
-  await mkdir(dirname(record), { recursive: true });
-  await writeFile(record, JSON.stringify({ pid, startedAt: await startTime(pid) }));
+  const recorded = writeRecord(record, pid);
+  // Awaited by the caller: no unhandled rejection until then.
+  recorded.catch(() => undefined);
   return {
     child,
     exited,
+    recorded,
     end: (graceMs = GRACE_MS) => endProcesses(marker, pid, graceMs),
     release: async () => {
       guard.stdin.end('done\n');
       await rm(record, { force: true });
     },
   };
+}
+
+async function writeRecord(record: string, pid: number): Promise<void> {
+  await mkdir(dirname(record), { recursive: true });
+  await writeFile(record, JSON.stringify({ pid, startedAt: await startTime(pid) }));
 }
 
 /** Ends what an earlier attempt has left, e.g. when its worker was killed. @returns the number of its processes */

@@ -81,6 +81,7 @@ export async function runProcess(options: RunOptions): Promise<Ended> {
   // A destroyed stream ends its reading with an error.
   reading.catch(() => undefined);
   try {
+    await runner.recorded;
     const how = await runner.exited;
     clearTimeout(silence);
     // Those of a runner that was ended have got their signal already.

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { rm, symlink } from 'node:fs/promises';
+import { chmod, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
@@ -98,6 +98,20 @@ async function check(runner: Runner, folder: string, expected: string[], message
   assert.deepEqual(none.collector.tests, []);
   assert.equal(problemOf(none.ended, none.collector, 120, adapter.harmlessExitCodes), undefined);
 }
+
+test('the output of a runner that ends at once is kept', async () => {
+  // Its start time is asked for while it runs, here for longer than that.
+  const folder = await writeSuite(join(root, 'brief'), { ps: '#!/bin/sh\nsleep 1\n' });
+  await chmod(join(folder, 'ps'), 0o755);
+  const path = process.env['PATH'];
+  process.env['PATH'] = `${folder}:${path}`;
+  try {
+    const { stdout } = await execute({ folder, runnerArgs: [] }, ['echo', 'kept']);
+    assert.equal(stdout, 'kept');
+  } finally {
+    process.env['PATH'] = path;
+  }
+});
 
 const isThere = (program: string) =>
   run(program, [program === 'go' ? 'version' : '--version']).then(
