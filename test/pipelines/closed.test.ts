@@ -114,7 +114,7 @@ beforeAll(async () => {
     await client.until(token, ends[name] ?? 'completed', OUTAGE_MS);
   open = await project.startOn('two_jobs', 'open', { waits: true });
   await running('open');
-  // What the worker hasn't copied to storage when it is killed is read by the next worker only.
+  // Lines that the worker has not copied to storage when it is killed are read by the next worker only.
   await eventually('the log of the open one is stored', async () => {
     const { structuredContent } = await call('operation_get', { token: open, view: 'logs', step: 'two/2' });
     return structuredContent?.log?.lines.length > 0;
