@@ -9,6 +9,9 @@ import { SHUTDOWN_GRACE_MS } from './workers.js';
 /** Time for cancelled activities to end and for last reports, in milliseconds. */
 const AFTER_CANCELLATION_MS = 5_000;
 
+/** How long before the cancellation activities are counted, in milliseconds: a cancelled one may end before a later timer fires. */
+const BEFORE_CANCELLATION_MS = 100;
+
 export class Drain {
   readonly #ending = new AbortController();
   #hasBegun = false;
@@ -43,11 +46,12 @@ export class Drain {
         : `worker stops: ${runningActivities(activities)}, and may do so for ${drainSeconds} s`,
     );
     setTimeout(() => this.#ending.abort(), Math.max(0, timeoutMs - AFTER_CANCELLATION_MS)).unref();
-    setTimeout(() => {
+    const countBeforeEnd = () => {
       const left = countActivities();
       if (left === 0) return;
       logger.warn({ activities: left }, `drain timeout: ${runningActivities(left)}, and will be cancelled`);
-    }, timeoutMs).unref();
+    };
+    setTimeout(countBeforeEnd, Math.max(0, timeoutMs - BEFORE_CANCELLATION_MS)).unref();
   }
 }
 
