@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { isKind, LonghaulError } from '../operations/errors.js';
-import { answerDigest, answererProblem } from '../operations/answers.js';
+import { answerDigest, answererProblem, startersOf } from '../operations/answers.js';
 import { isTerminal, type Answer, type AnsweredRequest, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import {
@@ -75,7 +75,7 @@ export async function answerOperation(
 ): Promise<'accepted' | 'queued'> {
   const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
   if (isTerminal(record.status)) throw closedError(record);
-  const refusal = answererProblem(record.inputRequests[key] ?? {}, by, record.principal);
+  const refusal = answererProblem(record.inputRequests[key] ?? {}, by, startersOf(record));
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
   const input: ProvidedInput = sign({ key, answerId: randomUUID(), answer });
   try {

@@ -257,6 +257,7 @@ export class Engine {
    * Resumes a closed operation where it stopped, as a new operation. The same request again returns the same new operation.
    * Waits at most 30 s for the end of one that is being cancelled.
    *
+   * @param by principal that resumes it
    * @param options.from step to resume from, e.g. `build/2`. Default: after the last finished step
    * @param options.changes changed arguments, for the steps that still run
    * @param options.signal ends the wait
@@ -268,6 +269,7 @@ export class Engine {
   async resume(
     principal: string,
     token: string,
+    by: string,
     { signal, ...options }: ResumeOptions & { signal?: AbortSignal } = {},
   ): Promise<OperationRecord> {
     const record = await awaitCancellation(
@@ -277,7 +279,7 @@ export class Engine {
     );
     if (this.#runTokens.locate(principal, token).run)
       throw new LonghaulError('wrong_state', `"${record.tool}" can't be resumed; call it again`);
-    return resumeOperation(this.#connected.records, this.secret, record, options);
+    return resumeOperation(this.#connected.records, this.secret, record, by, options);
   }
 
   /**

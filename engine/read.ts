@@ -254,7 +254,8 @@ function keyOf(token: string, { runId }: { runId: string }): string {
 
 /** The part of a record that is fixed by the start. */
 export function startedRecord(token: string, memo: StartMemo) {
-  const { tool, principal, keepAliveSeconds, attempt, estimateSeconds, resumedFrom, requestId } = memo;
+  const { tool, principal, keepAliveSeconds, attempt, estimateSeconds, requestId } = memo;
+  const { resumedFrom, changedBy } = memo;
   const traceId = parseTrace(memo.traceparent)?.traceId;
   return {
     token,
@@ -264,7 +265,7 @@ export function startedRecord(token: string, memo: StartMemo) {
     keepAliveSeconds,
     attempt,
     live: false,
-    ...defined({ estimateSeconds, resumedFrom, requestId, traceId }),
+    ...defined({ estimateSeconds, resumedFrom, changedBy, requestId, traceId }),
   };
 }
 

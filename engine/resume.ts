@@ -1,7 +1,9 @@
 /** Resuming: a new operation gets what a closed one has left. No worker is needed, and no code of that time. */
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
+import type { StartMemo } from '../operations/wire.js';
 import { planResume, type ResumeRequest } from '../pipelines/resume.js';
 import { readClosedRun } from './closed-run.js';
 import { startMemoOf, type Records } from './read.js';
@@ -17,6 +19,7 @@ export interface ResumeOptions extends ResumeRequest {
  * Resumes a closed operation as a new one.
  *
  * @param record of the operation to resume
+ * @param by principal that resumes it
  * @returns the new operation's record
  * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`, `internal`
  */
@@ -24,6 +27,7 @@ export async function resumeOperation(
   records: Records,
   secret: Buffer,
   { principal, token, status, tool }: OperationRecord,
+  by: string,
   { leastKeepAliveSeconds = 0, ...options }: ResumeOptions,
 ): Promise<OperationRecord> {
   const { temporal } = records;
@@ -60,9 +64,21 @@ export async function resumeOperation(
       keepAliveSeconds: Math.max(kept.keepAliveSeconds, Math.min(leastKeepAliveSeconds, retentionSeconds)),
       attempt,
       resumedFrom: token,
+      ...defined({ changedBy: changersOf(kept, by, options) }),
       argumentsDigest: digestOf(tool, { resumed: token, ...options }, secret),
       createdAt: new Date().toISOString(),
       ...originOfStart(),
     },
   });
+}
+
+/** Principals that have changed arguments, beside the one that started the first operation. */
+function changersOf(
+  { principal, changedBy = [] }: Pick<StartMemo, 'principal' | 'changedBy'>,
+  by: string,
+  { changes = {} }: ResumeRequest,
+): string[] | undefined {
+  const isNew = Object.keys(changes).length > 0 && by !== principal && !changedBy.includes(by);
+  const all = isNew ? [...changedBy, by] : changedBy;
+  return all.length > 0 ? all : undefined;
 }

@@ -101,6 +101,8 @@ export interface ChildRecord {
   artifacts?: { name: string; path: string; bytes: number; workflowId: string }[];
   /** Fields of its answered approvals. */
   approval?: Record<string, unknown>;
+  /** Set for a page: what all approvals of its items were given for, as in {@link StepRecord}. */
+  approvedFor?: string;
   /** Host that it runs on. */
   host?: string;
   /** Set for a page: a range of a job's items, whose records its own workflow has. */
@@ -126,6 +128,8 @@ export interface StepRecord {
   closedAt?: string;
   /** Workflow ID of the operation that holds the step's log, if the step ran in an earlier one. */
   logsOf?: string;
+  /** Digest of the pipeline and the inputs that its approval was given for; missing while there is none. */
+  approvedFor?: string;
 }
 
 export interface OperationRecord {
@@ -169,6 +173,8 @@ export interface OperationRecord {
   keepAliveSeconds: number;
   attempt: number;
   resumedFrom?: string;
+  /** Principals that changed arguments in a resume, of this operation or of those that it continues. */
+  changedBy?: string[];
   /** ID of the trace of the request that started it, 32 hexadecimal digits; missing if that belonged to none. */
   traceId?: string;
   /** Progress token for notifications of its progress, given at its start. */

@@ -119,6 +119,8 @@ export interface StartMemo {
   searchAttributes: boolean;
   attempt: number;
   resumedFrom?: string;
+  /** Principals that changed arguments in a resume, of this operation or of those that it continues. */
+  changedBy?: string[];
   session?: string;
   /** Progress token for notifications of its progress while it is open. */
   progressToken?: string | number;
@@ -156,6 +158,8 @@ export interface PartMemo {
   inputWaitSeconds?: number;
   /** Principal of the operation; missing for {@link ANONYMOUS}. */
   principal?: string;
+  /** As in the start memo. */
+  changedBy?: string[];
   /** As in the start memo. */
   operatorAnswers?: false;
   traceparent?: string;

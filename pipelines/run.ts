@@ -43,6 +43,8 @@ export interface PageRun {
   inputs?: Record<string, unknown>;
   /** When the operation was created, ISO 8601. */
   createdAt?: string;
+  /** Digest of what approvals are given for: the pipeline and all inputs. */
+  approvedFor?: string;
   /** Artifacts of needed jobs. */
   artifacts: ArtifactReference[];
   /** Number of items that may run side by side at first; {@link GRANT_SLOTS_SIGNAL} adds to it. */
@@ -57,6 +59,8 @@ export interface PageResume {
   pageId: string;
   /** First step to run, if it belongs to this page. */
   from?: StepPosition;
+  /** Whether jobs that need the success of the page's job have yet to run. */
+  areJobsBehind?: boolean;
 }
 
 export interface PageResult {

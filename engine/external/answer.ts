@@ -3,7 +3,7 @@
  * that Temporal takes the first of two racing answers alone.
  */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { answererProblem } from '../../operations/answers.js';
+import { answererProblem, startersOf } from '../../operations/answers.js';
 import { canonicalJson } from '../../operations/canonical-json.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { argumentsOf, type QuestionMapping } from '../../operations/external-workflow.js';
@@ -36,7 +36,7 @@ export async function answerExternal(
   if (isTerminal(record.status)) throw closedError(record);
   const request = record.inputRequests[key];
   if (!request) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
-  const refusal = answererProblem(request, by, record.principal);
+  const refusal = answererProblem(request, by, startersOf(record));
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
   const args = argumentsOfAnswer(mapping, answer);
   // A dismissed question stays open: the workflow knows nothing of dismissals.

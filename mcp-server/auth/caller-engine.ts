@@ -27,6 +27,8 @@ type Rest<Method extends (principal: string, ...rest: never[]) => unknown> =
 type Options<Method extends (principal: string, token: string, ...rest: never[]) => unknown> =
   Parameters<Method> extends [string, string, ...infer Others] ? Others : never;
 
+type ResumeRequest = NonNullable<Parameters<Engine['resume']>[3]>;
+
 /** An operation as the engine names it. */
 interface Owned {
   principal: string;
@@ -127,9 +129,19 @@ export class CallerEngine {
     return this.engine.cancel(owned.principal, owned.token, ...rest);
   }
 
-  async resume(token: string, ...rest: Options<Engine['resume']>): ReturnType<Engine['resume']> {
+  /**
+   * A resume with other arguments is a start of the tool too: the caller has to have that right, and the new operation carries
+   * their name.
+   */
+  async resume(token: string, options: ResumeRequest = {}): ReturnType<Engine['resume']> {
     const owned = await this.#owned('resume', token);
-    const record = await this.#admitted(() => this.engine.resume(owned.principal, owned.token, ...rest));
+    if (Object.keys(options.changes ?? {}).length > 0) {
+      const { tool } = await this.engine.read(owned.principal, owned.token);
+      if (!this.rights.mayStart(tool)) throw forbidden(`start ${tool}, to resume it with other arguments`);
+    }
+    const record = await this.#admitted(() =>
+      this.engine.resume(owned.principal, owned.token, this.principal, options),
+    );
     return this.#named(owned, record);
   }
 

@@ -139,7 +139,7 @@ describe.each([0, 2])('a question for some callers, %d levels down,', (depth) =>
       kind: 'forbidden',
       retryable: false,
       message: expect.stringMatching(
-        /who did not start the operation may answer; acme\/alice-\S+ started it/,
+        /who did not start the operation or change its arguments may answer; acme\/alice-\S+ started it/,
       ),
     });
     await expect(by(BOB, ['qa'])).rejects.toMatchObject({

@@ -36,8 +36,13 @@ export class PipelineProject {
    *
    * @param pipelines name of the file, without extension -> text
    */
-  static shared(pipelines: Record<string, string>): Promise<PipelineProject> {
-    return PipelineProject.on(pipelines, (environment) => TestStack.serverOnSharedWorker(environment));
+  static shared(
+    pipelines: Record<string, string>,
+    settings: Record<string, string> = {},
+  ): Promise<PipelineProject> {
+    return PipelineProject.on(pipelines, (environment) =>
+      TestStack.serverOnSharedWorker({ ...environment, ...settings }),
+    );
   }
 
   /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */

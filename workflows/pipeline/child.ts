@@ -24,6 +24,7 @@ import {
 } from '../../pipelines/run.js';
 import { stage } from '../runtime/index.js';
 import type { JobPart, SharedInputs } from './job-part.js';
+import { gatesToPass } from './gates.js';
 import { clearHostDrop, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
@@ -38,6 +39,8 @@ export class Child implements StepOwner, JobPart {
   earlier: EarlierWorkspace | undefined;
   isEnding = false;
   #isWorkspaceOpen = false;
+  /** Positions of approvals of an earlier operation that have to be asked for again, from 0. */
+  #gates: number[] = [];
   /** Key of an output -> number of the step that wrote it, from 1. Outputs of an earlier operation have none. */
   readonly #writers = new Map<string, number>();
 
@@ -91,6 +94,14 @@ export class Child implements StepOwner, JobPart {
       .map(({ name }) => name);
   }
 
+  get hasWork(): boolean {
+    return this.record.status !== 'completed';
+  }
+
+  holdGates(areJobsBehind: boolean): void {
+    this.#gates = gatesToPass(this.job, this.record, this.shared.approvedFor, areJobsBehind);
+  }
+
   /** Marks the child and all its steps as skipped. */
   skip(): void {
     this.record.status = 'skipped';
@@ -111,12 +122,14 @@ export class Child implements StepOwner, JobPart {
   async run(artifacts: ArtifactReference[]): Promise<void> {
     const { record } = this;
     if (record.status === 'completed') {
+      await this.#passGates();
       this.#checkOutputs();
-      if (this.failure) record.status = 'failed';
+      record.status = this.failure ? 'failed' : 'completed';
       return;
     }
     record.status = 'working';
     try {
+      await this.#passGates();
       await this.#prepare(artifacts);
       for (;;) {
         try {
@@ -139,6 +152,40 @@ export class Child implements StepOwner, JobPart {
     record.status = this.failure ? 'failed' : 'completed';
   }
 
+  /** Asks for approvals of an earlier operation again. One that is declined fails the job. */
+  async #passGates(): Promise<void> {
+    for (const at of this.#gates.splice(0)) {
+      const step = this.job.steps[at]!;
+      const record = this.record.steps[at]!;
+      const { status } = record;
+      stage(`${this.record.name} / ${step.name}`);
+      try {
+        await this.#ask(step, record);
+        // A script that the step has is not run for it.
+        record.status = step.run ? status : 'completed';
+      } catch (error) {
+        record.status = step.run ? status : isCancellation(error) ? 'canceled' : 'failed';
+        if (!(error instanceof ApplicationFailure)) throw error;
+        this.#fail(`${this.record.name}: ${error.message}`, error.type);
+        return;
+      } finally {
+        if (!step.run) record.closedAt = new Date().toISOString();
+      }
+      showProgress();
+    }
+  }
+
+  /** @throws ApplicationFailure `Declined` */
+  async #ask({ name, approval }: Step, record: StepRecord): Promise<void> {
+    const { outputs = {} } = this.record;
+    delete record.approvedFor;
+    this.record.status = record.status = 'input_required';
+    const answers = await awaitApproval(this.record.name, name, approval!, outputs);
+    this.record.status = record.status = 'working';
+    Object.assign(record, defined({ approvedFor: this.shared.approvedFor }));
+    this.record.approval = { ...this.record.approval, ...answers };
+  }
+
   async #prepare(artifacts: ArtifactReference[]): Promise<void> {
     if (!needsWorkspace(this.job)) return;
     if (this.earlier && (await this.#open(artifacts, this.earlier))) return;
@@ -149,9 +196,10 @@ export class Child implements StepOwner, JobPart {
   /** @returns whether the earlier operation's workspace is now this one's */
   async #open(artifacts: ArtifactReference[], earlier?: EarlierWorkspace): Promise<boolean> {
     const { item, name } = this.record;
+    const { inputs, createdAt } = this.shared;
     const workspace = {
       child: this.id,
-      ...defined(this.shared),
+      ...defined({ inputs, createdAt }),
       ...(item === undefined ? {} : { item }),
       secrets: this.pipeline.secrets,
       artifacts,
@@ -218,12 +266,8 @@ export class Child implements StepOwner, JobPart {
 
   async #perform(step: Step, at: number, record: StepRecord): Promise<StepDone> {
     if (step.approval) {
-      const { outputs = {} } = this.record;
-      this.record.status = record.status = 'input_required';
-      const answers = await awaitApproval(this.record.name, step.name, step.approval, outputs);
-      this.record.status = record.status = 'working';
+      await this.#ask(step, record);
       record.startedAt = new Date().toISOString();
-      this.record.approval = { ...this.record.approval, ...answers };
     }
     if (!step.run) return { exitCode: 0, outputs: {} };
     return runStep(this, step, at + 1, record);

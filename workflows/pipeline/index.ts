@@ -3,7 +3,7 @@
  * operations that have started. Jobs and steps are in one history: one place to look, and to replay. Only the items of a job
  * that would make it too long are in child workflows, its pages.
  */
-import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
 import {
   INPUTS_QUERY,
@@ -15,12 +15,13 @@ import {
 import { Child } from './child.js';
 import type { JobPart, SharedInputs } from './job-part.js';
 import { endParts } from './end-parts.js';
+import { approvedFor } from './gates.js';
 import { handleDropHost } from './hosts.js';
 import { runJobs } from './jobs.js';
 import { partialResult, pipelineResult } from './outputs.js';
 import { dropHostOfPages, handleReturnedSlots, Page, pagesOf } from './pages.js';
 import { countStepsOf, showProgress } from './progress.js';
-import { applyResume, applyResumeToPages } from './resume.js';
+import { applyResume, applyResumeToPages, holdGates } from './resume.js';
 import { Slots } from './slots.js';
 import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 import { startMemo } from '../runtime/state.js';
@@ -45,6 +46,8 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   if (run.resume) {
     applyResume(run.pipeline, children, run.resume);
     applyResumeToPages(run.pipeline, pages, run.resume);
+    // Operations that an earlier release resumed have passed theirs.
+    if (patched('approvals hold for their inputs')) holdGates(run.pipeline, jobs);
   }
   progress({ total: parts.reduce((sum, part) => sum + stepsOf(part), 0) });
   showProgress();
@@ -77,6 +80,7 @@ function plannedParts({ pipeline, inputs, resume }: PipelineRun, slots: Slots): 
   const shared: SharedInputs = {
     inputs: JSON.stringify(inputs).length > REPEATED_INPUTS ? undefined : inputs,
     createdAt: startMemo()?.createdAt ?? workflowInfo().startTime.toISOString(),
+    approvedFor: approvedFor(pipeline, inputs),
   };
   return new Map(
     Object.entries(pipeline.jobs).map(([job, definition]): [string, JobPart[]] => {

@@ -8,11 +8,21 @@ export interface SharedInputs {
   inputs: Record<string, unknown> | undefined;
   /** When the operation was created, ISO 8601. */
   createdAt: string | undefined;
+  /** What its approvals are given for; missing if nothing asks for one. */
+  approvedFor: string | undefined;
 }
 
 /** A child in the pipeline's own history, or a page of children. */
 export interface JobPart {
   readonly record: ChildRecord;
+  /** Whether anything of it has yet to run. */
+  readonly hasWork: boolean;
+  /**
+   * Has approvals of an earlier operation asked for again that were not given for the same pipeline and inputs.
+   *
+   * @param areJobsBehind whether jobs that need the success of this one have yet to run
+   */
+  holdGates(areJobsBehind: boolean): void;
   skip(): void;
   /** The failed children, in their order; a page names the first of its own. */
   failures(): ChildFailure[];

@@ -34,9 +34,9 @@ const RETURN_AFTER_MS = 5_000;
 
 /** @returns what the pipeline's result needs; the children's records stay here */
 export async function pipeline_page(run: PageRun): Promise<PageResult> {
-  const { pipeline, job, from, inputs, createdAt, items } = run;
+  const { pipeline, job, from, inputs, createdAt, approvedFor, items } = run;
   const children = items.map(
-    (item, at) => new Child(pipeline, { job, index: from + at }, { inputs, createdAt }, item),
+    (item, at) => new Child(pipeline, { job, index: from + at }, { inputs, createdAt, approvedFor }, item),
   );
   const records = children.map((child) => child.record);
   showChildren(records);
@@ -65,9 +65,9 @@ export async function pipeline_page(run: PageRun): Promise<PageResult> {
 }
 
 async function takeOver(
-  { pipeline }: PageRun,
+  { pipeline, approvedFor }: PageRun,
   children: Child[],
-  { workflowId, pageId, from }: PageResume,
+  { workflowId, pageId, from, areJobsBehind = false }: PageResume,
 ): Promise<void> {
   const { readPipelinePage } = proxyActivities<typeof activities>({
     startToCloseTimeout: '1m',
@@ -76,6 +76,8 @@ async function takeOver(
   });
   const earlier = await readPipelinePage(pageId);
   applyResume(pipeline, children, { workflowId, children: earlier, ...(from ? { from } : {}) });
+  // Missing in pages that an earlier release started.
+  if (approvedFor !== undefined) for (const child of children) child.holdGates(areJobsBehind);
 }
 
 async function runAll({ artifacts }: PageRun, children: Child[], slots: Slots): Promise<void> {

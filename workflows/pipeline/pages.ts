@@ -23,6 +23,7 @@ import {
   type PageResume,
   type PageRun,
 } from '../../pipelines/run.js';
+import { hasGates } from './gates.js';
 import type { JobPart, SharedInputs } from './job-part.js';
 import { countClosedSteps, showProgress } from './progress.js';
 import { endAll, type Slots } from './slots.js';
@@ -90,6 +91,17 @@ export class Page implements JobPart {
     return this.result?.outputs[key] ?? this.run.items.map(() => null);
   }
 
+  get hasWork(): boolean {
+    return this.result === undefined;
+  }
+
+  holdGates(areJobsBehind: boolean): void {
+    const isHeld = areJobsBehind && hasGates(this.job);
+    if (!isHeld || !this.earlier) return;
+    this.earlier.areJobsBehind = true;
+    if (this.result && this.record.approvedFor !== this.run.approvedFor) this.#reopen();
+  }
+
   skip(): void {
     this.record.status = 'skipped';
     this.#countSteps();
@@ -105,6 +117,15 @@ export class Page implements JobPart {
     Object.assign(this.record, record);
     this.result = result;
     countClosedSteps(this.count * this.job.steps.length);
+  }
+
+  /** Has its workflow, which knows the approvals of its items, run again. */
+  #reopen(): void {
+    const { name, page } = this.record;
+    this.result = undefined;
+    countClosedSteps(-this.count * this.job.steps.length);
+    for (const key of Object.keys(this.record)) delete this.record[key as keyof ChildRecord];
+    Object.assign(this.record, { name, status: 'pending', steps: [], page });
   }
 
   /**
@@ -184,6 +205,10 @@ export class Page implements JobPart {
     this.result = result;
     const { failures, failureCount } = result;
     this.record.status = failureCount > 0 ? 'failed' : 'completed';
+    // A resumed one with nothing behind it has not asked for all approvals again.
+    const isApproved =
+      failureCount === 0 && hasGates(this.job) && (!this.earlier || this.earlier.areJobsBehind);
+    if (isApproved) Object.assign(this.record, defined({ approvedFor: this.run.approvedFor }));
     if (failureCount > 0) {
       const named = failures.slice(0, SHOWN_FAILURES).map(({ name }) => name);
       const more = failureCount - named.length;

@@ -4,6 +4,8 @@ import { jobOf, pageHas } from '../../pipelines/parts.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { PipelineResume, StepPosition } from '../../pipelines/run.js';
 import type { Child } from './child.js';
+import { jobsBeforeWork } from './gates.js';
+import type { JobPart } from './job-part.js';
 import type { Page } from './pages.js';
 
 /** Copies finished jobs and steps of an earlier operation into the children of this one that have no pages. */
@@ -37,9 +39,15 @@ export function applyResumeToPages(
     const hasStart = from !== undefined && pageHas(before, from.child);
     const result = results[page.name];
     if (before.status === 'completed' && result && !hasStart) page.complete(before, result);
-    else if (before.page?.workflowId)
+    if (before.page?.workflowId)
       page.earlier = { workflowId, pageId: before.page.workflowId, ...(hasStart ? { from } : {}) };
   }
+}
+
+/** Has approvals asked for again that an earlier operation has not been given for this pipeline and these inputs. */
+export function holdGates(pipeline: Pipeline, byJob: ReadonlyMap<string, JobPart[]>): void {
+  const before = jobsBeforeWork(pipeline, (job) => byJob.get(job)!.some(({ hasWork }) => hasWork));
+  for (const [job, parts] of byJob) for (const part of parts) part.holdGates(before.has(job));
 }
 
 /** Jobs that run again from their start: dependents of an unfinished job that ran did so because it failed. */

@@ -3,15 +3,16 @@
  * questions that not everybody may answer, and by readers of the record for all others.
  */
 import { ApplicationFailure, proxyLocalActivities } from '@temporalio/workflow';
-import { answerDigest, answererProblem, isRestricted, type AnswerRules } from '../../operations/answers.js';
+import {
+  answerDigest,
+  answererProblem,
+  isRestricted,
+  startersOf,
+  type AnswerRules,
+} from '../../operations/answers.js';
 import type { AnsweredRequest } from '../../operations/record.js';
 import { parseSignature } from '../../operations/signatures.js';
-import {
-  ANONYMOUS,
-  VERIFY_ANSWER_ACTIVITY,
-  type AnswerProof,
-  type ProvidedInput,
-} from '../../operations/wire.js';
+import { VERIFY_ANSWER_ACTIVITY, type AnswerProof, type ProvidedInput } from '../../operations/wire.js';
 import { operation, partMemo } from './state.js';
 
 const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
@@ -38,7 +39,7 @@ export function claimProblem(rules: AnswerRules, input: ProvidedInput): Applicat
   if (!needsSignature(rules)) return undefined;
   const { by } = claimOf(input);
   const problem =
-    answererProblem(rules, by, operation().principal ?? ANONYMOUS) ??
+    answererProblem(rules, by, startersOf(operation())) ??
     (by
       ? undefined
       : 'expected an answer through Longhaul: operatorAnswers is off; got one without a signature');

@@ -62,7 +62,7 @@ export function partMemo(): PartMemo | undefined {
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
   const { principal, tool, cleanupSeconds, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
-  const { traceparent, startRequestId } = startMemo() ?? {};
+  const { traceparent, startRequestId, changedBy } = startMemo() ?? {};
   const own = defined({
     cleanupSeconds,
     inputWaitSeconds,
@@ -70,6 +70,7 @@ export function operation(): Omit<PartMemo, 'version' | 'name'> {
     signature,
     traceparent,
     startRequestId,
+    changedBy,
     principal: principal === ANONYMOUS ? undefined : principal,
   });
   return (

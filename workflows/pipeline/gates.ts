@@ -1,0 +1,66 @@
+/**
+ * Approvals as gates: what runs behind one in success runs only if it was approved for the same pipeline and inputs. A resume that
+ * changes inputs, or begins behind an approval that nobody has given, asks for it first. Steps and jobs with `if: always` or
+ * `if: failure` run also when an approval was declined, so they are behind none.
+ */
+import type { ChildRecord } from '../../operations/record.js';
+import { digestOfJson } from '../../operations/signatures.js';
+import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
+
+/** What an approval is given for: the pipeline, as its file was, and the inputs; undefined if nothing asks for one. */
+export function approvedFor(pipeline: Pipeline, inputs: Record<string, unknown>): string | undefined {
+  return Object.values(pipeline.jobs).some(hasGates) ? digestOfJson([pipeline, inputs]) : undefined;
+}
+
+/** Whether the steps behind it run only if it is approved. */
+function isGate({ approval, if: condition, continueOnError }: Step): boolean {
+  return approval !== undefined && condition !== 'failure' && !continueOnError;
+}
+
+export function hasGates({ steps }: Job): boolean {
+  return steps.some(isGate);
+}
+
+/**
+ * Positions of the approvals, from 0, that a child of a resumed operation has to ask for again.
+ *
+ * @param wanted what they have to be given for
+ * @param areJobsBehind whether jobs that need this one's success have yet to run
+ */
+export function gatesToPass(
+  { steps }: Job,
+  { steps: records }: ChildRecord,
+  wanted: string | undefined,
+  areJobsBehind: boolean,
+): number[] {
+  const last = steps.findLastIndex(
+    ({ if: condition }, at) => condition === 'success' && records[at]!.status === 'pending',
+  );
+  const isBehind = (at: number) => areJobsBehind || at < last;
+  return steps.flatMap((step, at) => {
+    const { status, approvedFor: given } = records[at]!;
+    const isGiven = given !== undefined && given === wanted;
+    return isGate(step) && status !== 'pending' && !isGiven && isBehind(at) ? [at] : [];
+  });
+}
+
+/**
+ * Jobs that others, which have yet to run, are behind of: those run only after the success of the jobs that they need, and of all that
+ * these need in turn.
+ *
+ * @param hasWork whether anything of a job has yet to run
+ */
+export function jobsBeforeWork({ jobs }: Pipeline, hasWork: (job: string) => boolean): Set<string> {
+  const before = new Set<string>();
+  const add = (name: string) => {
+    const { needs, if: condition } = jobs[name]!;
+    if (condition !== 'success') return;
+    for (const need of needs) {
+      if (before.has(need)) continue;
+      before.add(need);
+      add(need);
+    }
+  };
+  for (const name of Object.keys(jobs)) if (hasWork(name)) add(name);
+  return before;
+}
