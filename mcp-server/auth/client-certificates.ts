@@ -1,7 +1,7 @@
 /** Callers by their TLS client certificates, which the listener has verified (`--tls-client-ca`). */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Socket } from 'node:net';
-import { TLSSocket, type PeerCertificate } from 'node:tls';
+import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
@@ -22,18 +22,44 @@ export class CertificateRequired extends OAuthError {
  * The caller of a connection: the subject's CN is the principal's subject, its O the tenant. Without a CN, the only URI (SPIFFE)
  * or else the only e-mail address among the alternative names is the subject. Its OUs are the groups.
  *
- * @returns undefined for a connection without a verified certificate
+ * @returns undefined for a connection without a verified certificate that is valid now: it may have expired since the handshake, or
+ *   since that of the session which the connection resumed
  * @throws CertificateRequired for a verified certificate that names nobody, or several
  */
 export function certificateCallerOf(socket: Socket | undefined): Caller | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-  const certificate = socket.getPeerCertificate();
-  const expiresAtMs = Date.parse(certificate.valid_to);
-  return {
-    ...identityIn(certificate),
-    // The listener takes the authorization back when its authorities change.
-    isValid: () => socket.authorized && Date.now() < expiresAtMs,
+  if (!(socket instanceof TLSSocket)) return undefined;
+  // The listener takes the authorization back when its authorities change.
+  const isValid = () => socket.authorized && periodProblem(periodOf(socket)) === undefined;
+  return isValid() ? { ...identityIn(socket.getPeerCertificate()), isValid } : undefined;
+}
+
+/** Times between which a client's certificate is valid, with those of its chain that the client has sent, in milliseconds. */
+interface Period {
+  fromMs: number;
+  untilMs: number;
+}
+
+const periods = new WeakMap<TLSSocket, Period>();
+
+function periodOf(socket: TLSSocket): Period {
+  const known = periods.get(socket);
+  if (known) return known;
+  const chain = new Set<PeerCertificate>();
+  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  for (; next?.valid_to !== undefined && !chain.has(next); next = next.issuerCertificate) chain.add(next);
+  const period = {
+    fromMs: Math.max(...[...chain].map(({ valid_from }) => Date.parse(valid_from))),
+    untilMs: Math.min(...[...chain].map(({ valid_to }) => Date.parse(valid_to))),
   };
+  periods.set(socket, period);
+  return period;
+}
+
+function periodProblem({ fromMs, untilMs }: Period): string | undefined {
+  const nowMs = Date.now();
+  if (nowMs >= untilMs) return `got one that expired at ${new Date(untilMs).toISOString()}`;
+  if (nowMs < fromMs) return `got one that is valid from ${new Date(fromMs).toISOString()} on`;
+  return undefined;
 }
 
 /** Why a connection has no certificate that counts. */
@@ -41,6 +67,8 @@ export function certificateProblem(socket: Socket | undefined): string {
   if (!(socket instanceof TLSSocket)) return 'the connection has no TLS';
   const { authorizationError } = socket;
   if (Object.keys(socket.getPeerCertificate() ?? {}).length === 0) return 'got none';
+  const expired = socket.authorized ? periodProblem(periodOf(socket)) : undefined;
+  if (expired !== undefined) return expired;
   return `got one that isn't verified${authorizationError ? `: ${String(authorizationError)}` : ' any more; connect again'}`;
 }
 

@@ -119,6 +119,26 @@ test('without a certificate that counts, the challenge asks for a key', async ()
   expect([nameless.status, nameless.body.type]).toEqual([403, '/problems/certificate-required']);
 });
 
+test('a certificate that expires counts no more, on open connections and in resumed sessions', async () => {
+  const until = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 8_000);
+  authority.issue('brief', '/O=acme/CN=alice', undefined, until);
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  const resuming = new Agent({ keepAlive: false });
+  try {
+    const askAgain = (agent: Agent) => ask('/v1/jobs', { ...certificateOf('brief'), agent });
+    for (const agent of [kept, resuming]) expect((await askAgain(agent)).status).toBe(200);
+    await eventually('it has expired', () => Date.now() > until.getTime());
+    for (const agent of [kept, resuming]) {
+      const { status, body } = await askAgain(agent);
+      expect(status).toBe(401);
+      expect(body.detail).toContain(`got one that expired at ${until.toISOString()}`);
+    }
+  } finally {
+    kept.destroy();
+    resuming.destroy();
+  }
+});
+
 test('plain HTTP is not served', async () => {
   await expect(fetch(`http://127.0.0.1:${stack.port}/healthz`)).rejects.toThrow();
   expect((await ask('/healthz')).headers['strict-transport-security']).toBe('max-age=31536000');

@@ -3,12 +3,30 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const DAYS = ['-days', '2'];
+const DAYS = 2;
+/** `openssl ca` alone takes the second at which a certificate expires. */
+const CONFIGURATION = `
+[ca]
+default_ca = all
+[all]
+database = index.txt
+serial = serial.txt
+new_certs_dir = .
+default_md = sha256
+policy = any
+[any]
+commonName = optional
+organizationName = optional
+`;
 
 export class CertificateAuthority {
   constructor(private readonly folder: string) {
+    writeFileSync(this.path('ca.cnf'), CONFIGURATION);
+    writeFileSync(this.path('index.txt'), '');
+    writeFileSync(this.path('index.txt.attr'), 'unique_subject = no\n');
+    writeFileSync(this.path('serial.txt'), '01\n');
     this.#openssl(
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...DAYS],
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', String(DAYS)],
       ...['-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=ca'],
     );
   }
@@ -23,16 +41,23 @@ export class CertificateAuthority {
    *
    * @param subject as OpenSSL writes it
    * @param alternativeNames as OpenSSL writes them
+   * @param until when it expires. Default: in two days
    */
-  issue(name: string, subject = `/CN=${name}`, alternativeNames = 'IP:127.0.0.1,DNS:localhost'): void {
+  issue(
+    name: string,
+    subject = `/CN=${name}`,
+    alternativeNames = 'IP:127.0.0.1,DNS:localhost',
+    until = new Date(Date.now() + DAYS * 86_400_000),
+  ): void {
     writeFileSync(this.path('san.cnf'), `subjectAltName=${alternativeNames}\n`);
     this.#openssl(
       ...['req', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`],
       ...['-subj', subject],
     );
+    const enddate = until.toISOString().replace(/[-:T]|\.\d+/g, '');
     this.#openssl(
-      ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-      ...[...DAYS, '-extfile', 'san.cnf', '-out', `${name}.pem`],
+      ...['ca', '-batch', '-notext', '-config', 'ca.cnf', '-cert', 'ca.pem', '-keyfile', 'ca.key'],
+      ...['-enddate', enddate, '-extfile', 'san.cnf', '-in', `${name}.csr`, '-out', `${name}.pem`],
     );
   }
 
