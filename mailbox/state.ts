@@ -22,6 +22,8 @@ export interface StoredMessage {
   selector?: Selector;
   /** Number of deliveries so far. */
   deliveries: number;
+  /** How many of them came in the same moment as the one before: their waits had given up while no worker ran. */
+  repeats?: number;
   /** Time at which a message for anyone returns to the directory. */
   handBackAt?: number;
   /** Default: {@link MAX_DELIVERIES}, also for messages of earlier versions. */

@@ -15,7 +15,7 @@ import type {
   StoredText,
 } from '../state.js';
 import type { ReportRequest } from '../wire.js';
-import { DeadLetters } from './dead-letters.js';
+import { countedDeliveries, DeadLetters } from './dead-letters.js';
 
 /** Room for responses to the agent's own messages beyond the limit for senders: they can't be refused. */
 const RESPONSES_RESERVE = 20;
@@ -167,6 +167,12 @@ export class Inbox {
     return (state.lease && this.find(state.lease.id)) ?? state.queue[0];
   }
 
+  /** Whether the message was delivered in this very moment. */
+  isTakenNow({ id }: StoredMessage): boolean {
+    const { lease } = this.state;
+    return lease?.id === id && lease.until - lease.lengthMs === Date.now();
+  }
+
   /** Delivers the next message. */
   take(message: StoredMessage, epoch: number, leaseMs: number): Lease {
     const lease: Lease = { id: message.id, epoch, until: Date.now() + leaseMs, lengthMs: leaseMs };
@@ -221,6 +227,8 @@ export class Inbox {
   }
 
   moveToDeadLetters(message: StoredMessage): void {
+    message.deliveries = countedDeliveries(message);
+    delete message.repeats;
     this.settle(message, { state: 'dead_lettered', deliveries: message.deliveries });
     this.deadLetters.add(message);
   }

@@ -4,7 +4,7 @@
  * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
  * inbox.
  */
-import { condition, log, setHandler, setWorkflowOptions } from '@temporalio/workflow';
+import { condition, log, patched, setHandler, setWorkflowOptions } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
 import {
   assignSignal,
@@ -90,6 +90,8 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       inbox.expire();
       const message = nextToDeliver();
       if (message) {
+        if (inbox.isTakenNow(message) && patched('deliveries in one moment count once'))
+          message.repeats = (message.repeats ?? 0) + 1;
         const lease = inbox.take(message, epoch, leaseMs);
         if (isExhausted(message)) lease.isLast = true;
       }
@@ -236,8 +238,8 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   }
 
   function moveToDeadLetters(message: StoredMessage): void {
-    const { id, deliveries } = message;
     inbox.moveToDeadLetters(message);
+    const { id, deliveries } = message;
     log.warn('a message became a dead letter', { id, deliveries });
     void outbox.announceDead(message);
   }
