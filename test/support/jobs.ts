@@ -56,13 +56,18 @@ export class JobsClient {
     return body;
   }
 
+  /** Polls until the job is as wanted, for as long as its answers are 200 or 503. */
   until(id: string, wanted: string | ((job: any) => boolean)): Promise<any> {
     const holds = typeof wanted === 'string' ? (job: any) => job.status === wanted : wanted;
     let last: any;
     return eventually(
       () => `the job is ${String(wanted)}; last seen: ${JSON.stringify(last)}`,
       async () => {
-        last = await this.job(id);
+        const { status, body } = await this.get(`/v1/jobs/${id}`);
+        last = body;
+        // Unavailable for a moment, as on a busy machine.
+        if (status === 503) return undefined;
+        if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
         return holds(last) ? last : undefined;
       },
     );
