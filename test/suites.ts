@@ -15,6 +15,8 @@ export interface Suite {
   /** Path prefixes of what it exercises without importing it, beyond SHARED. */
   covers: string[];
   needs?: Need[];
+  /** Its clients are programs whose text doesn't say which protocol they speak. */
+  foreign?: true;
   /** Runs after the others, because its own tests are processes on all cores. */
   alone?: true;
 }
@@ -61,6 +63,20 @@ const TOKENS = 'mcp-server/sep-1391/';
 const TWO_STAGE = 'mcp-server/two-stage/';
 const JOBS = 'mcp-server/http-jobs/';
 const PROTOCOLS = [OLD_REVISION, PLAIN, TOKENS, TWO_STAGE, JOBS];
+
+/**
+ * What the text of a test file has if it speaks a protocol: of a suite that covers several, a change of one protocol's room runs these
+ * files. Calls of the plain contract are in too many files to tell.
+ */
+export const PROTOCOL_USE: readonly { room: string; uses: RegExp }[] = [
+  {
+    room: OLD_REVISION,
+    uses: /LegacyClient|2025-(11-25|06-18|03-26)|@modelcontextprotocol\/sdk|support\/protocols/,
+  },
+  { room: TOKENS, uses: /asyncTools|tools\/async|support\/protocols/ },
+  { room: TWO_STAGE, uses: /twoStage|poll_result|support\/protocols/ },
+  { room: JOBS, uses: /\/v1\/|JobsClient|support\/protocols/ },
+];
 const STDIO = ['mcp-server/stdio.ts', 'cli/commands/stdio.ts'];
 const PIPELINES = ['pipelines/', 'activities/pipeline/', 'workflows/pipeline/'];
 const QUEUES = ['workflows/queue/'];
@@ -74,7 +90,7 @@ const folder = (
   name: string,
   holds: string,
   covers: string[],
-  more: Pick<Suite, 'needs' | 'alone'> = {},
+  more: Pick<Suite, 'needs' | 'alone' | 'foreign'> = {},
 ): Suite => ({ name, tests: [`test/${name}/`], holds, covers, ...more });
 
 export const SUITES: Suite[] = [
@@ -96,9 +112,12 @@ export const SUITES: Suite[] = [
     holds: 'the files of the package, and its use outside of a clone',
     covers: ['cli/', 'testing/', 'examples/', 'docs/', 'deploy/', ...PIPELINES],
   },
-  folder('chaos', 'kills, stops, network faults, clocks and full disks under load', [
-    ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, 'bench/beside-fastmcp/'],
-  ]),
+  folder(
+    'chaos',
+    'kills, stops, network faults, clocks and full disks under load',
+    [...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, 'bench/beside-fastmcp/']],
+    { foreign: true },
+  ),
   folder('children', 'child workflows as parts: progress, questions, cancel', [PLAIN, 'cli/', ...EXTERNAL]),
   folder('cli', 'the command line as a process', [
     'cli/',
@@ -135,7 +154,7 @@ export const SUITES: Suite[] = [
     'examples',
     'the projects of `examples/`: their own tests, and each through one protocol, after a change through three',
     ['examples/', 'testing/', ...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, ...MAILBOX],
-    { alone: true },
+    { alone: true, foreign: true },
   ),
   folder(
     'external-workflows',
@@ -154,12 +173,18 @@ export const SUITES: Suite[] = [
   folder('fair', 'queues of tools: limits, turns among callers, places, refusals, kills; priorities', [
     ...[...QUEUES, JOBS, PLAIN, ...PIPELINES],
   ]),
-  folder('foreign-clients', 'clients by other makers, also logging in by OAuth', [
-    ...[OLD_REVISION, PLAIN, TOKENS, TWO_STAGE, ...STDIO, ...STACK, ...DATASETS, 'docs/clients.md'],
-  ]),
-  folder('fuzz', 'mutated requests over every protocol', [
-    ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...MAILBOX],
-  ]),
+  folder(
+    'foreign-clients',
+    'clients by other makers, also logging in by OAuth',
+    [...[OLD_REVISION, PLAIN, TOKENS, TWO_STAGE, ...STDIO, ...STACK, ...DATASETS, 'docs/clients.md']],
+    { foreign: true },
+  ),
+  folder(
+    'fuzz',
+    'mutated requests over every protocol',
+    [...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...MAILBOX]],
+    { foreign: true },
+  ),
   folder('histories', 'kept histories of each tag replay; every workflow brought to its ends, and recorded', [
     ...[
       'workflows/',

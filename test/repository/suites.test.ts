@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PROOF, proofFiles } from '../proof.js';
 import { tableProblems, unexplained, type Sources } from '../runner/check-suites.js';
-import { importGraph, isFast, testFiles, type ImportGraph } from '../runner/import-graph.js';
+import { importGraph, isFast, testFiles, textOf, type ImportGraph } from '../runner/import-graph.js';
 import type { Record } from '../runner/record.js';
 import { describeLeftOut, select, suiteOf, tableOf, type Table, type Tree } from '../runner/select.js';
 import { CORE_FILES } from '../temporal-postgres/core-files.js';
@@ -22,6 +22,7 @@ describe('the table', () => {
     everything: ['package.json'],
     shared: ['engine/'],
     neutral: ['bench/'],
+    protocols: [],
     onPostgres: { name: 'postgres', covers: ['engine/'], files: ['test/plain/wait.test.ts'] },
   };
   const sources: Sources = {
@@ -83,7 +84,8 @@ describe('a change', () => {
   beforeAll(async () => {
     const files = testFiles();
     const graph: ImportGraph = await importGraph(files);
-    tree = { files, graph, fast: new Set(files.filter((file) => isFast(graph, file))) };
+    const fast = new Set(files.filter((file) => isFast(graph, file)));
+    tree = { files, graph, fast, textOf: (file) => textOf(graph, file) };
     const counts = { passed: 2, failed: 0, skipped: 1, seconds: 1 };
     const rows = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { ...counts }]));
     const suites = rows([...TABLE.suites.map(({ name }) => name), TABLE.onPostgres.name]);
@@ -101,6 +103,17 @@ describe('a change', () => {
     expect(selected).toEqual(expect.arrayContaining(['sep-1391', 'model', 'idempotency']));
     expect(selected).not.toEqual(expect.arrayContaining(['analyze_dataset']));
     expect(selected).not.toEqual(expect.arrayContaining(['deadline']));
+  });
+
+  test('of a protocol selects, of suites that cover others too, the files that speak it', () => {
+    const files = selection(['mcp-server/sep-1391/handlers.ts']).files;
+    expect(files).toEqual(
+      expect.arrayContaining(['test/pipelines/cancelling.test.ts', 'test/sep-1391/sessions.test.ts']),
+    );
+    expect(files).toContain('test/foreign-clients/clients.test.ts');
+    expect(files).not.toContain('test/pipelines/closed.test.ts');
+    expect(files).not.toContain('test/core/cost.test.ts');
+    expect(selection(['mcp-server/http-jobs/render.ts']).files).toContain('test/fair/queue.test.ts');
   });
 
   test('of a module selects the files that import it', () => {

@@ -76,6 +76,12 @@ export function reversed(graph: ImportGraph): ImportGraph {
   return importers;
 }
 
+/** Text of a test file and of what it imports from test/, shared support aside. */
+export function textOf(graph: ImportGraph, file: string): string {
+  const isNear = (path: string) => path.startsWith('test/') && !path.startsWith('test/support/');
+  return [...closureOf(graph, file, isNear)].map((path) => readFileSync(path, 'utf8')).join('\n');
+}
+
 /** Modules that start processes of the stack or connect to Temporal. */
 const PROCESS_MODULES =
   /^test\/support\/(test-stack|run-temporal)\.ts$|^test\/stack\/cli-process\.ts$|^stack\/temporal-server\.ts$|^@temporalio\/(worker|testing)$/;

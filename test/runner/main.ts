@@ -9,7 +9,7 @@
 import { PROOF, proofFiles } from '../proof.js';
 import { SUITES, type Need, type Suite } from '../suites.js';
 import { CORE_FILES } from '../temporal-postgres/core-files.js';
-import { fastFiles, importGraph, isFast, testFiles } from './import-graph.js';
+import { fastFiles, importGraph, isFast, testFiles, textOf } from './import-graph.js';
 import { addCounts, NO_TESTS, slowest, summary, type Counts, type FileResult } from './jest-report.js';
 import {
   changedSince,
@@ -126,7 +126,8 @@ async function selectChanged(): Promise<Selection> {
   const graph = await importGraph(files);
   const fast = new Set(files.filter((file) => isFast(graph, file)));
   const change = { proof: proofFiles(), ...(record && { record }), ...(changed && { changed }) };
-  const selection = select(tableOf(CORE_FILES), { files, graph, fast }, change);
+  const tree = { files, graph, fast, textOf: (file: string) => textOf(graph, file) };
+  const selection = select(tableOf(CORE_FILES), tree, change);
   if (selection.everything) console.log(`everything runs: ${selection.everything}`);
   return selection;
 }

@@ -1,5 +1,5 @@
 /** Chooses the test files that a change touches. */
-import { EVERYTHING, NEUTRAL, ON_POSTGRES, SHARED, SUITES, type Suite } from '../suites.js';
+import { EVERYTHING, NEUTRAL, ON_POSTGRES, PROTOCOL_USE, SHARED, SUITES, type Suite } from '../suites.js';
 import { closureOf, reversed, type ImportGraph } from './import-graph.js';
 import type { Record } from './record.js';
 
@@ -8,6 +8,7 @@ export interface Table {
   everything: readonly string[];
   shared: readonly string[];
   neutral: readonly string[];
+  protocols: typeof PROTOCOL_USE;
   onPostgres: { name: string; covers: readonly string[]; files: readonly string[] };
 }
 
@@ -17,6 +18,7 @@ export const tableOf = (postgresFiles: readonly string[]): Table => ({
   everything: EVERYTHING,
   shared: SHARED,
   neutral: NEUTRAL,
+  protocols: PROTOCOL_USE,
   onPostgres: { ...ON_POSTGRES, files: postgresFiles },
 });
 
@@ -26,6 +28,8 @@ export interface Tree {
   graph: ImportGraph;
   /** Test files that start no processes. */
   fast: ReadonlySet<string>;
+  /** Text of a test file, with that of the files beside it that it imports. */
+  textOf: (file: string) => string;
 }
 
 export interface LeftOut {
@@ -72,7 +76,7 @@ const startsWithOneOf = (path: string, prefixes: readonly string[]) =>
  */
 export function select(
   table: Table,
-  { files, graph, fast }: Tree,
+  { files, graph, fast, textOf }: Tree,
   { record, changed, proof }: { record?: Record; changed?: readonly string[]; proof: readonly string[] },
 ): Selection {
   const rest = files.filter((file) => !proof.includes(file));
@@ -90,6 +94,12 @@ export function select(
   const touch = (some: readonly string[]) => some.forEach((file) => touched.add(file));
   const rows = new Map(files.map((file) => [file, suiteOf(table.suites, file)]));
   const filesOf = (suite: Suite) => files.filter((file) => rows.get(file) === suite);
+  /** Files of a suite that covers a path: those that speak its protocol, if it is of one. */
+  const exercising = (suite: Suite, path: string) => {
+    const protocol = table.protocols.find(({ room }) => path.startsWith(room));
+    const isWhole = !protocol || suite.foreign || suite.tests.includes(testsOfRoom(protocol.room));
+    return isWhole ? filesOf(suite) : filesOf(suite).filter((file) => protocol.uses.test(textOf(file)));
+  };
   for (const path of changed) {
     if (startsWithOneOf(path, table.everything)) return all(`${path} has changed`);
     const reached = closureOf(importersOf, path);
@@ -102,7 +112,7 @@ export function select(
     );
     const isShared = startsWithOneOf(path, table.shared);
     touch(importers);
-    covering.forEach((suite) => touch(filesOf(suite)));
+    covering.forEach((suite) => touch(exercising(suite, path)));
     if (isShared) touch(files.filter((file) => !fast.has(file)));
     const isKnown =
       importers.length > 0 ||
@@ -137,6 +147,11 @@ export function select(
     leftOut.push({ suite: onPostgres.name, files: length, allFiles: length, tests, reason: since });
   }
   return { files: chosen, onPostgres: runsOnPostgres, leftOut };
+}
+
+/** The folder of the tests of a protocol's room: `test/plain/` for `mcp-server/plain/`. */
+function testsOfRoom(room: string): string {
+  return room.replace(/^mcp-server\//, 'test/');
 }
 
 /** The folder of a prefix of test files: `test/core/` for `test/core/tokens`. */
