@@ -15,6 +15,8 @@ import { Hono, type Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
+import { behindProxies, clientOf } from '../platform/http/client-address.js';
+import { Origins } from '../platform/http/origins.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { enginesOf } from './audit/audited-engine.js';
@@ -39,11 +41,9 @@ import {
   renderProblem,
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
-import { behindProxies } from './lifecycle/client-address.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
 import { Limits, type RateLimited } from './limits/index.js';
 import { limited } from './limits/middleware.js';
-import { Origins } from './lifecycle/origins.js';
 import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
@@ -128,7 +128,8 @@ export function createHttpApp(
   app.use(behindProxies(settings.trustedProxies));
   app.use((c, next) => {
     const isJobsRequest = isJobsPath(c.req.path);
-    const problem = origins.problemOf(c, isJobsRequest ? settings.corsOrigins : []);
+    const request = { ...clientOf(c), origin: c.req.header('origin') };
+    const problem = origins.problemOf(request, isJobsRequest ? settings.corsOrigins : []);
     if (problem === undefined) return next();
     c.res = isJobsRequest
       ? renderProblem(c, new Problem('forbidden', problem))

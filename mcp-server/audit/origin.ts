@@ -1,7 +1,7 @@
 /** Where a request comes from: protocol, transport and address. */
 import type { Context } from 'hono';
 import type { AuditEntry } from '../../platform/audit-log/index.js';
-import { clientAddress } from '../lifecycle/client-address.js';
+import { clientAddress } from '../../platform/http/client-address.js';
 
 export type Origin = Pick<AuditEntry, 'protocol' | 'transport' | 'address'>;
 

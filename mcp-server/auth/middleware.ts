@@ -1,7 +1,7 @@
 /** Authentication of HTTP requests, which ends streams and waits together with their credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
-import { socketOf } from '../lifecycle/client-address.js';
+import { socketOf } from '../../platform/http/client-address.js';
 import { noteWork } from '../../platform/work-context.js';
 import type { Audit } from '../audit/index.js';
 import { originOf } from '../audit/origin.js';

@@ -1,8 +1,8 @@
 /** Limits of connections: of all together, and from each address. */
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/config.js';
+import { trustedBy } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
-import { trustedBy } from '../lifecycle/client-address.js';
 import { OpenCounts } from './open-counts.js';
 
 /** How often refused connections are reported at most, in milliseconds. */

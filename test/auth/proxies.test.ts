@@ -1,7 +1,7 @@
 /** The client's address behind proxies: their headers count only if the connection comes from one that is trusted. */
 import { Hono } from 'hono';
 import { describe, expect, test } from '@jest/globals';
-import { behindProxies, clientAddress, clientOf } from '../../mcp-server/lifecycle/client-address.js';
+import { behindProxies, clientAddress, clientOf } from '../../platform/http/client-address.js';
 import { loadSettings } from '../../platform/config.js';
 
 const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];

@@ -1,0 +1,93 @@
+/**
+ * Checks of Host and Origin, against web pages that call a listener through a browser (DNS rebinding, requests across origins).
+ * Origins are compared whole, with scheme and port: another port of the same machine is another site.
+ */
+import { isIP } from 'node:net';
+import type { Settings } from '../config.js';
+import { settingFlag } from '../setting-flag.js';
+import { namesOf, readTlsFiles } from '../tls-files.js';
+
+/** Names of loopback. */
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+/** A listener, as far as its names and origins depend on it. */
+export type OriginsOptions = Pick<Settings, 'host' | 'port' | 'allowedHosts'> &
+  Partial<Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'oauthResource'>> & {
+    /** Accept every IP address as the host: a rebound page has a name. Default: false. */
+    acceptsAddresses?: boolean;
+  };
+
+/** What a request says about where it was sent, and by which page. */
+export interface RequestOrigin {
+  protocol: 'http' | 'https';
+  /** Header `Host`. */
+  host: string | undefined;
+  /** Header `Origin`. */
+  origin: string | undefined;
+}
+
+export class Origins {
+  /** Names of the listener; those of its certificate too. */
+  readonly #names: string[];
+  /** Origins of the listener under its names, its port and its scheme. */
+  readonly #own: ReadonlySet<string>;
+  readonly #acceptsAddresses: boolean;
+
+  /** @throws Error when the files of TLS can't be used */
+  constructor(options: OriginsOptions) {
+    const { host, port, allowedHosts, tlsCert, tlsKey, tlsClientCa, oauthResource } = options;
+    const ofCertificate =
+      tlsCert === undefined
+        ? []
+        : namesOf(readTlsFiles({ tlsCert, tlsKey, tlsClientCa }, settingFlag).certificate);
+    this.#names = [...new Set([...LOOPBACK_NAMES, bracketed(host), ...allowedHosts, ...ofCertificate])];
+    const scheme = tlsCert === undefined ? 'http' : 'https';
+    const addresses = [
+      ...this.#names.map((name) => `${scheme}://${name}:${port}`),
+      ...(oauthResource === undefined ? [] : [oauthResource]),
+    ];
+    this.#own = new Set(addresses.map(originOf).filter((origin) => origin !== undefined));
+    this.#acceptsAddresses = options.acceptsAddresses ?? false;
+  }
+
+  /**
+   * The reason for which a request is refused; undefined if it isn't.
+   *
+   * @param allowed further origins that may send it. Default: none
+   */
+  problemOf(request: RequestOrigin, allowed: readonly string[] = []): string | undefined {
+    const { protocol, host, origin: given } = request;
+    if (!this.#isOwnName(nameIn(host))) {
+      const others = this.#acceptsAddresses ? ', an IP address' : '';
+      return `Host: expected one of ${this.#names.join(', ')}${others}; got another`;
+    }
+    // Browsers send it with every request that a foreign page could use.
+    if (!given) return undefined;
+    const origin = originOf(given);
+    const isOwn =
+      origin !== undefined && (this.#own.has(origin) || origin === originOf(`${protocol}://${host}`));
+    if (isOwn || allowed.includes(given)) return undefined;
+    return `Origin: expected ${protocol}://${host} or none; got another`;
+  }
+
+  #isOwnName(name: string | undefined): boolean {
+    if (name === undefined) return false;
+    return (
+      this.#names.includes(name) || (this.#acceptsAddresses && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0)
+    );
+  }
+}
+
+/** Name of the host in a header `Host`, as URLs write it; undefined if it is missing or isn't an address. */
+function nameIn(host: string | undefined): string | undefined {
+  return host && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
+}
+
+/** Undefined for text that isn't an address, such as the origin `null` of sandboxed pages. */
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
