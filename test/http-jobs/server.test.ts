@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { chromium } from 'playwright-core';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { check } from '../../operations/schema.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { startBrowser } from '../support/browser.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const PAGE = 'https://app.example.com';
 const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
 
@@ -141,27 +140,29 @@ test('the page to try the API at is served whole, under a strict policy', async 
   for (const path of parts) expect((await jobs.get(path)).status).toBe(200);
 });
 
-const withBrowser = existsSync(CHROMIUM) ? test : test.skip;
-
-withBrowser('the page shows the tools, loads nothing from elsewhere, and keeps to its policy', async () => {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  try {
-    const page = await browser.newPage();
-    const asked: string[] = [];
-    const complaints: string[] = [];
-    page.on('request', (one) => asked.push(one.url()));
-    page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(`${parts.base}/docs`);
-    await page.getByText('/v1/tools/greet/jobs').first().waitFor();
-    expect(complaints).toEqual([]);
-    expect(asked.filter((url) => !url.startsWith(parts.base) && !url.startsWith('data:'))).toEqual([]);
-  } finally {
-    await browser.close();
-  }
-});
+test(
+  'the page shows the tools, loads nothing from elsewhere, and keeps to its policy',
+  async () => {
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      const asked: string[] = [];
+      const complaints: string[] = [];
+      page.on('request', (one) => asked.push(one.url()));
+      page.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      await page.goto(`${parts.base}/docs`);
+      await page.getByText('/v1/tools/greet/jobs').first().waitFor();
+      expect(complaints).toEqual([]);
+      expect(asked.filter((url) => !url.startsWith(parts.base) && !url.startsWith('data:'))).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+  INSTALL_MS,
+);
 
 test('a namespace that keeps closed workflows for less than a day is said aloud', async () => {
   const namespace = `short-${randomUUID()}`;
