@@ -1,10 +1,13 @@
 /**
  * Listener of a process for health checks and metrics, without authentication: for probes and scrapers on a private network. It shares
- * nothing with the server's own port, so that neither load there nor its limits keep a probe from its answer.
+ * nothing with the server's own port, so that neither load there nor its limits keep a probe from its answer. It checks Host, so that
+ * no web page reads it under a rebound name.
  */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isLoopback } from '../auth-settings.js';
 import { SettingsError } from '../config.js';
+import { Origins } from '../http/origins.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
 import { formatAddress, type ListenAddress } from '../metrics-settings.js';
 import { ALIVE, type ReadinessBody } from './checks.js';
@@ -18,17 +21,24 @@ const MAX_CONNECTIONS = 100;
 /**
  * Serves `/healthz`, `/readyz` and, where the process keeps metrics, `/metrics`.
  *
+ * @param allowedHosts names under which it is called, beside those of loopback
  * @param readiness answers within a bounded time
  * @returns a function that closes it, with its connections
  * @throws SettingsError when the address can't be listened on
  */
 export async function startHealthListener(
   address: ListenAddress,
+  allowedHosts: string[],
   readiness: () => Promise<ReadinessBody>,
 ): Promise<() => Promise<void>> {
+  // Orchestrators probe by the address of a container.
+  const acceptsAddresses = !isLoopback(address.host);
+  const origins = new Origins({ ...address, allowedHosts, acceptsAddresses });
   const server = createServer(
     { requestTimeout: REQUEST_LIMIT_MS, headersTimeout: REQUEST_LIMIT_MS },
     (request, response) => {
+      const problem = problemOf(request, origins);
+      if (problem !== undefined) return json(response, 403, { error: problem });
       const path = request.url?.split('?', 1)[0] ?? '';
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return json(response, 405, { error: `${request.method}: expected GET` });
@@ -56,6 +66,11 @@ export async function startHealthListener(
     server.closeAllConnections();
     await closed;
   };
+}
+
+/** Probes in HTTP/1.0 have no Host; browsers always send it. */
+function problemOf({ headers: { host, origin } }: IncomingMessage, origins: Origins): string | undefined {
+  return host === undefined ? undefined : origins.problemOf({ protocol: 'http', host, origin });
 }
 
 async function answer(

@@ -34,7 +34,7 @@ export async function startProcessHealth(
   if (settings.healthAddress !== undefined) {
     const { startHealthListener } = await import('./listener.js');
     const address = parseAddress(settings.healthAddress)!;
-    ends.push(await startHealthListener(address, readiness));
+    ends.push(await startHealthListener(address, settings.allowedHosts, readiness));
     logger.info({ healthAddress: formatAddress(address), metrics: settings.metrics }, 'health is served');
   }
   return async () => {

@@ -17,7 +17,7 @@ export type OriginsOptions = Pick<Settings, 'host' | 'port' | 'allowedHosts'> &
     acceptsAddresses?: boolean;
   };
 
-/** What a request says about where it was sent, and by which page. */
+/** Where a request was sent, and by which page. */
 export interface RequestOrigin {
   protocol: 'http' | 'https';
   /** Header `Host`. */

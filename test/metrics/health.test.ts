@@ -1,10 +1,13 @@
 /** Health addresses of single processes: readiness of a worker, drains, authentication, settings that contradict each other. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { readinessOf } from '../../platform/health/checks.js';
+import { startHealthListener } from '../../platform/health/listener.js';
 import { answers } from '../support/service.js';
 import { eventually, freePort, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -74,6 +77,52 @@ test('server and worker answer in the same shape', async () => {
   );
   expect((await ask(worker, '/nothing')).status).toBe(404);
   expect((await fetch(`http://${worker}/readyz`, { method: 'POST' })).status).toBe(405);
+});
+
+/** Status of a request in HTTP/1.0 with exactly these headers. */
+async function statusWith(address: string, path: string, headers: Record<string, string>): Promise<number> {
+  const { port } = new URL(`http://${address}`);
+  const socket = connect(Number(port), '127.0.0.1');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET ${path} HTTP/1.0\r\n${lines.join('')}\r\n`);
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(await text(socket))![1]);
+}
+
+test('a health address on loopback answers under the names of loopback only', async () => {
+  for (const address of [server, worker]) {
+    const port = address.split(':').pop();
+    for (const path of ['/healthz', '/readyz', '/metrics']) {
+      const statusOf = async (headers: Record<string, string>) => [
+        path,
+        headers,
+        await statusWith(address, path, headers),
+      ];
+      // Browsers always send a Host.
+      for (const headers of [{}, { Host: address }, { Host: `localhost:${port}` }, { Host: `[::1]:${port}` }])
+        expect(await statusOf(headers)).toEqual([path, headers, 200]);
+      for (const headers of [
+        { Host: `rebound.example:${port}` },
+        { Host: `localhost.rebound.example:${port}` },
+        { Host: `10.1.2.3:${port}` },
+        { Host: '127.0.0.1127.0.0.1' },
+        { Host: address, Origin: `http://rebound.example:${port}` },
+      ])
+        expect(await statusOf(headers)).toEqual([path, headers, 403]);
+    }
+  }
+});
+
+test('a health address on other networks answers under IP addresses and allowed hosts', async () => {
+  const port = await freePort();
+  const end = await startHealthListener({ host: '0.0.0.0', port }, ['worker-1'], () =>
+    Promise.resolve(readinessOf({})),
+  );
+  const statusOf = (host: string) => statusWith(`127.0.0.1:${port}`, '/readyz', { Host: host });
+  for (const host of [`10.1.2.3:${port}`, '[2001:db8::1]:80', `localhost:${port}`, `worker-1:${port}`])
+    expect([host, await statusOf(host)]).toEqual([host, 200]);
+  for (const host of [`rebound.example:${port}`, 'worker-2', '10.1.2.3.nip.example'])
+    expect([host, await statusOf(host)]).toEqual([host, 403]);
+  await end();
 });
 
 test('a worker that waits for Temporal lives and is not ready, and says why', async () => {

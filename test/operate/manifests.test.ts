@@ -26,6 +26,7 @@ const unknownVariables = (names: string[]) =>
 describe(COMPOSE_FILE, () => {
   let checker: string;
   let services: Record<string, any>;
+  let configs: Record<string, any>;
 
   beforeAll(async () => {
     checker = await composeGo();
@@ -33,7 +34,7 @@ describe(COMPOSE_FILE, () => {
       encoding: 'utf8',
       env: { PATH: process.env['PATH'] },
     });
-    services = JSON.parse(model).services;
+    ({ services, configs } = JSON.parse(model));
   }, INSTALL_LIMIT_MS);
 
   const longhaul = () => Object.entries(services).filter(([, { image }]) => image === 'longhaul');
@@ -81,6 +82,19 @@ describe(COMPOSE_FILE, () => {
       expect(new Set(processes.map(([, { environment }]) => environment[variable])).size).toBe(1);
     const [, { environment }] = processes[0]!;
     expect(Buffer.from(environment.LONGHAUL_SECRET, 'base64').length).toBeGreaterThanOrEqual(32);
+  });
+
+  test('Prometheus calls each process by a name that the process allows', async () => {
+    const { scrape_configs: jobs } = parse(configs['prometheus'].content);
+    const targets: string[] = jobs
+      .filter((job: any) => job.job_name.startsWith('longhaul-'))
+      .flatMap((job: any) => job.static_configs.flatMap((one: any) => one.targets));
+    expect(targets).toHaveLength(4);
+    for (const target of targets) {
+      const [name] = target.split(':') as [string];
+      const { allowedHosts } = await settingsOf(services[name].environment);
+      expect([name, allowedHosts]).toEqual([name, expect.arrayContaining([name])]);
+    }
   });
 
   test('each worker has a home of its own, and longer to stop than it drains', async () => {
