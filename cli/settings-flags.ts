@@ -20,8 +20,8 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   port: ['<number>', 'port of the server (default: 7411)'],
   temporalPort: ['<number>', 'port of the embedded Temporal (default: 7233 or the next free one)'],
   temporalUi: [
-    '<url|off>',
-    "address of Temporal's UI, to which failed operations link (default: the embedded one's)",
+    '<url|on|off>',
+    "address of Temporal's UI, to which failed operations link, or whether to run the embedded one's (default: on on Linux, else off)",
   ],
   taskQueue: ['<name>', "task queue of operations (default: 'longhaul')"],
   searchAttributes: ['<auto|create|off>', "use Temporal's search attributes for lists (default: auto)"],

@@ -3,19 +3,22 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { port } from './setting-types.js';
 
-/** Value of `temporalUi` for no UI. */
+/** Values of `temporalUi` for the embedded Temporal's UI, and for no UI. */
+export const EMBEDDED_UI = 'on';
 export const NO_UI = 'off';
 
-const EXPECTED = `expected '${NO_UI}', or the http or https URL of Temporal's UI without credentials, query and fragment`;
+const EXPECTED = `expected '${EMBEDDED_UI}', '${NO_UI}', or the http or https URL of Temporal's UI without credentials, query and fragment`;
 
 export const temporalSettingsShape = {
   /** Port of the embedded Temporal. Default: 7233, or the next free one. */
   temporalPort: port,
   /**
-   * Address of Temporal's UI, to which records of failed operations link; `off`: no links. Default: that of the embedded Temporal
-   * if callers need no authentication, else none.
+   * Address of Temporal's UI, to which records of failed operations link. `on`: the embedded Temporal's UI, linked unless callers
+   * need authentication. `off`: no links, and no UI of the embedded Temporal. Default: `on` on Linux, `off` elsewhere.
    */
-  temporalUi: z.string().refine((text) => text === NO_UI || isBareUrl(text), { error: EXPECTED }),
+  temporalUi: z
+    .string()
+    .refine((text) => text === EMBEDDED_UI || text === NO_UI || isBareUrl(text), { error: EXPECTED }),
   /**
    * Payload codec of the workers of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec
    * server. Default: none; their values are plain.

@@ -2,7 +2,7 @@
 import type { Settings } from './config.js';
 import { readStackState } from './temporal-address.js';
 import { temporalConnectConfig } from './temporal-connect-config.js';
-import { NO_UI } from './temporal-settings.js';
+import { EMBEDDED_UI, NO_UI } from './temporal-settings.js';
 
 /**
  * Address of Temporal's UI, as callers may see it: that of the setting, else that of the home's embedded Temporal. With
@@ -15,7 +15,8 @@ export function temporalUiOf({
   temporalUi,
   authentication = [],
 }: Pick<Settings, 'home'> & Partial<Pick<Settings, 'temporalUi' | 'authentication'>>): string | undefined {
-  if (temporalUi !== undefined) return temporalUi === NO_UI ? undefined : temporalUi;
+  if (temporalUi !== undefined && temporalUi !== EMBEDDED_UI)
+    return temporalUi === NO_UI ? undefined : temporalUi;
   if (authentication.length > 0) return undefined;
   return usesEmbeddedTemporal(home) ? readStackState(home).temporalUiUrl : undefined;
 }

@@ -1,5 +1,5 @@
 /** Finds free ports. */
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { StackError } from './stack-error.js';
 
 /** Whether a port is free. */
@@ -11,18 +11,6 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
       else reject(new StackError(`can't listen on ${host}:${port}: ${error.message}`));
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
-  });
-}
-
-/** A port that nothing listens on now, chosen by the system: two processes that ask at the same time get different ones. */
-export function anyFreePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port: 0 }, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
   });
 }
 

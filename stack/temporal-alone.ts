@@ -4,7 +4,7 @@ import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
 import { clearStackState } from './stack-state.js';
 import { endOrphans } from './supervisor.js';
-import { startEmbeddedTemporal } from './temporal-server.js';
+import { startEmbeddedTemporal, UI_IS_OFF } from './temporal-server.js';
 import { lockHome } from './up.js';
 
 /**
@@ -20,7 +20,7 @@ export async function runTemporal(settings: Settings, print: Say, say: Say): Pro
     await endOrphans(settings.home, say);
     return await runInForeground(async () => {
       const temporal = await startEmbeddedTemporal(settings, say);
-      print(`Temporal:      ${temporal.address}\nTemporal's UI: ${temporal.uiUrl}`);
+      print(`Temporal:      ${temporal.address}\nTemporal's UI: ${temporal.uiUrl ?? UI_IS_OFF}`);
       const done = temporal.exited.then(({ how }) => {
         clearStackState(settings.home);
         throw new StackError(`Temporal ended with ${how}`);

@@ -8,7 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, type Settings } from '../platform/config.js';
 import { settingFlag } from '../platform/setting-flag.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { anyFreePort, hiddenAddress } from '../platform/http/free-address.js';
+import { formatAddress, type ListenAddress } from '../platform/metrics-settings.js';
 import { readStackState } from '../platform/temporal-address.js';
+import { EMBEDDED_UI, NO_UI } from '../platform/temporal-settings.js';
 import { launch, type Exit, type Launched } from './launcher.js';
 import { startLogRotation, logPath, logSize, logTail } from './log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
@@ -35,21 +38,29 @@ const DYNAMIC_CONFIG = [
   'matching.numTaskqueueWritePartitions=1',
   // start-dev reads the namespace and its search attributes from the database at each use; every 2 s is enough.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
+  // Refuses every call of the HTTP API, since nothing has this name (RFC 6761). Web pages reach the API's port, also with blind
+  // requests; start-dev always opens it.
+  'frontend.httpAllowedHosts=["longhaul.invalid"]',
 ];
 
 /** Shares task queues among callers: each task has its caller as its fairness key. */
 const FAIRNESS = 'matching.enableFairness=true';
 
+/** Shown in place of the UI's address. */
+export const UI_IS_OFF = 'off (--temporal-ui on starts it)';
+
 /** Ports of an embedded Temporal. */
 export interface TemporalPorts {
   port: number;
-  uiPort: number;
+  /** Undefined without a UI. */
+  uiPort?: number;
 }
 
 export interface EmbeddedTemporal {
   /** `host:port` of the frontend. */
   address: string;
-  uiUrl: string;
+  /** Undefined without a UI. */
+  uiUrl: string | undefined;
   ports: TemporalPorts;
   /** PID of the Temporal process itself. */
   pid: number;
@@ -84,16 +95,20 @@ export async function startEmbeddedTemporal(
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));
     const logStart = logSize(home, LOG);
-    const launched = await launch([binary.path, ...serverArguments(home, chosen)], {
+    const { port, uiPort } = chosen;
+    const served = uiPort === undefined ? undefined : { host: HOST, port: uiPort };
+    const ui = served && (await addressOfUi(settings));
+    const launched = await launch([binary.path, ...serverArguments(home, port, ui)], {
       home,
       log: LOG,
       environment: withoutTemporalVariables(process.env),
     });
-    const address = `${HOST}:${chosen.port}`;
-    const uiUrl = `http://${HOST}:${chosen.uiPort}`;
+    const address = `${HOST}:${port}`;
     updateStackState(home, { temporalPid: launched.pid });
+    let closeUi: (() => Promise<void>) | undefined;
     try {
       await waitUntilReady(address, launched);
+      if (served && ui) closeUi = await (await import('./ui-proxy.js')).serveUi(settings, served, ui);
     } catch (error) {
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
@@ -105,11 +120,15 @@ export async function startEmbeddedTemporal(
         `Temporal (${binary.path}) did not start: ${messageOf(error)}; its log is ${logPath(home, LOG)}${lines.join('')}`,
       );
     }
+    const uiUrl = served && ui && `http://${formatAddress(served)}`;
     updateStackState(home, { temporalAddress: address, temporalUiUrl: uiUrl });
     const ended = new AbortController();
-    void launched.exited.then(() => {
+    const exited = launched.exited.then(async (exit) => {
       stopRotation();
       ended.abort();
+      // The next start needs its port.
+      await closeUi?.();
+      return exit;
     });
     void isDatabaseStuck({ log: logPath(home, LOG), from: logStart, signal: ended.signal }).then(
       (isStuck) => {
@@ -125,9 +144,10 @@ export async function startEmbeddedTemporal(
       uiUrl,
       ports: chosen,
       pid: launched.pid,
-      exited: launched.exited,
+      exited,
       async stop(graceMs = STOP_LIMIT_MS) {
         await launched.stop(graceMs);
+        await exited;
         updateStackState(home, {
           temporalPid: undefined,
           temporalAddress: undefined,
@@ -161,27 +181,26 @@ async function choosePorts(settings: Settings): Promise<TemporalPorts> {
     );
   }
   const port = temporalPort ?? (await nextFreePort(HOST, FIRST_PORT, [settings.port]));
+  if (!(await addressOfUi(settings))) return { port };
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
 }
 
-async function arePortsFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
-  return (await isPortFree(HOST, port)) && (await isPortFree(HOST, uiPort));
+/** Where the UI itself listens; undefined if it is off, or web pages would find it and nobody has asked for it. */
+async function addressOfUi({ temporalUi }: Pick<Settings, 'temporalUi'>): Promise<ListenAddress | undefined> {
+  if (temporalUi === NO_UI) return undefined;
+  const hidden = await hiddenAddress();
+  if (hidden || temporalUi !== EMBEDDED_UI) return hidden;
+  return { host: HOST, port: await anyFreePort(HOST) };
 }
 
-function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[] {
+async function arePortsFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
+  return (await isPortFree(HOST, port)) && (uiPort === undefined || (await isPortFree(HOST, uiPort)));
+}
+
+function serverArguments(home: string, port: number, ui: ListenAddress | undefined): string[] {
   return [
-    ...[
-      'server',
-      'start-dev',
-      '--ip',
-      HOST,
-      '--port',
-      String(port),
-      '--ui-ip',
-      HOST,
-      '--ui-port',
-      String(uiPort),
-    ],
+    ...['server', 'start-dev', '--ip', HOST, '--port', String(port)],
+    ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
     ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
     ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ...[...DYNAMIC_CONFIG, ...(isDatabaseFair(home) ? [FAIRNESS] : [])].flatMap((value) => [

@@ -18,6 +18,7 @@ import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
 import { clearStackState, updateStackState } from './stack-state.js';
 import { endOrphans, startStack, type Stack } from './supervisor.js';
+import { UI_IS_OFF } from './temporal-server.js';
 
 const DRAIN_LIMIT_MS = 10_000;
 /** After this time, notices say what the start waits for. */
@@ -138,7 +139,7 @@ async function announce(
       '',
       `Longhaul is ready: ${url}`,
       `Jobs over HTTP:    ${new URL('/docs', url).href}`,
-      ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl}`] : []),
+      ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl ?? UI_IS_OFF}`] : []),
       ...(tools ? [`Tools:             ${tools.join(', ') || 'none'}`] : []),
       `Callers:           ${callersOf(settings)}`,
       ...healthLines(settings),

@@ -124,7 +124,7 @@ export const PROOF: Promised[] = [
   },
   {
     promise: 'A page of another origin gets nothing',
-    files: ['test/auth/origins.test.ts'],
+    files: ['test/auth/origins.test.ts', 'test/auth/web-pages.test.ts'],
   },
   {
     promise: 'The audit log shows every change of its lines',

@@ -2,11 +2,11 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
+import { anyFreePort } from '../platform/http/free-address.js';
 import { openStorage } from '../platform/storage/index.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { temporalConnectConfig } from '../platform/temporal-connect-config.js';
 import { quote } from '../platform/visibility-query.js';
-import { anyFreePort } from '../stack/ports.js';
 import { messageOf, type Say } from '../stack/stack-error.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal-server.js';
 import { TestEnvironmentError } from './errors.js';
@@ -80,9 +80,8 @@ export async function connectTestTemporal(
 
 async function startEmbedded(settings: Settings, say: Say): Promise<EmbeddedTemporal> {
   for (let attempt = 1; ; attempt += 1) {
-    const ports = { port: await anyFreePort(HOST), uiPort: await anyFreePort(HOST) };
     try {
-      return await startEmbeddedTemporal(settings, say, ports);
+      return await startEmbeddedTemporal(settings, say, { port: await anyFreePort(HOST) });
     } catch (error) {
       if (attempt === ATTEMPTS)
         throw new TestEnvironmentError(`no Temporal can be started: ${messageOf(error)}`, { cause: error });

@@ -99,12 +99,15 @@ describe('the address', () => {
     expect(await withTemporal('127.0.0.1:7233', {})).toBe('http://127.0.0.1:8233');
     expect(await withTemporal('temporal.example.com:7233', {})).toBeUndefined();
     expect(await withTemporal(undefined, { temporalUi: 'off' })).toBeUndefined();
+    expect(await withTemporal(undefined, { temporalUi: 'on' })).toBe('http://127.0.0.1:8233');
+    expect(await withTemporal('temporal.example.com:7233', { temporalUi: 'on' })).toBeUndefined();
     expect(await withTemporal('temporal.example.com:7233', { temporalUi: UI })).toBe(UI);
   });
 
   test('of a UI without a login is not shown to callers that have to log in', async () => {
     const authentication = 'keys';
     expect(await withTemporal(undefined, { authentication })).toBeUndefined();
+    expect(await withTemporal(undefined, { authentication, temporalUi: 'on' })).toBeUndefined();
     expect(await withTemporal(undefined, { authentication, temporalUi: UI })).toBe(UI);
   });
 
@@ -118,7 +121,7 @@ describe('the address', () => {
     '%s is refused',
     async (temporalUi) => {
       await expect(loadSettings({ temporalUi }, {}, home)).rejects.toThrow(
-        `--temporal-ui: expected 'off', or the http or https URL of Temporal's UI without credentials, query and fragment; got "${temporalUi}"`,
+        `--temporal-ui: expected 'on', 'off', or the http or https URL of Temporal's UI without credentials, query and fragment; got "${temporalUi}"`,
       );
     },
   );

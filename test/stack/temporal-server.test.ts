@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { loadSettings, type Settings } from '../../platform/config.js';
+import { hiddenAddress } from '../../platform/http/free-address.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
@@ -65,6 +66,22 @@ test('without a chosen port it takes the next free ones', async () => {
   rmSync(other, { recursive: true });
   expect(second.address).not.toBe(first.address);
   expect(second.uiUrl).not.toBe(first.uiUrl);
+});
+
+test('it has no UI if the setting is off', async () => {
+  settings = { ...settings, temporalUi: 'off' };
+  const { pid, uiUrl, ports } = await start();
+  expect({ uiUrl, ports }).toEqual({ uiUrl: undefined, ports: { port: settings.temporalPort } });
+  expect(readStackState(home).temporalUiUrl).toBeUndefined();
+  expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toContain('--headless');
+});
+
+test('an address that pages do not find is random, and missing where loopback is 127.0.0.1 alone', async () => {
+  const [one, other] = [await hiddenAddress(), await hiddenAddress()];
+  expect(one!.host).toMatch(/^127\./);
+  expect(other!.host).not.toBe(one!.host);
+  // An address for documentation (RFC 5737), which no machine has.
+  expect(await hiddenAddress('192.0.2.1')).toBeUndefined();
 });
 
 test('a database that another server version made is refused, saying what to do', async () => {

@@ -1,0 +1,41 @@
+/** Free ports and addresses of loopback. */
+import { randomInt } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
+import type { ListenAddress } from '../metrics-settings.js';
+
+/**
+ * A port that nothing listens on now, chosen by the system: two processes that ask at the same time get different ones.
+ *
+ * @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address
+ */
+export function anyFreePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host, port: 0 }, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/**
+ * An address that web pages can't find, for a listener of a foreign program that doesn't check Host: one of 16 million of
+ * loopback, and a free port.
+ *
+ * @param host default: a random address of 127.0.0.0/8
+ * @returns undefined where the machine doesn't have the address: macOS has 127.0.0.1 alone
+ */
+export async function hiddenAddress(host = randomLoopback()): Promise<ListenAddress | undefined> {
+  try {
+    return { host, port: await anyFreePort(host) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL') return undefined;
+    throw error;
+  }
+}
+
+/** Outside of 127.0.0.0/16, which has the known addresses. */
+function randomLoopback(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
+}
