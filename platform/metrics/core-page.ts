@@ -1,10 +1,11 @@
 /**
- * Metrics of Temporal's native core (`temporal_...`): requests, slots, pollers, caches. Its exporter is a listener of its own, on a
- * port of loopback that the system chooses; its page is added to that of the process.
+ * Metrics of Temporal's native core (`temporal_...`): requests, slots, pollers, caches. Its exporter is a listener of its own, which
+ * web pages can't find; its page is added to that of the process.
  */
 import { get } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { anyFreePort, hiddenAddress } from '../http/free-address.js';
+import { formatAddress } from '../metrics-settings.js';
 
 /** Limit of reading the core's page, in milliseconds: it comes from memory. */
 const LIMIT_MS = 1_000;
@@ -14,7 +15,7 @@ let address: string | undefined;
 
 /** Chooses the address of the core's exporter, before Temporal's runtime is installed. */
 export async function chooseCoreAddress(): Promise<void> {
-  address ??= `${LOOPBACK}:${await anyPort()}`;
+  address ??= formatAddress((await hiddenAddress()) ?? { host: LOOPBACK, port: await anyFreePort(LOOPBACK) });
 }
 
 /** Address of the core's exporter; undefined without metrics. */
@@ -36,16 +37,5 @@ export function corePage(): Promise<string> {
       if (response.statusCode === 200) text(response).then(resolve, none);
       else none();
     }).on('error', none);
-  });
-}
-
-function anyPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host: LOOPBACK, port: 0 }, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
   });
 }
