@@ -16,6 +16,7 @@ const PROGRAMS = {
   // Forked by Longhaul.
   'bundle-workflows': 'worker/bundle-process.js',
   'replay-histories': 'worker/replay/process.js',
+  'analyze-dataset': 'activities/analyze_dataset/analysis-process.js',
   // Exports of the package. `longhaul/workflow` is for the sandbox.
   index: 'index.js',
   activity: 'activities/runtime/index.js',

@@ -135,6 +135,10 @@ export const PROOF: Promised[] = [
     files: ['test/analyze_dataset/safety.test.ts'],
   },
   {
+    promise: 'A data file that crashes its reader fails its own operation, and no other',
+    files: ['test/analyze_dataset/process.test.ts'],
+  },
+  {
     promise: 'A pipeline runs with its inputs, conditions, retries and outputs',
     files: ['test/pipelines/language.test.ts', 'test/pipelines/run.test.ts'],
   },

@@ -11,7 +11,8 @@ export type DatasetErrorCode =
   | 'unknown_column'
   | 'bad_filter'
   | 'bad_aggregate'
-  | 'out_of_memory';
+  | 'out_of_memory'
+  | 'out_of_disk';
 
 /** The message is for the caller: place, expected and actual value. */
 export class DatasetError extends Error {

@@ -1,27 +1,26 @@
 /** Activities of analyze_dataset. All are idempotent, and report DuckDB's progress. */
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { AsyncResource } from 'node:async_hooks';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import {
-  DatasetError,
-  estimateArtifact,
-  inspect,
-  profileColumns,
-  runQuery,
-  writeParquet,
-  type ArtifactEstimate,
-  type DatasetOptions,
-  type Inspection,
-  type QueryResult,
-  type Reading,
-} from './analysis.js';
+import type { ArtifactEstimate, Inspection, QueryResult, Reading } from './analysis.js';
+import { analyzeInChild, type InChildOptions } from './analyze-in-child.js';
+import { DatasetError } from './errors.js';
+import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
+
+const SCRATCH_PREFIX = 'dataset';
 
 /** Determines format, columns and number of rows of the file. */
 export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
-  return withOptions((options) => inspect(path, { ...options, ...(onBadRows && { onBadRows }) }));
+  return inScratch((options, inChild) =>
+    analyzeInChild(
+      { name: 'inspect', args: [path], options: { ...options, ...(onBadRows && { onBadRows }) } },
+      inChild,
+    ),
+  );
 }
 
 /** Describes a batch of columns; reports finished columns. */
@@ -30,17 +29,30 @@ export function profileDatasetColumns(
   names: string[],
   reading: Reading,
 ): Promise<ColumnProfile[]> {
-  return withOptions((options) => profileColumns(path, names, { ...options, reading }), names.length);
+  return inScratch(
+    (options, inChild) =>
+      analyzeInChild(
+        { name: 'profileColumns', args: [path, names], options: { ...options, reading } },
+        inChild,
+      ),
+    names.length,
+  );
 }
 
 /** Runs the query; reports the finished share. */
 export function queryDataset(query: DatasetQuery, reading: Reading): Promise<QueryResult> {
-  return withOptions((options) => runQuery(query, { ...options, reading }), 1);
+  return inScratch(
+    (options, inChild) =>
+      analyzeInChild({ name: 'runQuery', args: [query], options: { ...options, reading } }, inChild),
+    1,
+  );
 }
 
 /** Estimates the size of the result's Parquet file. */
 export function estimateDatasetArtifact(query: DatasetQuery, reading: Reading): Promise<ArtifactEstimate> {
-  return withOptions((options) => estimateArtifact(query, { ...options, reading }));
+  return inScratch((options, inChild) =>
+    analyzeInChild({ name: 'estimateArtifact', args: [query], options: { ...options, reading } }, inChild),
+  );
 }
 
 /** Writes the whole result as a Parquet file and stores it as an artifact. */
@@ -48,42 +60,50 @@ export function writeDatasetArtifact(
   query: DatasetQuery,
   reading: Reading,
 ): Promise<Artifact & { rowCount: number }> {
-  return withOptions(async (options) => {
-    const folder = join(options.tempFolder, randomUUID());
-    await mkdir(folder, { recursive: true });
-    try {
-      const path = join(folder, 'result.parquet');
-      const { rowCount } = await writeParquet(query, path, { ...options, reading });
-      return { ...(await saveArtifact(path)), rowCount };
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+  return inScratch(async (options, inChild) => {
+    const target = join(options.tempFolder, 'result.parquet');
+    const { rowCount } = await analyzeInChild(
+      { name: 'writeParquet', args: [query, target], options: { ...options, reading } },
+      inChild,
+    );
+    return { ...(await saveArtifact(target)), rowCount };
   }, 1);
 }
 
 /**
- * Calls the analysis with this worker's options.
+ * Does the work in a temporary folder, which is removed afterwards.
  *
  * @param units this activity's share of the operation's progress, in units; without it nothing is reported
  */
-async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, units?: number): Promise<T> {
+async function inScratch<T>(
+  work: (options: { allowedFolders: string[]; tempFolder: string }, inChild: InChildOptions) => Promise<T>,
+  units?: number,
+): Promise<T> {
   const { home, dataFolders } = workerSettings();
-  const tempFolder = join(home, 'tmp');
-  await mkdir(tempFolder, { recursive: true });
+  const folder = join(home, 'tmp');
+  await mkdir(folder, { recursive: true });
+  await sweepLeftovers(folder, SCRATCH_PREFIX);
+  const tempFolder = claimScratch(folder, SCRATCH_PREFIX);
   try {
-    const result = await work({
-      signal: cancellationSignal(),
-      allowedFolders: dataFolders,
-      tempFolder,
-      onProgress: ({ progress, total, message }) => {
-        if (units === undefined || !total) return;
-        report({
-          progress: (progress / total) * units,
-          total: units,
-          ...(message === undefined ? {} : { message }),
-        });
+    await mkdir(tempFolder);
+    const result = await work(
+      { allowedFolders: dataFolders, tempFolder },
+      {
+        // Temporal's time-out holds during an outage of Temporal too.
+        signal: AbortSignal.any([
+          cancellationSignal(),
+          AbortSignal.timeout(activityInfo().startToCloseTimeoutMs),
+        ]),
+        onProgress: AsyncResource.bind(({ progress, total, message }) => {
+          if (units === undefined || !total) return;
+          report({
+            progress: (progress / total) * units,
+            total: units,
+            ...(message === undefined ? {} : { message }),
+          });
+        }),
       },
-    });
+    );
     if (units !== undefined) report({ progress: units, total: units });
     return result;
   } catch (error) {
@@ -91,5 +111,7 @@ async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, uni
     if (error instanceof DatasetError)
       throw ApplicationFailure.nonRetryable(error.message, `dataset_${error.code}`);
     throw error;
+  } finally {
+    await releaseScratch(tempFolder);
   }
 }

@@ -10,7 +10,7 @@ const BYTES_PER_MEDIAN_VALUE = 16;
 /**
  * Compiles the query after checking that it fits into memory. An exact median holds every value
  * at once, and DuckDB neither spills those nor counts them against its limit: without this
- * check one query over a large enough file would crash the whole worker.
+ * check the process would be ended for its memory, after minutes.
  * @throws DatasetError out_of_memory, and what compileQuery throws
  */
 export async function compileWithinMemory(query: DatasetQuery, dataset: Dataset): Promise<CompiledQuery> {
