@@ -1,6 +1,7 @@
 /** Types of JSON columns: mixed types, rare keys, keys that differ by case only. */
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inspect } from '../../activities/analyze_dataset/analysis.js';
+import { inspect, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import { lines, ValueSandbox } from './values-support.js';
 
 let values: ValueSandbox;
@@ -67,6 +68,36 @@ describe('JSON columns of several types', () => {
     const { rows, notes } = await values.query('nested.jsonl');
     expect(rows).toEqual([['{"a":1,"A":2}'], ['[1,"b"]']]);
     expect(notes).toEqual([]);
+  });
+});
+
+describe('nested JSON', () => {
+  it.each([
+    ['lists', '[', ']'],
+    ['objects', '{"b":', '}'],
+  ])('has types for 20 levels of %s, and is JSON below', async (_, open, close) => {
+    const levels = 30;
+    await values.box.file('nested.json', `{"a":${open.repeat(levels)}1${close.repeat(levels)}}`);
+    const { rows, columns } = await values.query('nested.json');
+    expect(columns[0]!.type).toContain('JSON');
+    let value: any = rows[0]![0];
+    let depth = 0;
+    for (; typeof value === 'object'; depth++) value = value.b ?? value[0];
+    expect(depth).toBeGreaterThanOrEqual(19);
+    expect(value).toBe(`${open.repeat(levels - depth)}1${close.repeat(levels - depth)}`);
+  });
+
+  it.each([
+    ['lists', '[', ']'],
+    ['objects', '{"b":', '}'],
+  ])('of 10,000 %s in each other is read, and so is its artifact', async (name, open, close) => {
+    await values.box.file(`${name}.json`, `{"a":${open.repeat(10_000)}1${close.repeat(10_000)}}`);
+    const { rows, rowCount } = await values.query(`${name}.json`);
+    expect(rowCount).toBe(1);
+    expect(rows[0]![0]).toMatch(/characters\)$/);
+    const artifact = path.join(values.box.data, `${name}.parquet`);
+    await writeParquet({ path: `${name}.json`, limit: 1 }, artifact, values.box.options);
+    expect((await values.query(`${name}.parquet`)).rows).toEqual(rows);
   });
 });
 
