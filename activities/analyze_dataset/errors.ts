@@ -87,6 +87,13 @@ export function datasetErrorOf(
   if (message.startsWith('Permission Error')) {
     return new DatasetError('not_allowed', `path: ${givenPath} refers to something outside of itself`);
   }
+  // A failed assertion in DuckDB: a crash that it has noticed.
+  if (/^(INTERNAL|FATAL) Error/.test(message)) {
+    return new DatasetError(
+      'unreadable',
+      `path: expected data that DuckDB can read; ${givenPath} makes it fail (${message})`,
+    );
+  }
   if (/not utf-8 encoded/i.test(message)) {
     return new DatasetError(
       'unreadable',

@@ -66,6 +66,20 @@ describe('a path', () => {
   });
 });
 
+/** Parquet of one integer in 256 structs in each other, made with pyarrow; gzip, base64. */
+const STRUCTS =
+  'H4sIAAAAAAACA+2Xv0oDQRDGvxmP5dDmIpnlFra4whwRkmCEkxRp7C2Cb3AJB7HQnBf/1Oa5xNJHEgsL55BgY2N9OwPzG2bY5mOLbxaX11OJJJH+lbDgGIg94ScE0pd0pPNEjBifxvvNb2cx/GPa62k5PDnQykTEkMh97bhAarardXVbCqPglPZcBgYGBgYGBnaCEg3aDpaddz6HV49QwCTu84WppGXILqewZftG9p3yWR7/z3q6kTpatF8M6lwZ81PjPnaMrkerQKsp57HqimFWl839Y/UwXtX1uGyazXP2VDXbm81ddn4xOZtMnff65PUIWOiZ8A3GIzgUKwwAAA==';
+
+it('a file at which DuckDB fails by an assertion is unreadable', async () => {
+  const { gunzipSync } = await import('node:zlib');
+  await box.file('structs.parquet', gunzipSync(Buffer.from(STRUCTS, 'base64')));
+  const { code, message } = await refusal(runQuery({ path: 'structs.parquet', limit: 1 }, box.options));
+  expect(code).toBe('unreadable');
+  expect(message).toMatch(
+    /^path: expected data that DuckDB can read; structs\.parquet makes it fail \(INTERNAL Error: [^\n]*\)$/,
+  );
+});
+
 describe('what a caller sends never becomes SQL', () => {
   it('as the name of a column, an aggregate or a value', async () => {
     const nasty = `x"; COPY (SELECT 1) TO '${box.root}/owned.csv'; --`;
