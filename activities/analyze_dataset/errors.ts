@@ -14,7 +14,10 @@ export type DatasetErrorCode =
   | 'out_of_memory'
   | 'out_of_disk';
 
-/** The message is for the caller: place, expected and actual value. */
+/** Maximum length of a message, in characters: names and types are the file's, and may be of any length. */
+const MAX_MESSAGE_CHARACTERS = 2000;
+
+/** The message is for the caller: place, expected and actual value. A long one is cut in its middle. */
 export class DatasetError extends Error {
   override readonly name = 'DatasetError';
 
@@ -22,7 +25,12 @@ export class DatasetError extends Error {
     readonly code: DatasetErrorCode,
     message: string,
   ) {
-    super(message);
+    const half = MAX_MESSAGE_CHARACTERS / 2;
+    super(
+      message.length <= MAX_MESSAGE_CHARACTERS
+        ? message
+        : `${message.slice(0, half)}…${message.slice(-half)}`,
+    );
   }
 }
 

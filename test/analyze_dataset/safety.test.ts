@@ -66,6 +66,16 @@ describe('a path', () => {
   });
 });
 
+it('a message has a bounded length, whatever the names in the file', async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `${index}${'x'.repeat(1000)}`);
+  await box.file('names.json', JSON.stringify(Object.fromEntries(names.map((name) => [name, 1]))));
+  const query = { path: 'names.json', group_by: ['other'], limit: 1 };
+  const { code, message } = await refusal(runQuery(query, box.options));
+  expect(code).toBe('unknown_column');
+  expect(message).toMatch(/^group_by\[0\]: expected one of the columns "0x+…x+".*; got "other"$/);
+  expect(message.length).toBeLessThanOrEqual(2001);
+});
+
 /** Parquet of one integer in 256 structs in each other, made with pyarrow; gzip, base64. */
 const STRUCTS =
   'H4sIAAAAAAACA+2Xv0oDQRDGvxmP5dDmIpnlFra4whwRkmCEkxRp7C2Cb3AJB7HQnBf/1Oa5xNJHEgsL55BgY2N9OwPzG2bY5mOLbxaX11OJJJH+lbDgGIg94ScE0pd0pPNEjBifxvvNb2cx/GPa62k5PDnQykTEkMh97bhAarardXVbCqPglPZcBgYGBgYGBnaCEg3aDpaddz6HV49QwCTu84WppGXILqewZftG9p3yWR7/z3q6kTpatF8M6lwZ81PjPnaMrkerQKsp57HqimFWl839Y/UwXtX1uGyazXP2VDXbm81ddn4xOZtMnff65PUIWOiZ8A3GIzgUKwwAAA==';
