@@ -63,7 +63,6 @@ async function measureInChild(file: string): Promise<Measured> {
 
 async function analyse(file: string): Promise<Measured> {
   const options = {
-    signal: new AbortController().signal,
     onProgress: () => undefined,
     allowedFolders: [path.dirname(file)],
     tempFolder: path.join(path.dirname(file), 'scratch'),

@@ -22,7 +22,7 @@ export type AnalysisCall = {
     name: Name;
     /** Without the options. */
     args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
-    options: Omit<OptionsOf<AnalysisFunctions[Name]>, 'onProgress' | 'signal' | 'onLearned'>;
+    options: Omit<OptionsOf<AnalysisFunctions[Name]>, 'onProgress' | 'onLearned'>;
   };
 }[keyof AnalysisFunctions];
 
@@ -54,7 +54,6 @@ const CHECK_INTERVAL_MS = 100;
 async function answer({ call, limits }: AnalysisRequest): Promise<AnalysisAnswer> {
   const options = {
     ...call.options,
-    signal: new AbortController().signal,
     onProgress: (progress: Progress) => send({ progress }),
   };
   const work = FUNCTIONS[call.name] as (...args: unknown[]) => Promise<unknown>;

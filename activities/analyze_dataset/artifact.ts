@@ -1,10 +1,9 @@
-import { open, rename, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { describe } from './column-reading.js';
 import { readingOptions, withDataset } from './dataset.js';
 import type { Dataset, ReadingOptions } from './dataset.js';
-import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
@@ -57,12 +56,10 @@ export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): 
 }
 
 /**
- * Writes the whole result, without the query's limit, to `targetPath`, replacing an existing
- * file. The file appears under that name only once it is complete and on disk: a run
- * that is killed leaves at most a file under another name, which the next run removes.
- * Rows of an ungrouped result come in no particular order unless order_by gives one.
+ * Writes the whole result, without the query's limit, and replaces an existing file. Rows of an ungrouped result come in no
+ * particular order unless order_by gives one.
  *
- * `targetPath` comes from the worker, not from the caller: it isn't checked.
+ * @param targetPath comes from the worker, not from the caller: it isn't checked
  * @throws DatasetError
  */
 export async function writeParquet(
@@ -71,34 +68,24 @@ export async function writeParquet(
   options: ReadingOptions,
 ): Promise<Artifact> {
   const target = path.resolve(targetPath);
-  const prefix = `.${path.basename(target)}.partial`;
-  await sweepLeftovers(path.dirname(target), prefix);
-  const partial = claimScratch(path.dirname(target), prefix, '.parquet');
-  try {
-    const rowCount = await withDataset(
-      query.path,
-      readingOptions(query, options),
-      async (dataset) => {
-        const { sql, values, orderBy } = await compileWithinMemory(query, dataset);
-        const exact = await exactInParquet(`(${sql})`, values, dataset);
-        const copied = await dataset.run(
-          `COPY (SELECT *${exact} FROM (${sql})${orderBy}) TO ${quotedString(partial)} (FORMAT parquet)`,
-          values,
-          percentOf(dataset.onProgress, `writing ${path.basename(target)}`)(0, 100),
-        );
-        return Number(copied.value(0, 0));
-      },
-      { write: partial },
-    );
-    const file = await open(partial, 'r+');
-    await file.sync().finally(() => file.close());
-    const { size } = await stat(partial);
-    options.signal.throwIfAborted();
-    await rename(partial, target);
-    return { path: target, rowCount, bytes: size };
-  } finally {
-    await releaseScratch(partial);
-  }
+  const rowCount = await withDataset(
+    query.path,
+    readingOptions(query, options),
+    async (dataset) => {
+      const { sql, values, orderBy } = await compileWithinMemory(query, dataset);
+      const exact = await exactInParquet(`(${sql})`, values, dataset);
+      const copied = await dataset.run(
+        `COPY (SELECT *${exact} FROM (${sql})${orderBy}) TO ${quotedString(target)} (FORMAT parquet, USE_TMP_FILE false)`,
+        values,
+        percentOf(dataset.onProgress, `writing ${path.basename(target)}`)(0, 100),
+      );
+      return Number(copied.value(0, 0));
+    },
+    { write: target },
+  );
+  const file = await open(target, 'r+');
+  await file.sync().finally(() => file.close());
+  return { path: target, rowCount, bytes: (await stat(target)).size };
 }
 
 /** Parquet has no 128-bit integers: DuckDB would write sums of integers as doubles, and lose digits. */

@@ -31,18 +31,13 @@ export function isGzipName(name: string): boolean {
  *
  * @throws DatasetError unreadable
  */
-export async function* contentOf(
-  file: LocatedFile,
-  signal: AbortSignal,
-  utf16?: Utf16,
-): AsyncGenerator<Buffer, void, undefined> {
+export async function* contentOf(file: LocatedFile, utf16?: Utf16): AsyncGenerator<Buffer, void, undefined> {
   const raw = createReadStream(file.realPath, { highWaterMark: CHUNK_BYTES });
   const packed = isGzipName(file.name);
   const stream = packed ? pipeline(raw, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined) : raw;
   const decoder = utf16 && new TextDecoder(utf16, { fatal: true });
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      signal.throwIfAborted();
       yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk;
     }
     if (decoder) yield Buffer.from(decoder.decode());
@@ -58,12 +53,11 @@ export async function* contentOf(
 export async function readHead(
   file: LocatedFile,
   maxBytes: number,
-  signal: AbortSignal,
   utf16?: Utf16,
 ): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of contentOf(file, signal, utf16)) {
+  for await (const chunk of contentOf(file, utf16)) {
     chunks.push(chunk);
     length += chunk.length;
     if (length > maxBytes) break;
@@ -78,10 +72,10 @@ export async function readHead(
  *
  * @throws DatasetError unreadable
  */
-export async function checkContent(file: LocatedFile, signal: AbortSignal): Promise<void> {
+export async function checkContent(file: LocatedFile): Promise<void> {
   const packed = isGzipName(file.name);
   const plain = { ...file, name: file.name.replace(/\.gz$/i, '') };
-  const { bytes: head } = await readHead(plain, HEAD_BYTES, signal);
+  const { bytes: head } = await readHead(plain, HEAD_BYTES);
   const found = signatureOf(head);
   if (packed && found !== 'gzip data') {
     const holds = found ?? (head.length === 0 ? 'nothing' : 'no gzip data');
@@ -96,12 +90,12 @@ export async function checkContent(file: LocatedFile, signal: AbortSignal): Prom
     if (found !== undefined) throw unexpected(file, found, file.name);
     return;
   }
-  const { bytes: inner } = await readHead(file, HEAD_BYTES, signal);
+  const { bytes: inner } = await readHead(file, HEAD_BYTES);
   const within =
     signatureOf(inner) ?? (inner.toString('latin1', 257, 262) === 'ustar' ? 'a tar archive' : undefined);
   if (within !== undefined) throw unexpected(file, within, plain.name);
   // A CSV file is read to its end later, when its records are counted.
-  if (file.format !== 'csv') for await (const _ of contentOf(file, signal));
+  if (file.format !== 'csv') for await (const _ of contentOf(file));
   if (inner.length === 0) throw unreadable(file, 'is empty (0 bytes once unpacked)');
 }
 

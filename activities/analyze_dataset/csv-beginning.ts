@@ -35,16 +35,11 @@ const SAMPLE_ROWS = 20_480;
 const MAX_BEGINNING_BYTES = 2 * MAX_RECORD_BYTES;
 
 /** @throws DatasetError unreadable */
-export async function readBeginning(
-  file: LocatedFile,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<CsvBeginning> {
-  const raw = await readHead(file, 4096, signal);
+export async function readBeginning(file: LocatedFile, maxBytes: number): Promise<CsvBeginning> {
+  const raw = await readHead(file, 4096);
   const utf16 = utf16Of(raw.bytes);
-  const { bytes, isWhole } = await readHead(file, maxBytes, signal, utf16?.encoding);
-  if (!isUtf8(bytes.subarray(0, isWhole ? bytes.length : wholeCharacters(bytes))))
-    await assertUtf8(file, signal);
+  const { bytes, isWhole } = await readHead(file, maxBytes, utf16?.encoding);
+  if (!isUtf8(bytes.subarray(0, isWhole ? bytes.length : wholeCharacters(bytes)))) await assertUtf8(file);
   const { dialect, width, preamble, notes } = guessDialect(bytes, isWhole, /\.tsv(\.gz)?$/i.test(file.name));
   const allNotes = utf16
     ? [`The file is read as UTF-16${utf16.isGuess ? ', although it has no byte order mark' : ''}.`]
@@ -86,7 +81,7 @@ export async function readBeginning(
   }
   // A very long first record or row: the header is found by the rows below it.
   if (rows.length === 0 && !isWhole && maxBytes < MAX_BEGINNING_BYTES)
-    return readBeginning(file, MAX_BEGINNING_BYTES, signal);
+    return readBeginning(file, MAX_BEGINNING_BYTES);
   if (first === undefined) throw noRecord(file, maxBytes, isWhole);
   const header = findHeader(first, rows, firstLine);
   const { names, notes: nameNotes } = columnNames(header, width);

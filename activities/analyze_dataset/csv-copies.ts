@@ -17,10 +17,9 @@ export async function copyCsv(
   group: CsvGroup,
   onBadRows: OnBadRows,
   target: string,
-  signal: AbortSignal,
 ): Promise<string[] | undefined> {
   if (!group.copied) return undefined;
-  const scan = await scanCsv(file, group, signal, target);
+  const scan = await scanCsv(file, group, target);
   assertNoBadRows(file, group, scan, onBadRows);
   const notes: string[] = [];
   if (scan.badRows > 0) notes.push(skippedRows(file, group, scan));

@@ -32,19 +32,15 @@ const MAX_NOTES = 12;
  *
  * @throws DatasetError unreadable, naming the lines that don't fit
  */
-export async function planCsv(
-  file: DatasetFile,
-  onBadRows: OnBadRows,
-  signal: AbortSignal,
-): Promise<CsvPlan> {
+export async function planCsv(file: DatasetFile, onBadRows: OnBadRows): Promise<CsvPlan> {
   const beginnings: CsvBeginning[] = [];
   const share = file.files.length;
   let rowCount = 0;
   let isSequential = false;
   for (const one of file.files) {
-    const beginning = await readBeginning(one, Math.max(MIN_SAMPLE_BYTES, SAMPLE_BYTES / share), signal);
+    const beginning = await readBeginning(one, Math.max(MIN_SAMPLE_BYTES, SAMPLE_BYTES / share));
     const { group } = beginning;
-    const scan = await scanCsv(one, group, signal);
+    const scan = await scanCsv(one, group);
     assertNoBadRows(one, group, scan, onBadRows);
     if (scan.badRows > 0 || scan.newlines.length > 1) group.copied = true;
     if (scan.blankRows > 0)

@@ -38,7 +38,6 @@ const MAX_EXAMPLE_CHARACTERS = 100;
 export async function scanCsv(
   source: LocatedFile,
   { dialect, names, skip, utf16 }: CsvGroup,
-  signal: AbortSignal,
   copyPath?: string,
 ): Promise<CsvScan> {
   const scan: CsvScan = {
@@ -69,7 +68,7 @@ export async function scanCsv(
     if (scan.examples.length < MAX_EXAMPLES) scan.examples.push(badRowOf(record, window, line));
   };
   try {
-    await eachRecord(contentOf(source, signal, utf16), dialect, visit, async () => copy?.flush());
+    await eachRecord(contentOf(source, utf16), dialect, visit, async () => copy?.flush());
   } catch (thrown) {
     throw thrown instanceof RecordTooLong ? tooLong(source, thrown) : thrown;
   } finally {

@@ -83,9 +83,9 @@ export async function withDataset<T>(
   work: (dataset: Dataset) => Promise<T>,
   sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
-  const file = await locate(givenPath, options.allowedFolders, options.signal);
+  const file = await locate(givenPath, options.allowedFolders);
   const onProgress = monotonic(options.onProgress.bind(options));
-  let reading = options.reading ?? (await firstLook(file, options.signal));
+  let reading = options.reading ?? (await firstLook(file));
   if (reading.filesDigest !== filesDigestOf(file)) {
     throw new DatasetError(
       'unreadable',
@@ -101,10 +101,10 @@ export async function withDataset<T>(
         if (file.format === 'csv' && !reading.csv)
           reading = {
             ...reading,
-            csv: await planCsv(file, options.onBadRows ?? 'fail', options.signal),
+            csv: await planCsv(file, options.onBadRows ?? 'fail'),
           };
         reading = { ...reading, unionNotes: reading.unionNotes ?? (await unionNotes(file, session)) };
-        const { paths, notes } = await copiesOf(file, reading, session, options.signal);
+        const { paths, notes } = await copiesOf(file, reading, session);
         readPaths = paths;
         const known = await withTypes(file, paths, reading, session, options);
         reading = known;
@@ -114,8 +114,7 @@ export async function withDataset<T>(
         return work({ ...session, file, source, columns, reading: known, notes: allNotes, onProgress });
       });
     } catch (thrown) {
-      if (options.signal.aborted) throw options.signal.reason;
-      const safer = await saferReading(file, reading, messageOf(thrown), options.signal);
+      const safer = await saferReading(file, reading, messageOf(thrown));
       if (!safer)
         throw datasetErrorOf(
           thrown,
@@ -128,8 +127,8 @@ export async function withDataset<T>(
   }
 }
 
-async function firstLook(file: DatasetFile, signal: AbortSignal): Promise<Reading> {
-  for (const one of file.files) await checkContent(one, signal);
+async function firstLook(file: DatasetFile): Promise<Reading> {
+  for (const one of file.files) await checkContent(one);
   const filesDigest = filesDigestOf(file);
   return { textColumns: [], wholeFileTypes: false, ...(filesDigest !== undefined && { filesDigest }) };
 }
@@ -147,7 +146,6 @@ async function copiesOf(
   { files, format }: DatasetFile,
   { csv }: Reading,
   { readPaths, scratchFolder }: Session,
-  signal: AbortSignal,
 ): Promise<{ paths: string[]; notes: string[] }> {
   const paths = [...readPaths];
   const notes: string[] = [];
@@ -155,8 +153,8 @@ async function copiesOf(
   for (const [index, one] of files.entries()) {
     const target = path.join(scratchFolder, `copy-${index}.${format}`);
     const copied = csv
-      ? await copyCsv(one, groupOf(csv, index), csv.onBadRows, target, signal)
-      : await copyJson(one, target, signal);
+      ? await copyCsv(one, groupOf(csv, index), csv.onBadRows, target)
+      : await copyJson(one, target);
     if (!copied) continue;
     paths[index] = target;
     notes.push(...copied);
@@ -194,10 +192,8 @@ async function saferReading(
   file: DatasetFile,
   { learned: _learned, ...reading }: Reading,
   message: string,
-  signal: AbortSignal,
 ): Promise<Reading | undefined> {
-  if (/not utf-8 encoded|invalid UTF-8/i.test(message))
-    for (const one of file.files) await assertUtf8(one, signal);
+  if (/not utf-8 encoded|invalid UTF-8/i.test(message)) for (const one of file.files) await assertUtf8(one);
   const csv = reading.csv && isRowSplitError(message) ? saferPlan(reading.csv) : undefined;
   return csv && { ...reading, csv };
 }

@@ -37,11 +37,11 @@ export function wholeCharacters(bytes: Buffer): number {
  *
  * @throws DatasetError unreadable, with the place of the first wrong byte and a command that converts the file
  */
-export async function assertUtf8(file: LocatedFile, signal: AbortSignal): Promise<void> {
+export async function assertUtf8(file: LocatedFile): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   let line = 1;
-  for await (const chunk of contentOf(file, signal)) {
+  for await (const chunk of contentOf(file)) {
     const window = Buffer.concat([rest, chunk]);
     const whole = wholeCharacters(window);
     const text = window.subarray(0, whole);

@@ -11,8 +11,6 @@ import { DatasetError } from './errors.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
 
-const SCRATCH_PREFIX = 'dataset';
-
 /** Determines format, columns and number of rows of the file. */
 export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
   return inScratch((options, inChild) =>
@@ -82,8 +80,8 @@ async function inScratch<T>(
   const { home, dataFolders } = workerSettings();
   const folder = join(home, 'tmp');
   await mkdir(folder, { recursive: true });
-  await sweepLeftovers(folder, SCRATCH_PREFIX);
-  const tempFolder = claimScratch(folder, SCRATCH_PREFIX);
+  await sweepLeftovers(folder);
+  const tempFolder = claimScratch(folder);
   try {
     await mkdir(tempFolder);
     const result = await work(

@@ -11,17 +11,13 @@ import type { LocatedFile } from './locate.js';
  * @returns notes; undefined if no copy is needed
  * @throws DatasetError unreadable
  */
-export async function copyJson(
-  file: LocatedFile,
-  target: string,
-  signal: AbortSignal,
-): Promise<string[] | undefined> {
-  const { bytes } = await readHead(file, 4096, signal);
+export async function copyJson(file: LocatedFile, target: string): Promise<string[] | undefined> {
+  const { bytes } = await readHead(file, 4096);
   const utf16 = utf16Of(bytes);
   if (!utf16) return undefined;
   const copy = await open(target, 'wx');
   try {
-    for await (const chunk of contentOf(file, signal, utf16.encoding)) await copy.appendFile(chunk);
+    for await (const chunk of contentOf(file, utf16.encoding)) await copy.appendFile(chunk);
   } finally {
     await copy.close();
   }

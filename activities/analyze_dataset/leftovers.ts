@@ -4,20 +4,20 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 
 /**
- * Removal of scratch files of killed workers. Their names contain host and process ID, and
- * the next call removes those whose process has ended. Other hosts' files stay: their
+ * Temporary folders of calls, and removal of those that killed workers have left. Their names contain host and process ID, and
+ * the next call removes those whose process has ended. Other hosts' folders stay: their
  * processes can't be seen from here.
  */
+const PREFIX = 'dataset';
 const HOST =
   hostname()
     .replace(/[^a-zA-Z0-9]/g, '')
     .slice(0, 40) || 'host';
 const live = new Set<string>();
 
-/** A scratch path in `folder`, reserved for this process until {@link releaseScratch}. */
-export function claimScratch(folder: string, prefix: string, ending = ''): string {
-  const name = `${prefix}.${HOST}.${process.pid}.${randomBytes(6).toString('hex')}${ending}`;
-  const claimed = path.join(folder, name);
+/** Path of a temporary folder in `folder`, reserved for this process until {@link releaseScratch}. */
+export function claimScratch(folder: string): string {
+  const claimed = path.join(folder, `${PREFIX}.${HOST}.${process.pid}.${randomBytes(6).toString('hex')}`);
   live.add(claimed);
   return claimed;
 }
@@ -27,9 +27,9 @@ export async function releaseScratch(claimed: string): Promise<void> {
   live.delete(claimed);
 }
 
-/** Removes scratch files of dead processes of this host in `folder` that start with `prefix`. */
-export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
-  const start = `${prefix}.${HOST}.`;
+/** Removes temporary folders of dead processes of this host in `folder`. */
+export async function sweepLeftovers(folder: string): Promise<void> {
+  const start = `${PREFIX}.${HOST}.`;
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(start)) continue;
     const pid = Number(name.slice(start.length).split('.')[0]);

@@ -41,11 +41,7 @@ const FORMATS: [RegExp, DatasetFormat][] = [
  * elsewhere; one that leads outside over a symbolic link is refused afterwards.
  * @throws DatasetError not_allowed, not_found, unsupported_format, unreadable
  */
-export async function locate(
-  givenPath: string,
-  allowedFolders: readonly string[],
-  signal: AbortSignal,
-): Promise<DatasetFile> {
+export async function locate(givenPath: string, allowedFolders: readonly string[]): Promise<DatasetFile> {
   if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0')) {
     throw new DatasetError(
       'not_allowed',
@@ -67,19 +63,15 @@ export async function locate(
     const file = { name: givenPath, realPath: real, format: formatOf(givenPath), bytes: found.size };
     return datasetOf(givenPath, [file]);
   }
-  if (isGlob(givenPath)) return locatePattern(givenPath, allowedFolders, signal);
+  if (isGlob(givenPath)) return locatePattern(givenPath, allowedFolders);
   throw new DatasetError(
     'not_found',
     `path: there is no file ${givenPath} (allowed folders: ${allowedFolders.join(', ')})`,
   );
 }
 
-async function locatePattern(
-  pattern: string,
-  allowedFolders: readonly string[],
-  signal: AbortSignal,
-): Promise<DatasetFile> {
-  const matches = await filesMatching(pattern, allowedFolders, signal);
+async function locatePattern(pattern: string, allowedFolders: readonly string[]): Promise<DatasetFile> {
+  const matches = await filesMatching(pattern, allowedFolders);
   if (!matches) throw outside(`${pattern}, which matches something else`, allowedFolders);
   if (matches.length === 0) {
     throw new DatasetError(

@@ -1,13 +1,10 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBInstance, quotedString } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResultReader } from '@duckdb/node-api';
-import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import type { Progress } from './progress.js';
 
 export interface DatasetOptions {
-  /** Interrupts the running query; the call then rejects with the signal's reason. */
-  signal: AbortSignal;
   /** Called about four times a second while a query runs; never goes back within a call. */
   onProgress: (progress: Progress) => void;
   allowedFolders: string[];
@@ -39,12 +36,9 @@ export interface Session {
 
 export type Run = Session['run'];
 
-const SCRATCH_PREFIX = 'dataset';
 const DEFAULT_MEMORY_LIMIT_MB = 512;
 const THREADS = 2;
 const PROGRESS_INTERVAL_MS = 250;
-/** Maximum wait of an aborting caller, in milliseconds: DuckDB can't be interrupted while it detects types. */
-const INTERRUPT_GRACE_MS = 1000;
 
 /**
  * Opens an engine in memory that can touch nothing but the given files: no network, no
@@ -56,22 +50,12 @@ export async function withSession<T>(
   options: DatasetOptions,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  options.signal.throwIfAborted();
   await mkdir(options.tempFolder, { recursive: true });
-  await sweepLeftovers(options.tempFolder, SCRATCH_PREFIX);
-  const scratchFolder = claimScratch(path.resolve(options.tempFolder), SCRATCH_PREFIX);
+  const scratchFolder = await mkdtemp(path.join(path.resolve(options.tempFolder), 'session-'));
   const memoryLimitMb = options.memoryLimitMb ?? DEFAULT_MEMORY_LIMIT_MB;
-  const statements = new Set<Promise<unknown>>();
   let instance: DuckDBInstance | undefined;
   let connection: DuckDBConnection | undefined;
-  const close = async () => {
-    await Promise.allSettled(statements);
-    connection?.closeSync();
-    instance?.closeSync();
-    await releaseScratch(scratchFolder);
-  };
   try {
-    await mkdir(scratchFolder);
     const readPaths: string[] = [];
     for (const [index, file] of files.read.entries())
       readPaths.push(await pathWithoutPattern(file, scratchFolder, index));
@@ -84,23 +68,18 @@ export async function withSession<T>(
       autoload_known_extensions: 'false',
       allow_community_extensions: 'false',
     });
-    connection = await instance.connect();
-    await lock(
-      connection,
-      [...readPaths, ...(files.write === undefined ? [] : [files.write])],
-      scratchFolder,
-    );
-    const open = connection;
+    const open = (connection = await instance.connect());
+    await lock(open, [...readPaths, ...(files.write === undefined ? [] : [files.write])], scratchFolder);
     return await work({
       readPaths,
       memoryLimitMb,
       scratchFolder,
-      run: (sql, values, onShare) => runStatement(open, statements, options.signal, sql, values, onShare),
+      run: (sql, values, onShare) => runStatement(open, sql, values, onShare),
     });
   } finally {
-    // After an abort DuckDB may still be busy for seconds: cleanup isn't awaited then.
-    const closed = close();
-    await (options.signal.aborted ? Promise.race([closed, afterMs(INTERRUPT_GRACE_MS)]) : closed);
+    connection?.closeSync();
+    instance?.closeSync();
+    await rm(scratchFolder, { recursive: true, force: true });
   }
 }
 
@@ -126,51 +105,19 @@ async function lock(connection: DuckDBConnection, paths: string[], scratchFolder
 
 async function runStatement(
   connection: DuckDBConnection,
-  statements: Set<Promise<unknown>>,
-  signal: AbortSignal,
   sql: string,
-  values: string[] | undefined,
-  onShare: ((share: number) => void) | undefined,
+  values?: string[],
+  onShare?: (share: number) => void,
 ): Promise<DuckDBResultReader> {
-  signal.throwIfAborted();
-  let timer: NodeJS.Timeout | undefined;
-  let interrupt: (() => void) | undefined;
-  const statement = connection.runAndReadAll(sql, values).finally(() => {
-    clearInterval(timer);
-    statements.delete(statement);
-  });
-  statements.add(statement);
-  if (onShare) {
-    timer = setInterval(() => {
+  const timer =
+    onShare &&
+    setInterval(() => {
       const percentage = connection.progress.percentage;
       if (percentage > 0) onShare(Math.min(percentage / 100, 1));
     }, PROGRESS_INTERVAL_MS);
-  }
-  const aborted = new Promise<never>((_, reject) => {
-    interrupt = () => {
-      if (!statements.has(statement)) return;
-      // A statement that is being prepared ignores an interrupt, so the interrupt is repeated.
-      clearInterval(timer);
-      connection.interrupt();
-      timer = setInterval(() => connection.interrupt(), 20);
-      void Promise.race([statement.catch(() => undefined), afterMs(INTERRUPT_GRACE_MS)]).then(() =>
-        reject(signal.reason as Error),
-      );
-    };
-    signal.addEventListener('abort', interrupt, { once: true });
-  });
   try {
-    const reader = await Promise.race([statement, aborted]);
-    signal.throwIfAborted();
-    return reader;
-  } catch (thrown) {
-    statement.catch(() => undefined);
-    throw signal.aborted ? signal.reason : thrown;
+    return await connection.runAndReadAll(sql, values);
   } finally {
-    if (interrupt) signal.removeEventListener('abort', interrupt);
+    clearInterval(timer);
   }
-}
-
-function afterMs(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

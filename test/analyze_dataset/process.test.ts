@@ -187,7 +187,7 @@ describe('a worker', () => {
   it('removes the temporary files of a call, and of a killed worker', async () => {
     const folder = path.join(home, 'tmp');
     // Above the largest process ID that Linux gives.
-    const left = claimScratch(folder, 'dataset').replace(`.${process.pid}.`, '.4194999.');
+    const left = claimScratch(folder).replace(`.${process.pid}.`, '.4194999.');
     await mkdir(left, { recursive: true });
     const called = await stack.client.start('analyze_dataset', { path: 'plain.csv' });
     const { result } = await stack.client.until(called, 'completed');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
-import { plainSql, refusal, sandbox } from './support.js';
+import { refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
 let box: Sandbox;
@@ -140,51 +140,10 @@ describe('what a caller sends never becomes SQL', () => {
   });
 });
 
-describe('a long query', () => {
-  it('ends when it is aborted, with the reason of the signal and nothing left behind', async () => {
-    const file = path.join(box.data, 'long.parquet');
-    await plainSql(`COPY (SELECT range AS i, random() AS x FROM range(3000000)) TO '${file}'`);
-    const abort = new AbortController();
-    const reason = new Error('the operation was cancelled');
-    let begin: () => void;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
-    const running = runQuery(
-      {
-        path: file,
-        group_by: ['i'],
-        aggregates: [
-          { fn: 'median', column: 'x' },
-          { fn: 'count_distinct', column: 'x' },
-        ],
-        limit: 10,
-      },
-      { ...box.options, signal: abort.signal, onProgress: () => begin() },
-    );
-    const outcome = running.catch((thrown: unknown) => thrown);
-    await begun;
-    abort.abort(reason);
-    expect(await outcome).toBe(reason);
-    expect(await readdir(box.scratch)).toEqual([]);
-  });
-
-  it('does not start under a signal that is aborted already', async () => {
-    await expect(inspect('plain.csv', { ...box.options, signal: AbortSignal.abort('no') })).rejects.toBe(
-      'no',
-    );
-  });
-
-  it('removes what a killed process left in the folder for spilled data', async () => {
-    const { hostname } = await import('node:os');
-    const host =
-      hostname()
-        .replace(/[^a-zA-Z0-9]/g, '')
-        .slice(0, 40) || 'host';
-    // Above the largest process ID that Linux gives.
-    await mkdir(path.join(box.scratch, `dataset.${host}.4194999.abcdef`), { recursive: true });
-    await mkdir(path.join(box.scratch, `dataset.another.4194999.abcdef`), { recursive: true });
-    await inspect('plain.csv', box.options);
-    expect(await readdir(box.scratch)).toEqual(['dataset.another.4194999.abcdef']);
-  });
+it('a call leaves no temporary files behind', async () => {
+  await inspect('plain.csv', box.options);
+  await refusal(inspect('broken.json', box.options));
+  expect(await readdir(box.scratch)).toEqual([]);
 });
 
 it('errors are of one class, with a code', async () => {

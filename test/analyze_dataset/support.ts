@@ -30,7 +30,6 @@ export async function sandbox(): Promise<Sandbox> {
     data,
     scratch,
     options: {
-      signal: new AbortController().signal,
       onProgress: (report) => reports.push(report),
       reports,
       allowedFolders: [data, VEGA],

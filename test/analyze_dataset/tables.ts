@@ -71,7 +71,6 @@ function make(oracle: Oracle, table: Table, root: string): Promise<Made> {
 
 async function fileDifferences(oracle: Oracle, file: number, path: string, root: string): Promise<string[]> {
   const options = {
-    signal: new AbortController().signal,
     onProgress: () => undefined,
     allowedFolders: [root],
     tempFolder: join(root, 'scratch'),
