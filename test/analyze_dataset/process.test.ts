@@ -184,6 +184,19 @@ describe('a worker', () => {
     expect(ended.result.structuredContent.held).toEqual({ pid: worker, attempt: 1 });
   });
 
+  it('ends a query that DuckDB never would, when its operation is cancelled', async () => {
+    // Reading takes twice as long for each list in a list.
+    const lists = `${'['.repeat(40)}1${']'.repeat(40)}`;
+    await plainSql(`COPY (SELECT ${lists} AS a) TO '${path.join(box.data, 'lists.parquet')}'`);
+    const called = await stack.client.start('analyze_dataset', { path: 'lists.parquet' });
+    await stack.client.until(called, (task) => task._meta?.['longhaul/progress']?.stage === 'query');
+    const worker = stack.parts.at(-1)!.process.pid!;
+    await eventually('the query runs', () => childrenOf(worker).length > 0);
+    await stack.client.request('tasks/cancel', { taskId: called });
+    await stack.client.until(called, 'cancelled');
+    await eventually('its process has ended', () => childrenOf(worker).length === 0);
+  });
+
   it('removes the temporary files of a call, and of a killed worker', async () => {
     const folder = path.join(home, 'tmp');
     // Above the largest process ID that Linux gives.
