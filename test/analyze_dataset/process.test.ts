@@ -167,13 +167,18 @@ describe('a worker', () => {
     const { result } = await stack.client.until(crashed, 'completed');
     expect(result).toMatchObject({
       isError: true,
-      _meta: { 'longhaul/error': { kind: 'failed', type: 'dataset_unreadable', retryable: false } },
+      content: [{ text: expect.stringContaining('deep.json crashes it') }],
+      _meta: { 'longhaul/error': { kind: 'failed', retryable: false } },
     });
     const { events } = await (await stack.temporal()).workflow.getHandle(crashed).fetchHistory();
     const attempts = events!.flatMap(({ activityTaskStartedEventAttributes: started }) =>
       started ? [started.attempt] : [],
     );
     expect(attempts).toEqual([1]);
+    const failures = events!.flatMap(({ activityTaskFailedEventAttributes: failed }) =>
+      failed ? [failed.failure?.applicationFailureInfo?.type] : [],
+    );
+    expect(failures).toEqual(['dataset_unreadable']);
 
     await writeFile(path.join(box.root, 'release'), '');
     const { inputRequests } = await stack.client.until(held, 'input_required');
