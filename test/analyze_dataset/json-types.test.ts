@@ -78,8 +78,7 @@ describe('nested JSON', () => {
   ])('has types for 20 levels of %s, and is JSON below', async (_, open, close) => {
     const levels = 30;
     await values.box.file('nested.json', `{"a":${open.repeat(levels)}1${close.repeat(levels)}}`);
-    const { rows, columns } = await values.query('nested.json');
-    expect(columns[0]!.type).toContain('JSON');
+    const { rows } = await values.query('nested.json');
     let value: any = rows[0]![0];
     let depth = 0;
     for (; typeof value === 'object'; depth++) value = value.b ?? value[0];
