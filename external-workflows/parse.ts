@@ -1,5 +1,6 @@
 /** Parses and checks the file of a tool over an external workflow, and reports all problems with their places. */
 import { readFileSync, statSync } from 'node:fs';
+import { clientFindings } from '../operations/documentation/client-findings.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { reportIssues } from '../pipelines/issues.js';
@@ -27,7 +28,9 @@ export function parseTool(text: string | Uint8Array, path: string): ParsedFile<T
     if (parsed.data.nexus && parsed.data.nexus.operation === undefined) return () => toolService(parsed.data);
     try {
       const tool = externalTool(parsed.data, parsed.data.name ?? fileName);
-      return (reportGap) => {
+      return (reportGap, reportFinding) => {
+        for (const { path: keys, message } of clientFindings(tool.inputSchema))
+          reportFinding(['input', ...keys], message, 'key');
         for (const { field, expected } of tool.gaps) {
           const path = GAP_KEYS[field] ?? field.split('.');
           reportGap(path, `missing; expected ${expected}`);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { NexusService } from '../operations/nexus-call.js';
+import { compilePatterns, preview } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import type { ToolFile } from './schema.js';
 import { defineExternal, NEXUS_CLEANUP, nexusTool, outputSchema } from './tool.js';
@@ -37,8 +38,8 @@ export function toolService(file: ToolFile): ToolService {
         };
       const tools: Tool[] = [];
       const problems: string[] = [];
-      for (const definition of parsed.data) {
-        const made = listedTool(file, { endpoint, service }, definition);
+      for (const listed of parsed.data) {
+        const made = toolOf(file, { endpoint, service }, listed);
         if (typeof made === 'string') problems.push(`list_tools: ${made}`);
         else tools.push(made);
       }
@@ -61,8 +62,8 @@ type Definition = z.output<typeof definition>;
 
 /** Both forms in use: the tools, or an object with them. */
 const listing = z.union([
-  z.array(definition),
-  z.object({ tools: z.array(definition) }).transform(({ tools }) => tools),
+  z.array(z.unknown()),
+  z.object({ tools: z.array(z.unknown()) }).transform(({ tools }) => tools),
 ]);
 
 /** Names that models' providers accept. */
@@ -70,6 +71,14 @@ const LISTED_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
 /** The tool, or why it can't be used. */
+function toolOf(file: ToolFile, at: NexusService, listed: unknown): Tool | string {
+  const parsed = definition.safeParse(listed);
+  if (parsed.success) return listedTool(file, at, parsed.data);
+  const { path, message } = parsed.error.issues[0]!;
+  const name = (listed as { name?: unknown } | null)?.name;
+  return `tool ${preview(name)}: ${path.join('.') || 'definition'}: ${message}; got ${preview(listed)}`;
+}
+
 function listedTool(file: ToolFile, at: NexusService, listed: Definition): Tool | string {
   const { name, title, description, inputSchema, outputSchema: output, annotations } = listed;
   const route = routeOf(name, at.service);
@@ -95,10 +104,12 @@ function listedTool(file: ToolFile, at: NexusService, listed: Definition): Tool 
       }),
       cleanup: NEXUS_CLEANUP,
     });
+    compilePatterns(tool.inputSchema, `tool ${JSON.stringify(name)}: inputSchema`);
+    if (tool.outputSchema) compilePatterns(tool.outputSchema, `tool ${JSON.stringify(name)}: outputSchema`);
     return nexusTool({ ...tool, name }, { endpoint: at.endpoint, ...route }, (values) => values);
   } catch (error) {
-    if (!(error instanceof LonghaulError)) throw error;
-    return error.message;
+    const { message } = error as Error;
+    return error instanceof LonghaulError ? message : `tool ${JSON.stringify(name)}: ${message}`;
   }
 }
 

@@ -1,5 +1,7 @@
 /** References within a JSON Schema: `$ref` to a part of the same document. */
-import { DATA_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
+import { isObject } from './is-object.js';
+import { DATA_KEYWORDS, IN_PLACE_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
+import { mapSubschemas, subschemasOf } from './json-schema/subschemas.js';
 import type { JsonSchema } from './schema.js';
 
 /**
@@ -28,41 +30,30 @@ export function recursiveReferences(schema: JsonSchema): string[] {
   return [...found];
 }
 
-/** In-place applicators: keywords whose schemas apply to the same value, beside `$ref`. */
-const IN_PLACE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas'];
-
 /** Names of the properties that a schema declares or requires, including in-place subschemas. */
 export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   const names = new Set<string>();
   const done = new Set<unknown>();
   const visit = (at: unknown): void => {
-    if (typeof at !== 'object' || at === null || done.has(at)) return;
+    if (!isObject(at) || done.has(at)) return;
     done.add(at);
-    const { properties, required, $ref, $dynamicRef, ...rest } = at as JsonSchema;
+    const { properties, required, $ref, $dynamicRef } = at;
     for (const name of Object.keys(properties ?? {})) names.add(name);
     if (Array.isArray(required)) for (const name of required) names.add(String(name));
     for (const reference of [$ref, $dynamicRef])
       if (typeof reference === 'string') visit(resolve(schema, reference));
-    for (const keyword of IN_PLACE_KEYWORDS) {
-      const part = rest[keyword];
-      const isSeveral = Array.isArray(part) || keyword === 'dependentSchemas';
-      for (const one of isSeveral ? Object.values(part ?? {}) : [part]) visit(one);
-    }
+    for (const part of subschemasOf(at)) if (IN_PLACE_KEYWORDS.has(part.keyword)) visit(part.schema);
   };
   visit(schema);
   return names;
 }
 
 /** Rewrites a schema's local references for its new place in a document. @param place e.g. `#/$defs/a` */
-export function rebaseReferences(place: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => rebaseReferences(place, one));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      const isOwn = key === '$ref' && typeof value === 'string' && isLocal(value);
-      return [key, isOwn ? place + value.slice(1) : rebaseReferences(place, value)];
-    }),
-  );
+export function rebaseReferences(place: string, schema: JsonSchema): JsonSchema {
+  const rebased = (one: unknown) => (isObject(one) ? rebaseReferences(place, one) : one);
+  const { $ref, ...rest } = mapSubschemas(schema, rebased);
+  if ($ref === undefined) return rest;
+  return { $ref: typeof $ref === 'string' && isLocal($ref) ? place + $ref.slice(1) : $ref, ...rest };
 }
 
 /** Undefined for a reference to another document, or to a missing part. */
@@ -73,8 +64,21 @@ function resolve(schema: JsonSchema, reference: string): unknown {
     .slice(1)
     .split('/')
     .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema);
+    .map((part) => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>(
+      (at, key) =>
+        typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as JsonSchema)[key] : undefined,
+      schema,
+    );
+}
+
+/** Unchanged where a `%` begins no escape. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** The subschema with this `$anchor` or `$dynamicAnchor`. */

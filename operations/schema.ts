@@ -4,6 +4,7 @@
  */
 import { LonghaulError } from './errors.js';
 import { isObject } from './is-object.js';
+import { copySchema, problemsOfSchema } from './json-schema/authored.js';
 import { Validator, type Problem } from './json-schema/index.js';
 import { findPatterns } from './json-schema/find-patterns.js';
 import { checkPattern } from './patterns/index.js';
@@ -62,9 +63,15 @@ const MAX_PROBLEMS = 20;
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
   const specific = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
-  const all = [...new Set((specific.length ? specific : problems).map((problem) => line(problem, name)))];
-  if (all.length <= MAX_PROBLEMS) return all;
-  return [...all.slice(0, MAX_PROBLEMS), `${name}: and more problems`];
+  return firstOf(
+    [...new Set((specific.length ? specific : problems).map((problem) => line(problem, name)))],
+    name,
+  );
+}
+
+function firstOf(lines: string[], name: string): string[] {
+  if (lines.length <= MAX_PROBLEMS) return lines;
+  return [...lines.slice(0, MAX_PROBLEMS), `${name}: and more problems`];
 }
 
 function validatorOf(schema: JsonSchema): Validator {
@@ -74,13 +81,31 @@ function validatorOf(schema: JsonSchema): Validator {
 }
 
 /**
- * Rejects a schema with a pattern that can't be matched in linear time. Doesn't load the regular-expression engine, so that
- * workflows may import tool definitions.
+ * Copies a schema that an author wrote, and rejects one that can't be used: a keyword with a value that JSON Schema doesn't allow,
+ * a reference that leads nowhere, a pattern that can't be matched in linear time. Doesn't load the regular-expression engine, so
+ * that workflows may import tool definitions.
  *
- * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
+ * @param name of the schema in messages
+ * @throws LonghaulError `invalid_arguments` with a line for each problem: path in the schema, what was expected, what came
  */
-export function assertPatterns(schema: JsonSchema, name: string): void {
-  forEachPattern(schema, name, checkPattern);
+export function usableSchema(schema: JsonSchema, name: string): JsonSchema {
+  let copy: JsonSchema;
+  try {
+    copy = copySchema(schema);
+  } catch (error) {
+    throw new LonghaulError('invalid_arguments', `${name}: ${(error as Error).message}`);
+  }
+  const lines = problemsOfSchema(copy).map(
+    ({ path, expected, got }) => `${name}${schemaPlace(path)}: expected ${expected}; got ${preview(got)}`,
+  );
+  if (lines.length > 0) throw new LonghaulError('invalid_arguments', firstOf(lines, name).join('\n'));
+  forEachPattern(copy, name, checkPattern);
+  return copy;
+}
+
+/** Target of the `$ref` of a part of a schema; undefined if it leads nowhere. */
+export function referenceTarget(schema: JsonSchema, part: JsonSchema): unknown {
+  return validatorOf(schema).targetOf(part);
 }
 
 /**
@@ -97,12 +122,17 @@ function forEachPattern(schema: JsonSchema, name: string, use: (pattern: string)
     try {
       use(pattern);
     } catch (error) {
-      const where = path
-        .map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`))
-        .join('');
-      throw new LonghaulError('invalid_arguments', `${name}${where}: ${(error as Error).message}`);
+      throw new LonghaulError(
+        'invalid_arguments',
+        `${name}${schemaPlace(path)}: ${(error as Error).message}`,
+      );
     }
   }
+}
+
+/** A path in a schema, for messages: `.properties.a["b c"]`. */
+export function schemaPlace(path: readonly string[]): string {
+  return path.map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('');
 }
 
 /**

@@ -10,12 +10,13 @@ import { documentationGaps } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
 import type { ExternalWorkflow } from './external-workflow.js';
+import { isObject } from './is-object.js';
 import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
-  assertPatterns,
   check,
   toJsonSchema,
+  usableSchema,
   type AnySchema,
   type Infer,
   type JsonSchema,
@@ -202,27 +203,25 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
-    let json: JsonSchema;
     try {
       // Arguments and answers reach the workflow unchanged: a transform would never run.
       if (direction === 'input') toJsonSchema(schema, 'output');
-      json = toJsonSchema(schema, direction);
+      return toJsonSchema(schema, direction);
     } catch (error) {
       const { message } = error as Error;
       return fail(`${field}: ${message}${/cannot be represented/.test(message) ? PLAIN_SCHEMA_HINT : ''}`);
     }
-    assertPatterns(json, `tool ${JSON.stringify(options.name)}: ${field}`);
-    return json;
   };
-  const inputSchema = convert('input', options.input);
-  const outputSchema = options.output && convert('output', options.output, 'output');
-  for (const [field, schema] of [
-    ['input', inputSchema],
-    ['output', outputSchema],
-  ] as const) {
-    if (schema && schema['type'] !== 'object')
-      fail(`${field}: expected the schema of an object; got type ${JSON.stringify(schema['type'])}`);
-  }
+  const usable = (field: string, schema: JsonSchema) =>
+    usableSchema(schema, `tool ${JSON.stringify(options.name)}: ${field}`);
+  const objectSchema = (field: 'input' | 'output', schema: AnySchema): JsonSchema => {
+    const json = convert(field, schema, field);
+    if (json['type'] !== 'object')
+      fail(`${field}: expected the schema of an object; got type ${JSON.stringify(json['type'])}`);
+    return usable(field, json);
+  };
+  const inputSchema = objectSchema('input', options.input);
+  const outputSchema = options.output && objectSchema('output', options.output);
   if (options.withoutTasks !== undefined && options.taskSupport !== 'required')
     fail(`withoutTasks: belongs to taskSupport "required"; got ${options.taskSupport ?? 'none'}`);
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>;
@@ -232,7 +231,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
       fail(`input.${reserved}: the name is reserved for every tool's calls; choose another`);
   }
   for (const [name, property] of Object.entries(properties)) {
-    if (typeof property === 'object' && HEADER_KEYWORD in property)
+    if (isObject(property) && HEADER_KEYWORD in property)
       fail(`input.${name}.${HEADER_KEYWORD}: arguments are not taken from headers here; remove it`);
   }
   for (const [field, value] of Object.entries({
@@ -261,7 +260,10 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     );
   }
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
-    assertFlat(convert(`questions.${name}`, schema), `tool "${options.name}": questions.${name}`);
+    const field = `questions.${name}`;
+    const json = convert(field, schema);
+    assertFlat(json, `tool "${options.name}": ${field}`);
+    usable(field, json);
   }
   const asksNothing = options.questions !== undefined && Object.keys(options.questions).length === 0;
   if (asksNothing && options.inputWaitSeconds !== undefined)

@@ -28,9 +28,17 @@ const schemasByName = z.record(z.string(), schema, { error: 'expected a map of n
 
 const keywords = {
   type: z
-    .union([typeName, z.array(typeName, { error: 'expected a type or a list of types' })], {
-      error: 'expected string, number, integer, boolean, array, object or null',
-    })
+    .union(
+      [
+        typeName,
+        z
+          .array(typeName, { error: 'expected a type or a list of types' })
+          .min(1, 'expected at least one type'),
+      ],
+      {
+        error: 'expected string, number, integer, boolean, array, object or null',
+      },
+    )
     .meta({ description: 'Type of the value.' }),
   title: text.meta({ description: 'Name for people.' }),
   description: text.meta({ description: 'What it means, for people and models.' }),

@@ -1,4 +1,6 @@
 /** Parses and checks a pipeline's file, and reports all problems with their places. */
+import { clientFindings } from '../operations/documentation/client-findings.js';
+import type { Tool } from '../operations/tool.js';
 import { assemble } from './assemble.js';
 import { checkFile } from './check.js';
 import { reportGaps } from './documentation-gaps.js';
@@ -6,6 +8,7 @@ import { PIPELINE_HINTS } from './hints.js';
 import { reportIssues } from './issues.js';
 import type { Pipeline } from './pipeline.js';
 import { pipelineFile } from './schema.js';
+import { pipelineTool } from './tool.js';
 import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from './yaml-file.js';
 
 export { formatProblem, type Problem } from './problems.js';
@@ -23,10 +26,14 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedFi
     checkFile(data.value, report);
     const fileName = defaultToolName(data.value, path, report);
     if (!parsed.success) return undefined;
-    return (reportGap) => {
+    return (reportGap, reportFinding) => {
       const { name = fileName } = parsed.data;
       const pipeline = assemble(parsed.data, name, (keyPath) => data.sourceOf(keyPath));
+      // Refuses what no tool can have.
+      const { inputSchema } = pipelineTool(pipeline);
       reportGaps(data.value, pipeline, reportGap);
+      for (const { path: keys, message } of clientFindings(inputSchema))
+        reportFinding(['inputs', ...keys], message, 'key');
       return pipeline;
     };
   });
@@ -35,4 +42,12 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedFi
 /** Reads and parses a file. An unreadable file gives a problem. */
 export function parsePipelineFile(path: string): ParsedFile<Pipeline> {
   return readYamlFile(path, parsePipeline);
+}
+
+/** As {@link parsePipelineFile}, with the tool that the pipeline is. */
+export function parsePipelineTool(path: string): ParsedFile<Tool> {
+  return readYamlFile(path, (bytes, at) => {
+    const { value, ...parsed } = parsePipeline(bytes, at);
+    return { ...parsed, ...(value ? { value: pipelineTool(value) } : {}) };
+  });
 }

@@ -1,6 +1,7 @@
 /** Files of YAML that define tools: read from disk, parsed and checked, with the place of each problem. */
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter } from 'yaml';
+import { LonghaulError } from '../operations/errors.js';
 import { TOOL_NAME } from './names.js';
 import { formatKeyPath, type KeyPath, type Problem, type Report } from './problems.js';
 import { at, isMap } from './values.js';
@@ -18,14 +19,15 @@ export interface ParsedFile<T> {
   problems: Problem[];
   /** Gaps in the documentation, which don't prevent a run. Empty if there are problems. */
   gaps: Problem[];
+  /** Parts that some clients can't take, though the tool is served. Empty if there are problems. */
+  findings: Problem[];
 }
 
-/**
- * Checks a file's data, and reports its problems.
- *
- * @returns makes the value, and reports gaps of the documentation; called only if there are no problems
- */
-export type CheckData<T> = (data: YamlData, report: Report) => ((reportGap: Report) => T) | undefined;
+/** Makes the value, and reports gaps and findings. @throws LonghaulError with a line for each problem */
+type MakeValue<T> = (reportGap: Report, reportFinding: Report) => T;
+
+/** Checks a file's data, and reports its problems. @returns called only if there are no problems */
+export type CheckData<T> = (data: YamlData, report: Report) => MakeValue<T> | undefined;
 
 /**
  * Parses a text.
@@ -64,11 +66,18 @@ function parseText<T>(text: string, path: string, check: CheckData<T>): ParsedFi
   });
   const problems = found.sorted();
   if (!make || problems.length > 0) return invalidFile(...problems);
-  const gaps = new FoundProblems(path, lines);
-  const value = make((keyPath, message, place = 'key') =>
-    gaps.add(data.offsetOf(keyPath, place), lineOf(keyPath, message)),
-  );
-  return { value, problems, gaps: gaps.sorted() };
+  const [gaps, findings] = [new FoundProblems(path, lines), new FoundProblems(path, lines)];
+  const reportTo =
+    (found: FoundProblems): Report =>
+    (keyPath, message, place = 'key') =>
+      found.add(data.offsetOf(keyPath, place), lineOf(keyPath, message));
+  try {
+    const value = make(reportTo(gaps), reportTo(findings));
+    return { value, problems, gaps: gaps.sorted(), findings: findings.sorted() };
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return invalidFile(...error.message.split('\n').map((line) => problemAtTop(path, line)));
+  }
 }
 
 function lineOf(keyPath: KeyPath, message: string | (() => string)): string {
@@ -76,7 +85,7 @@ function lineOf(keyPath: KeyPath, message: string | (() => string)): string {
   return `${prefix ? `${prefix}: ` : ''}${typeof message === 'string' ? message : message()}`;
 }
 
-/** Reads a file and parses it. An unreadable file gives a problem. */
+/** Reads a file and parses it. A file that can't be read or parsed gives a problem, so that it never takes others along. */
 export function readYamlFile<T>(
   path: string,
   parse: (bytes: Uint8Array, path: string) => ParsedFile<T>,
@@ -89,9 +98,15 @@ export function readYamlFile<T>(
     return parse(readFileSync(path), path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    return invalidFile(problemAtTop(path, REASONS[code] ?? message));
+    if (code !== undefined) return invalidFile(problemAtTop(path, REASONS[code] ?? message));
+    return invalidFile(problemAtTop(path, `internal error: ${message}${placeOf(error as Error)}`));
   }
+}
+
+/** ` (at typeOf (/app/dist/bin/longhaul.js:7:1))`: the innermost frame of an error's stack. */
+function placeOf({ stack }: Error): string {
+  const frame = /^ +at (.+)$/m.exec(stack ?? '')?.[1];
+  return frame === undefined ? '' : ` (at ${frame})`;
 }
 
 const REASONS: Partial<Record<string, string>> = {
@@ -118,8 +133,8 @@ export function toolNameOf(path: string): string {
 }
 
 /** Result for a file with problems. */
-function invalidFile(...problems: Problem[]): { problems: Problem[]; gaps: Problem[] } {
-  return { problems, gaps: [] };
+function invalidFile(...problems: Problem[]): Omit<ParsedFile<never>, 'value'> {
+  return { problems, gaps: [], findings: [] };
 }
 
 function tooLarge(path: string, bytes: number): Problem {

@@ -38,7 +38,7 @@ export function loadActivityFiles(
  */
 export async function loadTool(path: string, modules = new ProjectModules()): Promise<Tool> {
   const { default: tool } = (await load(path, modules)) as { default?: Tool };
-  if (!tool?.name || !tool.inputSchema) {
+  if (!tool?.name || !tool.inputSchema || typeof tool.toWorkflowArguments !== 'function') {
     const message = 'expected a default export made by defineTool()';
     throw new ProjectError(`${path}: ${message}`, [{ path, message }]);
   }
@@ -83,8 +83,7 @@ async function loadEach<T>(paths: string[], loadOne: (path: string) => Promise<T
     try {
       files.push({ path, value: await loadOne(path) });
     } catch (error) {
-      if (!(error instanceof ProjectError)) throw error;
-      files.push({ path, error });
+      files.push({ path, error: error instanceof ProjectError ? error : unusable(path, error) });
     }
   }
   return files;
@@ -94,8 +93,12 @@ async function load(path: string, modules: ProjectModules): Promise<unknown> {
   try {
     return await modules.import(path);
   } catch (error) {
-    const problems = problemsOfLoad(path, error);
-    const message = problems.map((problem) => problem.message).join('; ');
-    throw new ProjectError(`${path} can't be loaded: ${message}`, problems, { cause: error });
+    throw unusable(path, error);
   }
+}
+
+function unusable(path: string, error: unknown): ProjectError {
+  const problems = problemsOfLoad(path, error);
+  const message = problems.map((problem) => problem.message).join('; ');
+  return new ProjectError(`${path} can't be loaded: ${message}`, problems, { cause: error });
 }

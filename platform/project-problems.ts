@@ -98,17 +98,19 @@ const CALLS: [RegExp, string][] = [
   [/Date cannot be represented/, 'date'],
 ];
 
-/** Place of the field that a message of defineTool names (`tool "x": estimate.per.unit: ...`), below a line. */
-function placeOfField(path: string, message: string, fromLine = 1): Place | undefined {
-  const field = /^tool "[^"]*": ([\w.[\]]+):/.exec(message)?.[1];
+/** Place of the field that a message about a definition names (`tool "x": estimate.per.unit: ...`), below a line. */
+export function placeOfField(path: string, message: string, fromLine = 1): Place | undefined {
+  const field = /^tool "[^"]*": ((?:[\w.$]|\[\d+\]|\["[^"]*"\])+):/.exec(message)?.[1];
   const source = sourceOf(path);
   if (field === undefined || source === undefined) return undefined;
-  const keys = field.replaceAll(/\[\d+\]/g, '').split('.');
+  const parts = [...field.matchAll(/"([^"]*)"|[\w$]+/g)].map(([part, quoted]) => quoted ?? part);
+  const keys = parts.filter((part) => !/^\d+$/.test(part));
   const call = CALLS.find(([pattern]) => pattern.test(message))?.[1];
   let offset = source.split('\n', fromLine - 1).join('\n').length;
   let found: number | undefined;
   for (const key of [...keys, ...(call ? [call] : [])]) {
-    const match = new RegExp(`(?<![\\w$.])(["']?)${key}\\1\\s*[:,}(]|\\.${key}\\(`).exec(
+    const literal = key.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const match = new RegExp(`(?<![\\w$.])(["']?)${literal}\\1\\s*[:,}(]|\\.${literal}\\(`).exec(
       source.slice(offset),
     );
     if (!match) break;

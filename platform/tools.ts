@@ -9,8 +9,7 @@ import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
 import { parseToolFile } from '../external-workflows/parse.js';
 import { isToolService, type ToolService } from '../external-workflows/service.js';
-import { formatProblem, parsePipelineFile } from '../pipelines/parse.js';
-import { pipelineTool } from '../pipelines/tool.js';
+import { formatProblem, parsePipelineTool } from '../pipelines/parse.js';
 import { toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
@@ -51,6 +50,8 @@ interface YamlFile {
 export class Tools {
   #files = new Map<string, YamlFile>();
   #ofFiles = new Map<string, Tool>();
+  /** Why a tool couldn't be rendered. An edit makes another tool. */
+  readonly #faults = new WeakMap<Tool, string>();
   readonly #listings: ServiceListings;
 
   constructor(
@@ -129,10 +130,25 @@ export class Tools {
     return file ? problemsIn(file).join('\n') : this.others.of(name);
   }
 
-  /** Present problems of files, a line each. */
+  /** Present problems of files and of tools that can't be rendered, a line each. */
   problems(): string[] {
-    this.refresh();
-    return [...this.others.all(), ...[...this.#files.values()].flatMap(problemsIn)];
+    const faults = this.values().flatMap((tool) => this.#faults.get(tool) ?? []);
+    return [...this.others.all(), ...[...this.#files.values()].flatMap(problemsIn), ...faults];
+  }
+
+  /** Renders tools one by one. A tool that can't be rendered is left out, logged, and shown under the problems. */
+  render<T>(tools: Tool[], render: (tool: Tool) => T): T[] {
+    return tools.flatMap((tool) => {
+      try {
+        return [render(tool)];
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        const fault = `tool "${tool.name}" can't be shown: ${reason}`;
+        if (this.#faults.get(tool) !== fault) this.logger.warn({ err: error }, fault);
+        this.#faults.set(tool, fault);
+        return [];
+      }
+    });
   }
 
   /** Replaces the tools from code. */
@@ -231,10 +247,7 @@ export function yamlFolders(settings: Settings): YamlFolder[] {
     ...settings.pipelineFolders.map((path): YamlFolder => ({
       path,
       noun: 'a pipeline',
-      parse: (file) => {
-        const { value, ...parsed } = parsePipelineFile(file);
-        return { ...parsed, ...(value ? { value: pipelineTool(value) } : {}) };
-      },
+      parse: parsePipelineTool,
     })),
     ...(tools === undefined ? [] : [{ path: tools, noun: 'a tool' as const, parse: parseToolFile }]),
   ];

@@ -172,6 +172,10 @@ export const PROOF: Promised[] = [
     files: ['test/authoring/writing-a-tool.test.ts'],
   },
   {
+    promise: 'A tool with an odd schema, or one that cannot be used, takes no other tool away',
+    files: ['test/schemas/odd-tools.test.ts'],
+  },
+  {
     promise: 'longhaul check names every problem with its file and line',
     files: ['test/authoring/check.test.ts'],
   },

@@ -252,7 +252,7 @@ export const SUITES: Suite[] = [
   folder('revision-2025-11-25', 'sessions, streams, tasks and questions of the older revisions', [
     ...[OLD_REVISION, PLAIN, ...STDIO, ...STACK],
   ]),
-  folder('schemas', 'schemas of the listed tools', [
+  folder('schemas', 'schemas of tools: as listed, for clients and generators; odd, random and hostile ones', [
     ...[...PROTOCOLS, 'cli/', ...PIPELINES, ...MAILBOX, ...DATASETS, 'examples/pipelines/'],
   ]),
   folder('sep-1391', 'operation tokens', [

@@ -2,11 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clientFindings } from '../../operations/documentation/client-findings.js';
+import { schemaPlace } from '../../operations/schema.js';
+import type { Tool } from '../../operations/tool.js';
 import type { Settings } from '../../platform/config.js';
 import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project.js';
 import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project-code.js';
 import { ProjectModules } from '../../platform/project-modules.js';
-import type { ProjectProblem } from '../../platform/project-problems.js';
+import { placeOfField, type ProjectProblem } from '../../platform/project-problems.js';
 import { shortestPath } from '../shortest-path.js';
 import { checkTypes, type CheckedTypes } from './types.js';
 
@@ -61,7 +64,15 @@ async function toolProblems(settings: Settings, given: Given): Promise<ProjectPr
     if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
     if (value && settings.mailbox && isMailboxToolName(value.name))
       return [{ path, message: mailboxNameConflict(value.name) }];
-    return (error ?? (value && names.take([value.name], path)))?.problems ?? [];
+    const problems = (error ?? (value && names.take([value.name], path)))?.problems ?? [];
+    return [...problems, ...(value ? findingsOf(value, path) : [])];
+  });
+}
+
+function findingsOf({ name, inputSchema }: Tool, path: string): ProjectProblem[] {
+  return clientFindings(inputSchema).map(({ path: keys, message: finding }) => {
+    const message = `tool ${JSON.stringify(name)}: input${schemaPlace(keys)}: ${finding}`;
+    return { path, ...placeOfField(path, message), message };
   });
 }
 

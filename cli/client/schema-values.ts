@@ -33,21 +33,34 @@ export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSch
 }
 
 export function isRequired(schema: JsonSchema, name: string): boolean {
-  return ((schema['required'] as string[] | undefined) ?? []).includes(name);
+  const { required } = schema;
+  return Array.isArray(required) && required.includes(name);
 }
 
-/** The values of an enum, in any of MCP's forms; undefined for other schemas. */
+/** The values of an enum, in any of MCP's forms, also with null; undefined for other schemas. */
 export function choicesOf(schema: JsonSchema): Choice[] | undefined {
-  const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
-    unknown[] | undefined;
-  const names = schema['enumNames'] as string[] | undefined;
-  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? formatValue(value) }));
-  const options = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
-  if (!options?.length || !options.every((one) => 'const' in one)) return undefined;
-  return options.map((one) => ({
-    value: one['const'],
-    label: (one['title'] as string | undefined) ?? formatValue(one['const']),
-  }));
+  const { enum: values, enumNames: names } = schema;
+  if (Array.isArray(values))
+    return values.map((value: unknown, index) => ({
+      value,
+      label: (names as string[] | undefined)?.[index] ?? formatValue(value),
+    }));
+  if ('const' in schema) {
+    const value = schema['const'];
+    return [{ value, label: (schema['title'] as string | undefined) ?? formatValue(value) }];
+  }
+  const choices = optionsOf(schema).map((one) =>
+    one['type'] === 'null' ? [{ value: null, label: 'null' }] : choicesOf(one),
+  );
+  const listed = choices.flatMap((one) => one ?? []);
+  const isChoice = choices.every((one) => one !== undefined) && listed.some(({ value }) => value !== null);
+  return isChoice ? listed : undefined;
+}
+
+/** The alternatives of a schema; empty if it has none. */
+function optionsOf(schema: JsonSchema): JsonSchema[] {
+  const options = schema['oneOf'] ?? schema['anyOf'];
+  return Array.isArray(options) ? options.map((one: unknown) => (isObject(one) ? one : {})) : [];
 }
 
 /** The types that a value may have; empty when the schema names none. */
@@ -55,8 +68,7 @@ export function typesOf(schema: JsonSchema): string[] {
   const { type } = schema;
   if (typeof type === 'string') return [type];
   if (Array.isArray(type)) return type as string[];
-  const options = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
-  return [...new Set((options ?? []).flatMap(typesOf))];
+  return [...new Set(optionsOf(schema).flatMap(typesOf))];
 }
 
 /** Short description of the expected value: `number`, `a|b|c`, `JSON array`. */

@@ -59,7 +59,8 @@ function describe({ schema, isRequired }: ToolFlag): string {
     ...limits,
     ...(schema['default'] === undefined ? [] : [`default ${JSON.stringify(schema['default'])}`]),
   ];
-  const description = (schema['description'] as string | undefined)?.replace(/\s+/g, ' ');
+  const { description: text } = schema;
+  const description = typeof text === 'string' ? text.replace(/\s+/g, ' ') : undefined;
   return [description, facts.length ? `(${facts.join(', ')})` : undefined].filter(Boolean).join(' ');
 }
 

@@ -27,8 +27,9 @@ Without files, checks everything that a server and a worker would load, and star
 that are missing, what workflows import, activities, and types with the project's own TypeScript. For pipelines it
 reports unknown keys, expressions and variables of GitHub Actions and GitLab CI, wrong indentation, jobs that can't
 run, and outputs whose values can't have their type; for tools over external workflows, unknown keys, arguments
-that are no inputs, and schemas that can't be used. Each problem has its file, usually its line, what was expected
-and what was found.
+that are no inputs, and schemas that can't be used. For all it reports arguments for which some clients refuse all
+tools of a server, though their tools are served. Each problem has its file, usually its line, what was
+expected and what was found.
 Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.`,
     );
   command.action(async (operands: string[]) => {
@@ -123,7 +124,8 @@ async function checkFile(file: string): Promise<Checked> {
   const { isToolFile, parseToolFile } = await import('../../external-workflows/parse.js');
   if (isToolFile(file)) {
     const { isToolService } = await import('../../external-workflows/service.js');
-    const { value: tool, problems } = parseToolFile(file);
+    const { value: tool, ...parsed } = parseToolFile(file);
+    const problems = [...parsed.problems, ...parsed.findings];
     if (!tool) return { file, ok: false, problems };
     if (isToolService(tool)) {
       const gives = `the tools that the Nexus service ${tool.service} lists at the endpoint ${tool.endpoint}`;
@@ -131,14 +133,15 @@ async function checkFile(file: string): Promise<Checked> {
     }
     const place = tool.external ? ` on task queue ${tool.external.taskQueue}` : '';
     const gives = `tool ${tool.name}, workflow ${tool.workflow}${place}`;
-    return { file, ok: true, tool: tool.name, gives, problems };
+    return { file, ok: problems.length === 0, tool: tool.name, gives, problems };
   }
   const { parsePipelineFile } = await import('../../pipelines/parse.js');
-  const { value: pipeline, problems } = parsePipelineFile(file);
+  const { value: pipeline, ...parsed } = parsePipelineFile(file);
+  const problems = [...parsed.problems, ...parsed.findings];
   if (!pipeline) return { file, ok: false, problems };
   const jobs = Object.values(pipeline.jobs);
   const steps = jobs.reduce((sum, job) => sum + job.steps.length, 0);
-  return { file, ok: true, tool: pipeline.name, jobs: jobs.length, steps, problems };
+  return { file, ok: problems.length === 0, tool: pipeline.name, jobs: jobs.length, steps, problems };
 }
 
 async function printChecked({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {

@@ -57,6 +57,11 @@ export class CallerTools {
     return this.tools.values().filter(({ name }) => mayStart(name));
   }
 
+  /** Renders each tool; see {@link Tools.render}. */
+  map<T>(render: (tool: Tool) => T): T[] {
+    return this.tools.render(this.values(), render);
+  }
+
   /** Problems of files that couldn't be loaded as tools, a line each; for callers who may start whatever those define. */
   problems(): string[] {
     return this.rights().mayStart('*') ? this.tools.problems() : [];

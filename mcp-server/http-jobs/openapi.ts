@@ -5,9 +5,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';
 import { rebaseReferences } from '../../operations/schema-references.js';
-import type { Tool } from '../../operations/tool.js';
+import type { CallerTools } from '../auth/caller-tools.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { VERSION } from '../shared/identity.js';
+import { listedSchema } from '../shared/listed-schema/index.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsContext } from './context.js';
 import { KICKOFF_PATH } from './kickoff-schemas.js';
@@ -74,7 +75,7 @@ export function registerOpenApi(context: JobsContext): void {
       openapi: '3.1.0',
       info: { title: 'Longhaul jobs', version: VERSION },
     });
-    const document = withTools(base, context, context.engineOf(c).tools.values());
+    const document = withTools(base, context, context.engineOf(c).tools);
     return c.json({ ...document, ...(await about(context)) }, 200, { 'Cache-Control': 'no-cache' });
   });
 }
@@ -111,32 +112,37 @@ async function about(context: JobsContext) {
 }
 
 /** Adds a kickoff path for each tool to the document. */
-function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: Tool[]) {
+function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: CallerTools) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
-  const schemas: Record<string, JsonSchema> = {};
-  const paths: Record<string, unknown> = {};
   const limits = { kickoffsPerMinute: rates.limits.kickoff, statusPerMinute: rates.limits.status };
-  for (const tool of tools) {
+  const described = tools.map((tool) => {
+    const schemas: Record<string, JsonSchema> = {};
     const documentation = documentationOf(tool, limits);
-    const args = componentOf(schemas, `${tool.name}.arguments`, withKeyProperty(tool.inputSchema));
-    const result = tool.outputSchema && componentOf(schemas, `${tool.name}.result`, tool.outputSchema);
-    paths[KICKOFF_PATH.replace('{tool}', tool.name)] = {
-      post: {
-        ...general,
-        operationId: `start_${tool.name}`,
-        tags: ['Tools'],
-        summary: tool.title,
-        description: documentationText(documentation),
-        parameters: general?.parameters?.filter((one) => !('name' in one && one.in === 'path')),
-        requestBody: {
-          required: ((tool.inputSchema['required'] ?? []) as string[]).length > 0,
-          content: { 'application/json': { schema: args } },
-        },
-        responses: { ...general?.responses, ...(result ? { 200: withResult(general, result) } : {}) },
-        'x-longhaul': documentation,
+    const args = componentOf(
+      schemas,
+      `${tool.name}.arguments`,
+      withKeyProperty(listedSchema(tool.inputSchema)),
+    );
+    const result =
+      tool.outputSchema && componentOf(schemas, `${tool.name}.result`, listedSchema(tool.outputSchema));
+    const post = {
+      ...general,
+      operationId: `start_${tool.name}`,
+      tags: ['Tools'],
+      summary: tool.title,
+      description: documentationText(documentation),
+      parameters: general?.parameters?.filter((one) => !('name' in one && one.in === 'path')),
+      requestBody: {
+        required: ((tool.inputSchema['required'] ?? []) as string[]).length > 0,
+        content: { 'application/json': { schema: args } },
       },
+      responses: { ...general?.responses, ...(result ? { 200: withResult(general, result) } : {}) },
+      'x-longhaul': documentation,
     };
-  }
+    return { path: { [KICKOFF_PATH.replace('{tool}', tool.name)]: { post } }, schemas };
+  });
+  const paths = Object.assign({}, ...described.map(({ path }) => path)) as OpenApiDocument['paths'];
+  const schemas = Object.assign({}, ...described.map((one) => one.schemas)) as Record<string, JsonSchema>;
   return {
     ...base,
     paths: { ...base.paths, ...paths },
@@ -158,6 +164,6 @@ function withResult(
 /** Adds a schema to the components and returns a reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
-  schemas[name] = rebaseReferences(pointer, schema) as JsonSchema;
+  schemas[name] = rebaseReferences(pointer, schema);
   return { $ref: pointer };
 }

@@ -9,6 +9,9 @@ import {
 } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
+import { REFUSED_AT_TOP } from '../../operations/documentation/client-findings.js';
+import type { CallerTools } from '../auth/caller-tools.js';
+import { listedSchema } from '../shared/listed-schema/index.js';
 import { LONGEST_WAIT_SECONDS } from './schemas.js';
 
 export const DEFINITION_FORMATS = ['openai', 'anthropic'] as const;
@@ -16,8 +19,6 @@ export type DefinitionFormat = (typeof DEFINITION_FORMATS)[number];
 
 /** Longest description of a function that OpenAI takes, in characters. */
 const OPENAI_DESCRIPTION_CHARACTERS = 1024;
-/** Keywords that neither API takes at the top of a schema. The kickoff checks arguments against the whole schema. */
-const REFUSED_AT_TOP = ['$schema', 'oneOf', 'anyOf', 'allOf', 'not', 'enum', 'if', 'then', 'else'];
 
 /**
  * The request that executes a call: arguments named in `path` replace their braces, those in `query` go there, the others
@@ -95,7 +96,7 @@ const FOLLOW_UP_TOOLS: Definition[] = [
 
 /** Definitions of the tools and of the follow-up tools in a format, and the call for each name. */
 export function toolDefinitions(
-  tools: Tool[],
+  tools: Pick<CallerTools, 'map'>,
   format: DefinitionFormat,
 ): { format: DefinitionFormat; tools: object[]; calls: Record<string, Call> } {
   const definitions = [...tools.map(definitionOf), ...FOLLOW_UP_TOOLS];
@@ -123,14 +124,19 @@ function definitionOf(tool: Tool): Definition {
   return {
     name,
     description: [operation, following, ...Object.values(items).flatMap((item) => item.split('\n'))],
-    parameters: acceptable(inputSchema),
+    parameters: acceptable(listedSchema(inputSchema)),
     call: { method: 'POST', path: `/v1/tools/${name}/jobs`, query: [] },
   };
 }
 
-/** Converts a schema to one that both APIs accept: an object with properties, without alternatives at the top level. */
+/**
+ * Converts a schema to one that both APIs accept: an object with properties, without alternatives at the top level. The kickoff
+ * checks arguments against the whole schema.
+ */
 function acceptable(schema: JsonSchema): JsonSchema {
-  const kept = Object.entries(schema).filter(([keyword]) => !REFUSED_AT_TOP.includes(keyword));
+  const kept = Object.entries(schema).filter(
+    ([keyword]) => keyword !== '$schema' && !REFUSED_AT_TOP.has(keyword),
+  );
   return { ...Object.fromEntries(kept), type: 'object', properties: schema['properties'] ?? {} };
 }
 

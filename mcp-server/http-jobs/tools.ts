@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
+import { listedSchema } from '../shared/listed-schema/index.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsContext } from './context.js';
 import { RATE_HEADERS } from './rates.js';
@@ -71,7 +72,7 @@ export function registerTools(context: JobsContext): void {
   });
   app.openapi(list, (c) => {
     const { format } = c.req.valid('query');
-    const tools = engineOf(c).tools.values();
+    const { tools } = engineOf(c);
     return format === undefined
       ? c.json({ tools: tools.map(summaryOf) }, 200)
       : c.json(toolDefinitions(tools, format) as z.output<typeof definitions>, 200);
@@ -110,8 +111,8 @@ export function registerTools(context: JobsContext): void {
     return c.json(
       {
         ...summaryOf(found),
-        input_schema: withKeyProperty(found.inputSchema),
-        ...(found.outputSchema ? { output_schema: found.outputSchema } : {}),
+        input_schema: withKeyProperty(listedSchema(found.inputSchema)),
+        ...(found.outputSchema ? { output_schema: listedSchema(found.outputSchema) } : {}),
         documentation,
       },
       200,

@@ -6,7 +6,7 @@ import { schemaSections } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallContext } from '../shared/call-context.js';
-import { looseSchema, shallowSchema } from '../shared/listed-schema.js';
+import { looseSchema, shallowSchema } from '../shared/listed-schema/index.js';
 
 export interface BuiltinTool {
   name: string;

@@ -8,7 +8,7 @@ import {
 import type { Tool } from '../../operations/tool.js';
 import { compactSchema } from './envelope/index.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
-import { listedSchema } from '../shared/listed-schema.js';
+import { listedSchema } from '../shared/listed-schema/index.js';
 import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
 import { plainInputSchema } from './schemas.js';
@@ -16,12 +16,12 @@ import { RATES_LINE } from '../shared/rates-line.js';
 
 /** The project's tools, without Longhaul's own. */
 export function plainTools(engine: CallerEngine): ListedTool[] {
-  return engine.tools.values().map((tool) =>
+  return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)
       : {
           ...listedTool(tool, useOf(tool)),
-          inputSchema: listedSchema(plainInputSchema(tool)),
+          inputSchema: plainInputSchema(tool, listedSchema(tool.inputSchema)),
           outputSchema: compactSchema,
         },
   );

@@ -12,8 +12,9 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
-/** The tool's published input schema. */
-export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): JsonSchema {
+/** A tool's input schema with these arguments. @param inputSchema Default: as its author wrote it */
+export function plainInputSchema(tool: Tool, inputSchema = tool.inputSchema): JsonSchema {
+  const { wait, timeoutSeconds } = tool;
   return withKeyProperty({
     ...inputSchema,
     properties: {

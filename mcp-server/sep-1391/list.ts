@@ -25,7 +25,7 @@ const USE =
 
 /** The project's tools, without built-in ones. */
 export function asyncTools(engine: CallerEngine, cancelledBy: RequestCancellation): object[] {
-  return engine.tools.values().map((tool) => {
+  return engine.tools.map((tool) => {
     if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
     // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").
     const { outputSchema: _outputSchema, ...listed } = listedTool(tool, `${USE} ${CANCEL[cancelledBy]}`);

@@ -10,7 +10,7 @@ import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
-import { listedSchema } from './listed-schema.js';
+import { listedSchema } from './listed-schema/index.js';
 import type { RequestCancellation } from './serving.js';
 import { RATES_LINE } from './rates-line.js';
 
@@ -37,7 +37,7 @@ export function listedTool(tool: Tool, use?: string): ListedTool {
     name,
     title,
     description: use === undefined ? description : `${description}\n${use}`,
-    inputSchema: listedSchema(withKeyProperty(inputSchema)),
+    inputSchema: withKeyProperty(listedSchema(inputSchema)),
     ...(outputSchema ? { outputSchema: listedSchema(outputSchema) } : {}),
     ...(annotations ? { annotations } : {}),
   };

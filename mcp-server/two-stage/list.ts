@@ -17,7 +17,7 @@ const USE =
 
 /** The project's tools, without built-in ones. */
 export function twoStageTools(engine: CallerEngine): object[] {
-  return engine.tools.values().map((tool) =>
+  return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)
       : {

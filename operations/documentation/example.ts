@@ -4,46 +4,66 @@ import { check, type JsonSchema } from '../schema.js';
 
 /** Maximum nesting of schemas. */
 const DEEPEST = 8;
+/** Maximum number of schemas that one example reads. */
+const MAX_PARTS = 1_000;
+/** Maximum length of a text, in characters, and of a list, in items. */
+const MAX_LENGTH = 1_000;
+
+/** Search for an example. */
+interface Search {
+  root: JsonSchema;
+  /** Number of schemas that may still be read. */
+  partsLeft: number;
+}
 
 /**
  * The simplest value that fits: required properties only, from `default`, `examples`, `const` and `enum` where the schema has
- * them. Undefined when none is found, as for a text with a pattern.
+ * them. Undefined when none is found, as for a text with a pattern, or when it would be large.
  */
 export function exampleOf(schema: JsonSchema): unknown {
-  const value = valueOf(schema, schema, 0);
+  const value = valueOf(schema, { root: schema, partsLeft: MAX_PARTS }, 0);
   return value !== undefined && check(schema, value, 'example').length === 0 ? value : undefined;
 }
 
-function valueOf(schema: unknown, root: JsonSchema, depth: number): unknown {
-  if (!isObject(schema) || depth > DEEPEST) return undefined;
+function valueOf(schema: unknown, search: Search, depth: number): unknown {
+  search.partsLeft -= 1;
+  if (depth > DEEPEST || search.partsLeft < 0) return undefined;
+  if (schema === true) return 'text';
+  if (!isObject(schema)) return undefined;
   const { examples, enum: choices, $ref: reference } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0] as unknown;
   if ('default' in schema) return schema['default'];
   if ('const' in schema) return schema['const'];
   if (Array.isArray(choices) && choices.length > 0) return choices[0] as unknown;
-  if (typeof reference === 'string') return valueOf(referred(root, reference), root, depth + 1);
+  if (typeof reference === 'string') return valueOf(referred(search.root, reference), search, depth + 1);
   for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
     const [first] = (schema[keyword] as unknown[] | undefined) ?? [];
-    if (first !== undefined) return valueOf(first, root, depth + 1);
+    if (first !== undefined) return valueOf(first, search, depth + 1);
   }
-  return OF_TYPE[typeOf(schema)]?.(schema, root, depth);
+  return OF_TYPE[typeOf(schema)]?.(schema, search, depth);
 }
 
-const OF_TYPE: Partial<Record<string, (schema: JsonSchema, root: JsonSchema, depth: number) => unknown>> = {
-  string: ({ minLength = 0, maxLength = Infinity, format }) =>
-    FORMATS[String(format)] ?? 'text'.padEnd(Number(minLength), '.').slice(0, Number(maxLength)),
+const OF_TYPE: Partial<Record<string, (schema: JsonSchema, search: Search, depth: number) => unknown>> = {
+  string({ minLength = 0, maxLength = Infinity, format }) {
+    if (Number(minLength) > MAX_LENGTH) return undefined;
+    return FORMATS[String(format)] ?? 'text'.padEnd(Number(minLength), '.').slice(0, Number(maxLength));
+  },
   integer: numberWithin,
   number: numberWithin,
   boolean: () => true,
   null: () => null,
-  array({ items, minItems = 0 }, root, depth) {
-    const item = Number(minItems) > 0 ? valueOf(items, root, depth + 1) : undefined;
-    return Array.from({ length: Number(minItems) }, () => item);
+  array({ items = true, minItems = 0 }, search, depth) {
+    if (Number(minItems) > MAX_LENGTH) return undefined;
+    if (Number(minItems) === 0) return [];
+    const item = valueOf(items, search, depth + 1);
+    return item === undefined ? undefined : Array.from({ length: Number(minItems) }, () => item);
   },
-  object({ properties = {}, required = [] }, root, depth) {
-    const names = required as string[];
-    const values = names.map((name) => valueOf((properties as JsonSchema)[name], root, depth + 1));
-    return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+  object({ properties = {}, required = [] }, search, depth) {
+    const values = (required as string[]).map((name) => {
+      const property = Object.hasOwn(properties as object, name) ? (properties as JsonSchema)[name] : true;
+      return [name, valueOf(property, search, depth + 1)] as const;
+    });
+    return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
   },
 };
 

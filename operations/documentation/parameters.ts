@@ -1,4 +1,5 @@
 /** A tool's parameters, as its documentation lists them. */
+import { isObject } from '../is-object.js';
 import type { JsonSchema } from '../schema.js';
 
 export interface Parameter {
@@ -10,16 +11,22 @@ export interface Parameter {
   default?: unknown;
 }
 
-/** The properties of an object schema, in order. */
+/** The properties of an object schema, in order, without those that no value fits. */
 export function parametersOf(schema: JsonSchema): Parameter[] {
   const { properties = {}, required = [] } = schema as { properties?: JsonSchema; required?: string[] };
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => ({
-    name,
-    type: typeOf(property, schema),
-    required: required.includes(name),
-    ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
-    ...('default' in property ? { default: property['default'] } : {}),
-  }));
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (property === false) return [];
+    const { description, ...rest } = isObject(property) ? property : {};
+    return [
+      {
+        name,
+        type: typeOf(property, schema),
+        required: required.includes(name),
+        ...(typeof description === 'string' ? { description } : {}),
+        ...('default' in rest ? { default: rest['default'] } : {}),
+      },
+    ];
+  });
 }
 
 /** Parameters as a Markdown list; empty if there are none. */
@@ -32,21 +39,21 @@ export function parametersText(parameters: Parameter[]): string {
     .join('\n');
 }
 
-function typeOf(schema: JsonSchema | undefined, root: JsonSchema): string | undefined {
-  if (typeof schema !== 'object') return undefined;
+function typeOf(schema: unknown, root: JsonSchema): string | undefined {
+  if (!isObject(schema)) return undefined;
   const { type, enum: choices, items, $ref: reference } = schema;
   if (Array.isArray(choices)) return choices.map((one) => JSON.stringify(one)).join(' or ');
   if ('const' in schema) return JSON.stringify(schema['const']);
   if (typeof type === 'string') {
-    const ofItems = type === 'array' && typeOf(items as JsonSchema | undefined, root);
+    const ofItems = type === 'array' && typeOf(items, root);
     return ofItems ? `array of ${ofItems}` : type;
   }
   if (Array.isArray(type)) return type.join(' or ');
   if (typeof reference === 'string') {
-    const definitions = (root['$defs'] ?? {}) as Record<string, JsonSchema>;
+    const definitions = (root['$defs'] ?? {}) as JsonSchema;
     return typeOf(definitions[reference.replace('#/$defs/', '')], {});
   }
-  const sides = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as JsonSchema[] | undefined;
+  const sides = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as unknown[] | undefined;
   const types = sides?.map((side) => typeOf(side, root));
   return types?.every((one) => one !== undefined) ? [...new Set(types)].join(' or ') : undefined;
 }

@@ -37,6 +37,11 @@ export class Validator {
     return pattern;
   }
 
+  /** Target of the `$ref` of one of the schema's parts; undefined if it leads nowhere. */
+  targetOf(part: JsonSchema): unknown {
+    return referenceTarget(part, this.#parts);
+  }
+
   /**
    * @returns empty when the value fits
    * @throws Error for an unresolvable reference
@@ -98,8 +103,7 @@ class ValueCheck implements Run {
   #checkReference(part: Part<unknown>): void {
     const reference = part.schema['$ref'] as string | undefined;
     if (reference === undefined) return;
-    const address = (part.schema as { __absolute_ref__?: string }).__absolute_ref__ ?? reference;
-    const target = this.parts[address];
+    const target = referenceTarget(part.schema, this.parts);
     if (target === undefined) throw new Error(`the schema's $ref "${reference}" leads nowhere`);
     const before = this.problems.length;
     if (!this.visit(part.value, target, part.path, part.evaluated))
@@ -160,6 +164,12 @@ class ValueCheck implements Run {
     if (schema[branch] !== undefined && !this.visit(value, schema[branch], path, evaluated))
       this.fail(part, 'if', `Instance does not match "${branch}" schema.`, before);
   }
+}
+
+/** @param parts of the whole schema, by URI, as the library's `dereference` finds them */
+function referenceTarget(part: JsonSchema, parts: Record<string, unknown>): unknown {
+  const { $ref, __absolute_ref__: address = $ref } = part as Record<'$ref' | '__absolute_ref__', string>;
+  return parts[address];
 }
 
 function typeOf(value: unknown): string {

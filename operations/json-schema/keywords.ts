@@ -8,11 +8,40 @@ export const DATA_KEYWORDS: ReadonlySet<string> = new Set([
   'examples',
   'example',
 ]);
-/** Keywords whose values map arbitrary names to schemas. */
+/** Keywords whose value is a schema. Before 2020-12, `items` may be a list of them. */
+export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
+  'items',
+  'additionalItems',
+  'contains',
+  'unevaluatedItems',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'contentSchema',
+  'not',
+  'if',
+  'then',
+  'else',
+]);
+/** Keywords whose value is a list of schemas. */
+export const LIST_KEYWORDS: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf']);
+/** Keywords whose values map arbitrary names to schemas. Before 2020-12, `dependencies` may map them to lists of names. */
 export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'dependentSchemas',
+  'dependencies',
   '$defs',
   'definitions',
+]);
+/** In-place applicators: keywords whose schemas apply to the same value, beside `$ref`. */
+export const IN_PLACE_KEYWORDS: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
 ]);

@@ -125,6 +125,34 @@ export type Work = typeof activities;
   expect(code).toBe(1);
 });
 
+test('arguments for which clients refuse all tools are reported, though their tools are served', async () => {
+  const { code, lines } = await check({
+    'tools/brew.ts': tool(
+      'brew',
+      "input: {\n    type: 'object',\n    anyOf: [{}],\n    properties: { 'order.id': {}, fine: { anyOf: [{}] } },\n  }",
+    ),
+    'workflows/brew.ts': workflow('brew'),
+    'tools/refund.yaml':
+      'workflow: { type: Refund, task-queue: refunds }\ninput:\n  properties: { order id: {} }\n',
+    'pipelines/nightly.yml': 'inputs:\n  oneOf: [true]\njobs: { a: { steps: [{ run: a }] } }',
+    'pipelines/fine.yml':
+      'inputs: { properties: { a: { oneOf: [true] }, b: false } }\njobs: { a: { steps: [{ run: a }] } }',
+  });
+  const consequence = 'makes some clients and model APIs refuse all tools of the server; expected';
+  const name = 'a name of letters, digits, _ and -, at most 64 characters';
+  const top = 'only properties at the top, with combinations inside them';
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `tools/brew.ts:11:5: tool "brew": input.anyOf: ${consequence} ${top}`,
+      `tools/brew.ts:12:19: tool "brew": input.properties["order.id"]: ${consequence} ${name}`,
+      `tools/refund.yaml:3:17: input.properties.order id: ${consequence} ${name}`,
+      `pipelines/nightly.yml:2:3: inputs.oneOf: ${consequence} ${top}`,
+      'pipelines/fine.yml: ok, tool fine, 1 job, 1 step',
+    ]),
+  );
+  expect(code).toBe(1);
+});
+
 test('types are checked with the TypeScript of the project: file and line', async () => {
   const { code, lines } = await check({
     'tools/brew.ts': tool('brew'),

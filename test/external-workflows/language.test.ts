@@ -269,6 +269,23 @@ describe('a Nexus service that lists its tools', () => {
       [{ name: 'a_b', inputSchema: { properties: { x: { pattern: '(' } } } }],
       'Unterminated group',
     ],
+    [
+      'a pattern that is too large',
+      [{ name: 'a_b', inputSchema: { properties: { x: { pattern: 'a{99999999}' } } } }],
+      '.properties.x.pattern: ',
+    ],
+    ['no definition', [7, null], 'tool nothing: definition: '],
+    ['a number for a name', [{ name: 5 }], 'tool 5: name: '],
+    [
+      'a number for a schema',
+      [{ name: 'a_b', inputSchema: { properties: { x: 5 } } }],
+      'tool "a_b": input.properties.x: expected a schema: an object, true or false; got 5',
+    ],
+    [
+      'a reference that leads nowhere',
+      [{ name: 'a_b', outputSchema: { type: 'object', $ref: '#/$defs/x' } }],
+      'tool "a_b": output.$ref: expected a reference within the schema',
+    ],
   ])('an unusable answer is named, and the other tools are served: %s', (_what, answer, named) => {
     const tools = Array.isArray(answer) ? [...(answer as object[]), REFUND] : answer;
     const found = listed(FILE, tools);

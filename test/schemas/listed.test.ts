@@ -9,20 +9,12 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { JsonSchema } from '../../operations/schema.js';
 import { rebaseReferences, recursiveReferences } from '../../operations/schema-references.js';
 import { run } from '../cli/commands.js';
-import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';
-import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
+import { LISTINGS, listings } from './listings.js';
 import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
 
 jest.setTimeout(OUTAGE_MS);
-const CAPABILITIES: [string, object][] = [
-  ['plain', {}],
-  ['tasks', TASKS],
-  ['tasks and elicitation', TASKS_AND_FORMS],
-  ['SEP-1391', { experimental: { asyncTools: {} } }],
-  ['two-stage', { experimental: { twoStage: {} } }],
-];
 
 const data = mkdtempSync(join(tmpdir(), 'longhaul-schemas-'));
 let parts: TestStack;
@@ -44,23 +36,10 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-async function listings(of: TestStack): Promise<[string, any[]][]> {
-  const found: [string, any[]][] = [];
-  for (const [protocol, capabilities] of CAPABILITIES) {
-    const { result } = await of.client.with(capabilities).request('tools/list');
-    found.push([`2026-07-28 ${protocol}`, result.tools]);
-    for (const version of VERSIONS) {
-      const client = await LegacyClient.open(of.client.url, version, capabilities);
-      found.push([`${version} ${protocol}`, (await client.request('tools/list')).result.tools]);
-    }
-  }
-  return found;
-}
-
 /** Every schema of every listing once, by a name. */
 async function schemas(): Promise<[name: string, schema: JsonSchema][]> {
   const byText = new Map<string, [string, JsonSchema]>();
-  for (const [listing, tools] of await listings(parts))
+  for (const { name: listing, tools } of await listings(parts))
     for (const tool of tools)
       for (const kind of ['inputSchema', 'outputSchema'])
         if (tool[kind])
@@ -82,8 +61,8 @@ const documentOf = (all: [string, JsonSchema][]) => ({
 describe('of the tools that ship', () => {
   test('no listed schema contains itself, on any protocol and revision', async () => {
     const all = await listings(parts);
-    expect(all).toHaveLength(CAPABILITIES.length * (VERSIONS.length + 1));
-    for (const [listing, tools] of all) {
+    expect(all).toHaveLength(LISTINGS);
+    for (const { name: listing, tools } of all) {
       const names = tools.map(({ name }) => name);
       expect(names).toEqual(
         expect.arrayContaining([
@@ -146,7 +125,7 @@ describe('of an author', () => {
     // A stack of its own: its project is one that an author writes.
     const own = await TestStack.start({ LONGHAUL_PROJECT: project });
     try {
-      for (const [listing, tools] of await listings(own)) {
+      for (const { name: listing, tools } of await listings(own)) {
         const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'tree');
         expect([listing, recursiveReferences(inputSchema).length]).toEqual([listing, 1]);
         expect(recursiveReferences(outputSchema ?? {}).length).toBeLessThanOrEqual(1);

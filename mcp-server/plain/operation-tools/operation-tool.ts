@@ -10,7 +10,7 @@ import type { OperationRecord } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
-import { openSchema } from '../../shared/listed-schema.js';
+import { openSchema } from '../../shared/listed-schema/index.js';
 import { withoutNulls } from '../../shared/null-arguments.js';
 import type { BuiltinTool } from '../builtin-tool.js';
 

@@ -13,11 +13,9 @@ import { RATES_LINE } from '../../shared/rates-line.js';
 
 /** The project's tools, without built-in ones. */
 export function taskTools(engine: CallerEngine): ListedTool[] {
-  return engine.tools
-    .values()
-    .map((tool) =>
-      tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
-    );
+  return engine.tools.map((tool) =>
+    tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
+  );
 }
 
 /** Cancelling the request doesn't cancel its task (specs: ext-tasks, "Task Cancellation"). */

@@ -1,8 +1,12 @@
-/** JSON Schemas as tools/list has them: without keywords that allow everything, since a model pays for each. */
-import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../operations/json-schema/keywords.js';
-import { defined } from '../../operations/defined.js';
-import { isObject } from '../../operations/is-object.js';
-import type { JsonSchema } from '../../operations/schema.js';
+/**
+ * JSON Schemas as clients get them: in forms that all known clients take, and without keywords that allow everything, since a model
+ * pays for each. Calls are checked against the author's schema.
+ */
+import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../../operations/json-schema/keywords.js';
+import { defined } from '../../../operations/defined.js';
+import { isObject } from '../../../operations/is-object.js';
+import type { JsonSchema } from '../../../operations/schema.js';
+import { portableSchema } from './portable.js';
 
 const listed = new WeakMap<JsonSchema, JsonSchema>();
 
@@ -40,10 +44,13 @@ function typeOf({ type }: JsonSchema): JsonSchema {
   return defined({ type });
 }
 
-/** The schema without zod's bounds of safe integers, and without `additionalProperties` and `propertyNames` that allow anything. */
+/**
+ * The schema in its portable form, without zod's bounds of safe integers, and without `additionalProperties` and `propertyNames` that
+ * allow anything. Accepts every value that the author's schema accepts.
+ */
 export function listedSchema(schema: JsonSchema): JsonSchema {
   let found = listed.get(schema);
-  if (!found) listed.set(schema, (found = strip(schema, isNoise) as JsonSchema));
+  if (!found) listed.set(schema, (found = withoutNoise(portableSchema(schema))));
   return found;
 }
 
@@ -62,6 +69,14 @@ function strip(schema: unknown, isRemoved: (key: string, value: unknown) => bool
   );
 }
 
+function withoutNoise(schema: JsonSchema): JsonSchema {
+  // It refuses what `additionalProperties` hasn't allowed.
+  const isNeeded = JSON.stringify(schema).includes('"unevaluatedProperties"');
+  return strip(schema, (key, value) =>
+    key === 'additionalProperties' ? !isNeeded && isNoise(key, value) : isNoise(key, value),
+  ) as JsonSchema;
+}
+
 function isNoise(key: string, value: unknown): boolean {
   switch (key) {
     case 'minimum':
@@ -70,6 +85,9 @@ function isNoise(key: string, value: unknown): boolean {
       return value === Number.MAX_SAFE_INTEGER;
     case 'additionalProperties':
       return isObject(value) && Object.keys(value).length === 0;
+    // No keyword of JSON Schema: MCP's SDK for TypeScript refuses all tools for it where there is no type.
+    case 'nullable':
+      return true;
     case 'propertyNames':
       return JSON.stringify(value) === '{"type":"string"}';
     default:

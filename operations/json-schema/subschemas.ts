@@ -1,0 +1,49 @@
+/** The subschemas of a schema, one level down. */
+import { isObject } from '../is-object.js';
+import { LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS } from './keywords.js';
+
+type JsonSchema = Record<string, unknown>;
+
+export interface Subschema {
+  keyword: string;
+  /** From the schema: the keyword, and the name or index under it. */
+  path: string[];
+  schema: unknown;
+}
+
+export function subschemasOf(schema: JsonSchema): Subschema[] {
+  return Object.entries(schema).flatMap(([keyword, value]): Subschema[] => {
+    if (!holdsMany(keyword, value))
+      return SCHEMA_KEYWORDS.has(keyword) ? [{ keyword, path: [keyword], schema: value }] : [];
+    return Object.entries(value).flatMap(([key, one]) =>
+      isNames(keyword, one) ? [] : [{ keyword, path: [keyword, key], schema: one }],
+    );
+  });
+}
+
+/** A copy of the schema with other subschemas. */
+export function mapSubschemas(
+  schema: JsonSchema,
+  change: (subschema: unknown, keyword: string) => unknown,
+): JsonSchema {
+  const changed = (keyword: string, value: unknown) => {
+    if (!holdsMany(keyword, value)) return SCHEMA_KEYWORDS.has(keyword) ? change(value, keyword) : value;
+    if (Array.isArray(value)) return value.map((one) => change(one, keyword));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, isNames(keyword, one) ? one : change(one, keyword)]),
+    );
+  };
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, changed(keyword, value)]),
+  );
+}
+
+function holdsMany(keyword: string, value: unknown): value is JsonSchema | unknown[] {
+  if (Array.isArray(value)) return LIST_KEYWORDS.has(keyword) || keyword === 'items';
+  return MAP_KEYWORDS.has(keyword) && isObject(value);
+}
+
+/** Whether a value of a map lists names, as `dependencies` may. */
+function isNames(keyword: string, value: unknown): boolean {
+  return keyword === 'dependencies' && Array.isArray(value);
+}
