@@ -11,7 +11,8 @@ import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.
 import type { Storage } from '../platform/storage/index.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
-import { answerOperation, signedBy } from './answer.js';
+import { answerHeader, identified, signed, type GivenAnswer } from './answer/claims.js';
+import { answerOperation, type AnswerReceipt } from './answer/index.js';
 import { assertSize, checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
 import { awaitCancellation, cancelOperation } from './cancelling.js';
@@ -36,6 +37,7 @@ import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
 import type { WatchedRecord, WatchOptions } from './watch.js';
 
+export type { AnswerReceipt } from './answer/index.js';
 export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
 export type { OperationPage } from './list.js';
@@ -201,22 +203,24 @@ export class Engine {
   }
 
   /**
-   * Answers an input request. Exactly one of two racing answers is accepted.
+   * Answers an input request. Exactly one of several answers is accepted, whether or not a worker is available; the same answer again
+   * gets the same receipt.
    *
    * @param principal that started the operation
    * @param answerer.principal that answers. Default: the same
    * @param answerer.roles of the one that answers
+   * @param answerer.idempotencyKey the answerer's own ID for the answer. Default: equal answers of one answerer are the same
    * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
-   * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden` if the question is for others, `invalid_answer`,
-   *   `not_found`, `unavailable`
+   * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer counts; `forbidden` if the question is for
+   *   others, `invalid_answer`, `not_found`, `unavailable`
    */
   async answer(
     principal: string,
     token: string,
     key: string,
     answer: Answer,
-    answerer: { principal?: string; roles?: readonly string[] } = {},
-  ): Promise<'accepted' | 'queued'> {
+    answerer: { principal?: string; roles?: readonly string[]; idempotencyKey?: string } = {},
+  ): Promise<AnswerReceipt> {
     const read = () => this.read(principal, token);
     const { located, temporal, records } = this.#locate(principal, token);
     const { workflowId } = located;
@@ -227,6 +231,9 @@ export class Engine {
     const { tool, runId } = record;
     const external = this.tools.get(tool)?.external;
     const mapping = external?.question;
+    const given: GivenAnswer = { key, answer, by, idempotencyKey: answerer.idempotencyKey };
+    const input = identified(this.#signer, workflowId, given);
+    const receipt = (state: AnswerReceipt['state']): AnswerReceipt => ({ id: input.answerId, state });
     // A worker that fulfils the runtime contract asks by its memo, whatever the file maps.
     if (mapping && !(await records.keepsState(workflowId))) {
       const expire = () => records.external.expire(runId);
@@ -234,10 +241,13 @@ export class Engine {
         expire();
         return read();
       };
-      return answerExternal(temporal, workflowId, readNow, { mapping, key, answer, by }).finally(expire);
+      const answered = { temporal, workflowId, read: readNow, mapping, signer: this.#signer };
+      const header = answerHeader(this.#signer, workflowId, input, by);
+      return receipt(await answerExternal(answered, answer, header).finally(expire));
     }
-    const signing = signedBy(this.#signer, workflowId, by, !this.operatorAnswers);
-    return answerOperation(temporal, workflowId, record, read, key, answer, signing, external !== undefined);
+    const claimed = signed(this.#signer, workflowId, input, { by, areAllSigned: !this.operatorAnswers });
+    const operation = { temporal, workflowId, read, isExternal: external !== undefined };
+    return receipt(await answerOperation(operation, record, claimed, by));
   }
 
   /**

@@ -67,8 +67,10 @@ export function flattenParts(parts: Part[], prefix = ''): { name: string; part: 
 }
 
 /** @param message human-readable status, one line */
-export function partRecord(name: string, { state }: Part, message: string | undefined): ChildRecord {
-  const isAsking = Object.keys(state.inputRequests ?? {}).length > 0;
+export function partRecord(
+  name: string,
+  { isAsking, message }: { isAsking: boolean; message: string | undefined },
+): ChildRecord {
   return {
     name,
     status: isAsking ? 'input_required' : 'working',

@@ -5,12 +5,12 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError } from '../operations/errors.js';
-import type { OperationRecord } from '../operations/record.js';
+import type { InputRequest, OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
-import { verifiedAnswers } from './answer.js';
+import { recordedAnswers } from './answer/recorded.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { isOpen } from './description.js';
@@ -30,12 +30,23 @@ import { describeRetries, describeBlockage } from './blockage.js';
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
+/** Status message while an answer is queued, and no other question is open. */
+const ANSWERED = 'answered, waiting for a worker';
+
 interface KeptRecord {
   record: OperationRecord;
   /** Whether its result had expired when the record was read. */
   isPastKeepAlive: boolean;
   /** Monotonic clock: the system's may be set. */
   readAtMs: number;
+}
+
+/** An open operation while it is read. */
+interface Reading {
+  record: OperationRecord;
+  /** Keys of questions whose answers are queued. */
+  answered: ReadonlySet<string>;
+  cancelRequest: CancelRequest | undefined;
 }
 
 /** Reads operations over one connection. */
@@ -143,8 +154,8 @@ export class Records {
       : undefined;
     const state = external ?? ownState ?? {};
     const { stage, partial } = state;
-    const answers =
-      state.answers && verifiedAnswers(this.signer, description.workflowId, memo.principal, state.answers);
+    const answers = await recordedAnswers(temporal, this.signer, description, { start: memo, state });
+    const answered = new Set(answers.filter((answer) => answer.state === 'queued').map(({ key }) => key));
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const parts = isOpen(description) ? await describeOpenParts(temporal, description) : [];
     // The first is a server's time, the second Temporal's: the server's clock may be ahead.
@@ -162,10 +173,15 @@ export class Records {
       createdAt,
       status: 'working',
       ...reading,
-      ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
+      ...defined({ progressToken: memo.progressToken, stage, partial }),
+      ...(answers.length > 0 ? { answers } : {}),
     };
     if (isOpen(description))
-      await this.#describeOpen(description, memo, state, flattenParts(parts), record, cancelRequest);
+      await this.#describeOpen(description, memo, state, flattenParts(parts), {
+        record,
+        answered,
+        cancelRequest,
+      });
     else await describeClosed(temporal, description, state, record, cancelRequest, isExternal);
     const canHavePartial = record.status !== 'completed' && record.status !== 'expired';
     if (state.isPartialLarge && record.partial === undefined && canHavePartial) record.isPartialLarge = true;
@@ -186,8 +202,7 @@ export class Records {
     { queue }: StartMemo,
     state: StateMemo,
     parts: { name: string; part: Part }[],
-    record: OperationRecord,
-    cancelRequest: CancelRequest | undefined,
+    { record, answered, cancelRequest }: Reading,
   ): Promise<void> {
     const { temporal } = this;
     const { pendingWorkflowTask: task } = raw;
@@ -196,7 +211,7 @@ export class Records {
       Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= INITIAL_EVENTS &&
       Boolean(task) &&
       !state.inputRequests;
-    const open = state.inputRequests ?? {};
+    const open = unanswered(state.inputRequests, answered);
     const queued = queue && state.turnAt === undefined ? queue.name : undefined;
     record.status =
       isSubmitted || queued !== undefined
@@ -213,18 +228,22 @@ export class Records {
       if (!isSubmitted) record.status = 'working';
       record.inputRequests = {};
     }
-    const descriptions = await Promise.all(parts.map(({ part }) => this.#describePart(part)));
+    const descriptions = await Promise.all(
+      parts.map(({ name, part }) =>
+        this.#describePart(part, unanswered(part.state.inputRequests, answered, name)),
+      ),
+    );
     if (parts.length > 0)
-      record.children = parts.map(({ name, part }, index) =>
-        partRecord(name, part, descriptions[index]!.message),
-      );
+      record.children = parts.map(({ name }, index) => partRecord(name, descriptions[index]!));
     const partBlockages = parts.flatMap(({ name }, index) => {
       const blocked = descriptions[index]!.blockage;
       return blocked === undefined ? [] : `${name}: ${blocked}`;
     });
     const blockage = (await describeBlockage(temporal, raw, workflowId)) ?? partBlockages[0];
+    const isAnswered = answered.size > 0 && Object.keys(open).length === 0;
+    const waiting = isAnswered ? [ANSWERED, blockage].filter(Boolean).join('; ') : blockage;
     const message =
-      (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, blockage) : blockage) ??
+      (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, blockage) : waiting) ??
       (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
       (isSubmitted ? 'waiting for a worker' : undefined) ??
       (queued === undefined ? undefined : await this.places.messageOf(queued, workflowId)) ??
@@ -232,20 +251,36 @@ export class Records {
     if (message) record.statusMessage = message;
   }
 
-  /** A part's status message, and its blockage, if there is one. */
-  async #describePart(part: Part): Promise<{ message: string | undefined; blockage?: string }> {
+  /** A part's status message, and its blockage, if there is one. @param open its questions without an answer */
+  async #describePart(
+    part: Part,
+    open: Record<string, InputRequest>,
+  ): Promise<{ isAsking: boolean; message: string | undefined; blockage?: string }> {
     const { description, state } = part;
     const { raw, workflowId } = description;
     const { temporal } = this;
+    const [asked] = Object.values(open);
+    const isAsking = asked !== undefined;
     const blockage = await describeBlockage(temporal, raw, workflowId);
-    if (blockage !== undefined) return { message: blockage, blockage };
-    const asked = Object.values(state.inputRequests ?? {})[0]?.message.split('\n', 1)[0];
-    if (asked !== undefined) return { message: asked };
+    if (blockage !== undefined) return { isAsking, message: blockage, blockage };
+    if (asked) return { isAsking, message: asked.message.split('\n', 1)[0] };
+    if (Object.keys(state.inputRequests ?? {}).length > 0) return { isAsking, message: ANSWERED };
     const { progress } = await this.#progress.readPart(part);
-    return {
-      message: await statusLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }),
-    };
+    const shown = { ...state, ...(progress ? { progress } : {}) };
+    return { isAsking, message: await statusLine(temporal, raw, workflowId, shown) };
   }
+}
+
+/** Questions without queued answers. @param part name of the part that asks. Default: the operation itself */
+function unanswered(
+  inputRequests: Record<string, InputRequest> = {},
+  answered: ReadonlySet<string>,
+  part?: string,
+): Record<string, InputRequest> {
+  const keyInOperation = (key: string) => (part === undefined ? key : `${part}/${key}`);
+  return Object.fromEntries(
+    Object.entries(inputRequests).filter(([key]) => !answered.has(keyInOperation(key))),
+  );
 }
 
 function keyOf(token: string, { runId }: { runId: string }): string {

@@ -2,7 +2,6 @@
  * Signed starts for operators, who start tools with Temporal's own command line, UI or schedules: what a server would start, with
  * its signature. Connects to nothing.
  */
-import { randomUUID } from 'node:crypto';
 import { answerDigest } from '../operations/answers.js';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -88,7 +87,8 @@ export function signAnswer(
 ): { workflowId: string; input: ProvidedInput } {
   const workflowId = workflowIdOf(principal, token, secret);
   const by = { operator: true } as const;
-  const input = { key, answerId: randomUUID(), answer, by };
-  const signature = new Signer(secret).sign('answer', workflowId, answerDigest(input));
+  const signer = new Signer(secret);
+  const input = { key, answerId: signer.answerId(workflowId, key, [by, answer]), answer, by };
+  const signature = signer.sign('answer', workflowId, answerDigest(input));
   return { workflowId, input: { ...input, signature } };
 }

@@ -34,6 +34,7 @@ import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
 import { QueueStates } from './queue-states.js';
+import { signalHeaderInterceptor } from './signal-headers.js';
 import { traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
 
@@ -124,7 +125,7 @@ export class TemporalClient {
       const { namespace } = this.shared ?? connected;
       const dataConverter = this.#converter;
       const plainConverter = this.codec ? { payloadCodecs: [this.codec] } : {};
-      const interceptors = { workflow: [traceInterceptor] };
+      const interceptors = { workflow: [traceInterceptor, signalHeaderInterceptor] };
       const use = (connection: TemporalConnection['current']) => {
         this.#client = new Client({ connection, namespace, dataConverter, interceptors });
         this.#plainClient = new Client({

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { isKind } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
+import { isSignalledAnswer } from './answer/sent.js';
 import { CLOSING_EVENTS } from './history.js';
 import { isThrottled, isUnreachable, retryDelayMs } from '../platform/grpc-errors.js';
 import { LEAST_JITTER, withJitter } from '../platform/jitter.js';
@@ -150,7 +151,7 @@ export class Watches {
     return this.#join(workflowId, { onChange, wantsProgress: false });
   }
 
-  /** Has the watchers of a workflow look at it again. */
+  /** Wakes the watchers of a workflow. */
   wake(workflowId: string): void {
     this.#watches.get(workflowId)?.notify();
   }
@@ -248,10 +249,12 @@ class Watch {
           ...(this.#nextPageToken ? { nextPageToken: this.#nextPageToken } : {}),
         }),
       );
-      const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
+      const events = response.history?.events ?? [];
+      const types = events.map(({ eventType }) => eventType as number);
       this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
       this.#retryMs = RETRY_MS;
-      if (types.some((type) => CHANGING_EVENTS.has(type))) this.notify();
+      // Without a worker, an answer is followed by no other event.
+      if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
       // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
       const isContinued =
         this.#nextPageToken !== undefined ||

@@ -1,7 +1,13 @@
-/** Who may answer a question, and the digest of an answer that is signed. For Temporal's sandbox too. */
+/** Rules of answers: their form, who may give them, which fit, and the digest that is signed. For Temporal's sandbox too. */
+import { isObject } from './is-object.js';
 import type { Answer, Answerer, InputRequest, OperationRecord } from './record.js';
+import { check, type JsonSchema } from './schema.js';
 import { digestOfJson } from './signatures.js';
-import { ANONYMOUS } from './wire.js';
+import { ANONYMOUS, type AnswerHeader, type ProvidedInput } from './wire.js';
+
+/** Maximum length of a key, which may begin with the names of parts, and of an answer's ID, in characters. */
+const LONGEST_KEY = 1_000;
+const LONGEST_ID = 200;
 
 /** Rules of a question on who may answer it. */
 export type AnswerRules = Pick<InputRequest, 'approvers' | 'fourEyes'>;
@@ -41,6 +47,64 @@ export function answererProblem(
   return undefined;
 }
 
+/**
+ * Why an answer is refused for who gave it; undefined if it isn't.
+ *
+ * @param by who answers, by the answer's signature; undefined without one
+ * @param operation.starters as for {@link answererProblem}
+ * @param operation.operatorAnswers false: every answer needs a signature
+ */
+export function claimProblem(
+  rules: AnswerRules,
+  by: Answerer | undefined,
+  { starters, operatorAnswers }: { starters: readonly string[]; operatorAnswers: boolean | undefined },
+): string | undefined {
+  const problem = answererProblem(rules, by, starters);
+  if (problem !== undefined || by !== undefined || operatorAnswers !== false) return problem;
+  return 'expected an answer through Longhaul: operatorAnswers is off; got one without a signature';
+}
+
+/** Why an answer doesn't fit its question, a line for each problem; undefined if it fits. */
+export function misfitOf(schema: JsonSchema, answer: Answer): string | undefined {
+  if (!isAction(answer.action))
+    return `action: expected accept, decline or cancel; got ${JSON.stringify(answer.action)}`;
+  const problems = answer.action === 'accept' ? check(schema, answer.content, 'content') : [];
+  return problems.length > 0 ? problems.join('\n') : undefined;
+}
+
+export function isAction(value: unknown): value is Answer['action'] {
+  return value === 'accept' || value === 'decline' || value === 'cancel';
+}
+
+/** Whether an argument of the update or signal has the form of an answer. Its action and content may not fit. */
+export function isProvidedInput(value: unknown): value is ProvidedInput {
+  return (
+    isNamed(value) && isObject(value['answer']) && (value['by'] === undefined || isAnswerer(value['by']))
+  );
+}
+
+/** Whether a header has the form of {@link AnswerHeader}. */
+export function isAnswerHeader(value: unknown): value is AnswerHeader {
+  return isNamed(value) && isAction(value['action']) && isAnswerer(value['by']);
+}
+
+function isNamed(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && isText(value['key'], LONGEST_KEY) && isText(value['answerId'], LONGEST_ID);
+}
+
+function isText(value: unknown, longest: number): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= longest;
+}
+
+function isAnswerer(value: unknown): value is Answerer {
+  if (!isObject(value)) return false;
+  const { operator, principal, roles = [] } = value;
+  if (operator !== undefined) return operator === true;
+  return (
+    typeof principal === 'string' && Array.isArray(roles) && roles.every((role) => typeof role === 'string')
+  );
+}
+
 /** An answer as it is signed. */
 export interface SignedAnswer {
   /** Key of the question in the operation, also if a part of it asks. */
@@ -60,4 +124,9 @@ export function startersOf({
 
 export function answerDigest({ key, answerId, answer, by }: SignedAnswer): string {
   return digestOfJson([key, answerId, answer, by]);
+}
+
+/** Digest of the header of an external workflow's answer. */
+export function answerHeaderDigest({ key, answerId, action, by }: Omit<AnswerHeader, 'signature'>): string {
+  return digestOfJson([key, answerId, action, by]);
 }

@@ -1,6 +1,6 @@
 /** Longhaul's own `_meta` keys over MCP, for programs such as its command line. */
 import { defined } from './defined.js';
-import type { ChildStatus, OperationRecord } from './record.js';
+import type { AnsweredRequest, ChildStatus, OperationRecord } from './record.js';
 
 /**
  * In tasks of 2026-07-28 and the view `steps` of `operation_get`: the status of the operation's record (`OperationStatus`),
@@ -11,7 +11,10 @@ export const STATUS_META_KEY = 'longhaul/status';
 export const PARTS_META_KEY = 'longhaul/parts';
 /** In tasks of 2026-07-28: progress in numbers, and the stage. */
 export const PROGRESS_META_KEY = 'longhaul/progress';
-/** In tasks of 2026-07-28: the answered input requests of the record (`AnsweredRequest[]`). */
+/**
+ * In tasks of 2026-07-28: the answers of the record (`AnsweredRequest[]`). In the acknowledgement of `tasks/update`: an
+ * {@link AnswerOutcome} for each answer.
+ */
 export const ANSWERS_META_KEY = 'longhaul/answers';
 /** In tasks, and in statuses of operation tokens and jobs: ID of the trace of the call that started the operation. */
 export const TRACE_META_KEY = 'longhaul/trace-id';
@@ -29,6 +32,9 @@ export const TEXT_META_KEY = 'longhaul/text';
 
 /** In results of tools/list: a line for each problem of a tool or pipeline file, which explains why a tool is missing. */
 export const PROBLEMS_META_KEY = 'longhaul/problems';
+
+/** Outcome of an answer, as in the record. One that was refused at once has no ID. */
+export type AnswerOutcome = Pick<AnsweredRequest, 'key' | 'id' | 'state' | 'reason'>;
 
 /** The record's statuses of a part and of its steps, in order. */
 export interface PartStatuses {

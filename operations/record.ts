@@ -55,22 +55,31 @@ export type Answerer = { principal: string; roles?: string[] } | { operator: tru
 export type Answer =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
-/** Answered input request. */
+/** Answer to an input request, and what became of it. */
 export interface AnsweredRequest {
   key: string;
+  /**
+   * Names the answer: the same one again has the same ID. Missing for defaults, and where the operation's worker doesn't keep it.
+   */
+  id?: string;
   action: Answer['action'];
+  /** `queued`: no worker has taken it yet. At most one answer to a key isn't refused. */
+  state: 'applied' | 'refused' | 'queued';
+  /** Why it was refused, in one line. */
+  reason?: string;
   /** Set if nobody answered in time and the workflow's default was used. */
   isDefault?: true;
-  /** Who answered; verified in a record, claimed in a memo. Missing for callers without authentication. */
+  /** Who answered, verified. Missing for callers without authentication. */
   by?: Answerer;
-  /** Signature of the answer; in memos only. */
-  signature?: string;
   /** ISO 8601, UTC. */
   at: string;
 }
 
 /** Number of the latest answered input requests that a record keeps. */
 export const KEPT_ANSWERS = 20;
+
+/** Number of the latest refused answers that a record keeps beside them. */
+export const KEPT_REFUSED_ANSWERS = 10;
 
 export type ChildStatus =
   'pending' | 'working' | 'input_required' | 'completed' | 'failed' | 'canceled' | 'timed_out' | 'skipped';
@@ -152,7 +161,10 @@ export interface OperationRecord {
   stage?: string;
   progress?: Progress;
   inputRequests: Record<string, InputRequest>;
-  /** The latest {@link KEPT_ANSWERS} answered input requests, oldest first. */
+  /**
+   * The latest {@link KEPT_ANSWERS} answered input requests, the latest {@link KEPT_REFUSED_ANSWERS} answers that were refused after
+   * they had been queued, and the queued ones; oldest first.
+   */
   answers?: AnsweredRequest[];
   /** Partial result; kept after cancel, failure and time-out. */
   partial?: unknown;

@@ -41,6 +41,9 @@ export const LOG_CONTEXT_HEADER = 'longhaul_log';
  */
 export const TRACE_HEADER = '_tracer-data';
 
+/** Header of signals that answer external workflows: an {@link AnswerHeader}. */
+export const ANSWER_HEADER = 'longhaul_answer';
+
 /**
  * Header of the activities of an operation, of its parts and of its other child workflows: the signature of the operation's start.
  */
@@ -199,9 +202,16 @@ export interface PartNotice {
   /** Its open input requests, including those of its own parts, by its own keys. */
   inputRequests: Record<string, InputRequest>;
   /** Its input requests that were answered with a default; missing from parts of earlier releases. */
-  defaults?: AnsweredRequest[];
+  defaults?: KeptAnswer[];
+  /** Forwarded answers that it has refused since the last notice: their question was no longer open. */
+  refused?: { key: string; answerId: string; reason: string }[];
   /** Whether it waits for people only. */
   onlyPeopleAwaited: boolean;
+}
+
+/** Answer in a state memo. `by` is only claimed: readers verify the signature. */
+export interface KeptAnswer extends Omit<AnsweredRequest, 'state'> {
+  signature?: string;
 }
 
 /** State of an operation: in the memo, kept up to date by the runtime, and complete in the query's answer. */
@@ -217,7 +227,9 @@ export interface StateMemo {
   /** ISO 8601; since when there has been an open input request without a break. Only while there is one. */
   questionsSince?: string;
   /** The latest answered input requests, oldest first. */
-  answers?: AnsweredRequest[];
+  answers?: KeptAnswer[];
+  /** The latest answers that were sent as signals and refused, oldest first. */
+  refusedAnswers?: KeptAnswer[];
   /** Number of input requests so far: numbers their keys, so that no key is used twice. */
   inputRequestCount?: number;
   /** Number of child workflows started so far: makes the names of parts unique. */
@@ -262,7 +274,10 @@ export interface StoredClaim {
 /** Payload of {@link PROVIDE_INPUT_UPDATE} and {@link PROVIDE_INPUT_SIGNAL}. */
 export interface ProvidedInput {
   key: string;
-  /** An answer that is sent twice (as an update, then as a signal) counts once. */
+  /**
+   * An answer that is sent twice (as an update, then as a signal) counts once. Longhaul's servers derive it from the answer with a
+   * key, so nobody else can send another answer under it first. 1 to 200 characters.
+   */
   answerId: string;
   answer: Answer;
   /** Set if the parent of a part forwards the answer. */
@@ -271,6 +286,14 @@ export interface ProvidedInput {
   by?: Answerer;
   /** Signature of the answer, with key, ID and answerer. */
   signature?: string;
+}
+
+/** Names an answer whose signal has the arguments of an external workflow. */
+export interface AnswerHeader extends Pick<ProvidedInput, 'key' | 'answerId'> {
+  action: Answer['action'];
+  by: Answerer;
+  /** Signature of the other fields. */
+  signature: string;
 }
 
 /** Argument of {@link VERIFY_ANSWER_ACTIVITY}. */

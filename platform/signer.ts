@@ -29,6 +29,18 @@ export class Signer {
     return formatSignature({ kind, keyId: this.keyId, digest, mac: this.#mac(kind, id, digest) });
   }
 
+  /**
+   * ID of an answer to a question: the same for equal parts, and nobody without the secret can make it.
+   *
+   * @param parts answerer, answer, and the answerer's own ID for it
+   */
+  answerId(workflowId: string, key: string, parts: readonly unknown[]): string {
+    return createHmac('sha256', this.#key)
+      .update(canonicalJson(['answer ID', workflowId, key, ...parts]))
+      .digest('base64url')
+      .slice(0, 32);
+  }
+
   /** The start memo with a signature. @param args arguments of the workflow function */
   signedMemo<Memo extends StartMemo>(
     kind: 'start' | 'schedule',

@@ -33,7 +33,7 @@ export interface OperationDescription {
   progress?: Progress;
   /** Open questions. */
   questions: Question[];
-  /** Answered ones, the latest 20. */
+  /** Their answers, the latest 20; also queued ones, and the latest 10 that were refused after they had been queued. */
   answers: AnsweredRequest[];
 }
 

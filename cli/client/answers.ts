@@ -6,6 +6,7 @@ import { choicesOf, parseJson, propertiesOf, formatValue, typesOf, parseValue } 
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
+import { ANSWERS_META_KEY, type AnswerOutcome } from '../../operations/meta-keys.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
 export interface AnswerFlags {
@@ -60,6 +61,34 @@ function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): 
       ];
     }),
   );
+}
+
+/**
+ * Sends answers.
+ *
+ * @returns a line for each, and whether any was refused, since another answer was first or the question is closed
+ */
+export async function sendAnswers(
+  session: Session,
+  taskId: string,
+  inputResponses: Record<string, InputResponse>,
+): Promise<{ lines: string[]; isRefused: boolean }> {
+  const { _meta } = await session.request<{ _meta?: Record<string, unknown> }>('tasks/update', {
+    taskId,
+    inputResponses,
+  });
+  const outcomes = (_meta?.[ANSWERS_META_KEY] as AnswerOutcome[] | undefined) ?? [];
+  const lines = Object.entries(inputResponses).map(([key, { action }]) => {
+    const outcome = outcomes.find((one) => one.key === key);
+    return oneLine(`${key}: ${action}${outcome ? noteOf(outcome) : ''}`);
+  });
+  return { lines, isRefused: outcomes.some(({ state }) => state === 'refused') };
+}
+
+/** Addition to a line about an answer: empty for one that counts. */
+export function noteOf({ state, reason }: Pick<AnswerOutcome, 'state' | 'reason'>): string {
+  if (state === 'queued') return ' (queued until there is a worker)';
+  return state === 'refused' ? ` (refused: ${reason ?? 'another answer was first'})` : '';
 }
 
 /** Lines that explain how to answer a question from another shell. */

@@ -1,5 +1,5 @@
 /** Formats operations: one in full, many as a table. */
-import { answerInstructions } from './answers.js';
+import { answerInstructions, noteOf } from './answers.js';
 import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
@@ -31,8 +31,8 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
       'answered',
       answersOf(task)
         .map(
-          ({ key, action, isDefault }) =>
-            `${key}: ${isDefault ? 'the default, since nobody answered in time' : action}`,
+          ({ key, action, isDefault, ...outcome }) =>
+            `${key}: ${isDefault ? 'the default, since nobody answered in time' : action}${noteOf(outcome)}`,
         )
         .join('; '),
     ],

@@ -1,5 +1,5 @@
 /** The open questions of a task: each is asked once in a terminal, else printed once with how to answer it. */
-import { answerInstructions } from './answers.js';
+import { answerInstructions, sendAnswers } from './answers.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 import type { View } from './views.js';
@@ -97,7 +97,8 @@ export class QuestionPrompter {
       if (response === 'left') return leave();
       if (response === 'gone') return this.#say(`question ${key} is no longer open`);
       try {
-        await session.request('tasks/update', { taskId, inputResponses: { [key]: response } });
+        const { lines, isRefused } = await sendAnswers(session, taskId, { [key]: response });
+        if (isRefused) for (const line of lines) this.#say(line);
         return;
       } catch (error) {
         this.#say(toCommandFailure(error, session.url).message);

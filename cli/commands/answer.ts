@@ -20,11 +20,11 @@ export function define(command: Command): void {
   runAgainstServer(command, async (session, token: string, key: string | undefined) => {
     const open = await openQuestions(session, token, key);
     const responses = await respond(session, command, token, open);
-    await session.request('tasks/update', { taskId: token, inputResponses: responses });
-    const keys = Object.keys(responses);
+    const { sendAnswers } = await import('../client/answers.js');
+    const { lines, isRefused } = await sendAnswers(session, token, responses);
     if (isJson(command)) printJson(await session.task(token));
-    else print(keys.map((one) => `${one}: ${responses[one]!.action}`).join('\n'));
-    return EXIT.ok;
+    else print(lines.join('\n'));
+    return isRefused ? EXIT.failed : EXIT.ok;
   });
 }
 

@@ -193,14 +193,17 @@ class Top {
         this.#notice = `${token}: no question is open`;
         return;
       }
-      const { ask } = await import('../client/questions.js');
+      const [{ ask }, { sendAnswers }] = await Promise.all([
+        import('../client/questions.js'),
+        import('../client/answers.js'),
+      ]);
       this.#screen.leave();
       try {
         for (const [key, question] of Object.entries(inputRequests)) {
           const response = await ask(question, new AbortController().signal, token);
           if (typeof response === 'string') return;
-          await this.session.request('tasks/update', { taskId: token, inputResponses: { [key]: response } });
-          this.#notice = `${token}: ${key}: ${response.action}`;
+          const { lines } = await sendAnswers(this.session, token, { [key]: response });
+          this.#notice = `${token}: ${lines.join('; ')}`;
         }
       } finally {
         this.#screen.enter();

@@ -1,62 +1,109 @@
 /**
  * Answers to questions of external workflows: an update or signal of the workflow's own. An update's ID is the question's key, so
- * that Temporal takes the first of two racing answers alone.
+ * that Temporal takes the first of two racing answers alone. A signal carries the answer's ID in a header, by which the history shows
+ * which answer was first.
  */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { answererProblem, startersOf } from '../../operations/answers.js';
 import { canonicalJson } from '../../operations/canonical-json.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { argumentsOf, type QuestionMapping } from '../../operations/external-workflow.js';
-import { isTerminal, type Answer, type OperationRecord } from '../../operations/record.js';
+import { isTerminal, type Answer } from '../../operations/record.js';
 import { check } from '../../operations/schema.js';
-import { closedError, type SignedBy } from '../answer.js';
+import { ANSWER_HEADER, type AnswerHeader } from '../../operations/wire.js';
+import { answererOf, claimantOf } from '../answer/claims.js';
+import {
+  answeredError,
+  closedError,
+  eventuallyShown,
+  notOpen,
+  type Answered,
+  type AnswerState,
+} from '../answer/index.js';
+import { sentAnswers, type SentAnswer } from '../answer/sent.js';
 import { decodePayloads, eventsFromEnd } from '../history.js';
+import { withSignalHeader } from '../signal-headers.js';
 import type { TemporalClient } from '../temporal.js';
+import type { Signer } from '../../platform/signer.js';
 
 /** Deadline of an update, in milliseconds: its handler may do some work before it answers. */
 const UPDATE_DEADLINE_MS = 10_000;
 /** Maximum pages of history that are searched for an accepted answer. */
 const MAX_PAGES = 5;
 
+/** The operation that is answered. */
+export interface AnsweredExternal extends Omit<Answered, 'isExternal'> {
+  mapping: QuestionMapping;
+  signer: Signer;
+}
+
 /**
  * Answers a question of an external workflow.
  *
- * @param read reads the operation, with its current questions
+ * @param operation.read reads the operation, with its current questions
+ * @param header of a signal
  * @returns `accepted` once an update has returned; `queued` once a signal is in the history
- * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden`, `invalid_answer` also if the workflow refuses it,
- *   `too_large`, `not_found`, `unavailable` also if no worker takes an update
+ * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer was first; `forbidden`, `invalid_answer` also if
+ *   the workflow refuses it, `too_large`, `not_found`, `unavailable` also if no worker takes an update
  */
 export async function answerExternal(
-  temporal: TemporalClient,
-  workflowId: string,
-  read: () => Promise<OperationRecord>,
-  { mapping, key, answer, by }: { mapping: QuestionMapping; key: string; answer: Answer; by: SignedBy['by'] },
-): Promise<'accepted' | 'queued'> {
+  operation: AnsweredExternal,
+  answer: Answer,
+  header: AnswerHeader,
+): Promise<AnswerState> {
+  const { temporal, workflowId, read, mapping } = operation;
+  const { key, by } = header;
   const record = await read();
-  if (isTerminal(record.status)) throw closedError(record);
-  const request = record.inputRequests[key];
-  if (!request) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
+  const { principal, runId } = record;
+  const request = isTerminal(record.status) ? undefined : record.inputRequests[key];
+  if (!request) {
+    const sent = mapping.answer.by === 'signal' ? await answersTo(operation, runId, key) : [];
+    const own = sent.find(({ given }) => given.answerId === header.answerId);
+    if (own) return own.isTaken ? 'accepted' : 'queued';
+    const [other] = sent;
+    if (other) throw answeredBy(operation, principal, other);
+    throw isTerminal(record.status) ? closedError(record) : notOpen(key);
+  }
   const refusal = answererProblem(request, by, startersOf(record));
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
   const args = argumentsOfAnswer(mapping, answer);
   // A dismissed question stays open: the workflow knows nothing of dismissals.
   if (!args) return 'accepted';
   const { by: way, name } = mapping.answer;
-  const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, record.runId);
-  const execution = { workflowId, runId: record.runId };
-  if (way === 'signal') {
-    await temporal
-      .callPlain((client) => handle(client).signal(name, ...args))
-      .catch(async (error: unknown) => {
-        throw isKind(error, 'not_found') ? closedError(await read()) : error;
-      });
-    return 'queued';
-  }
+  const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, runId);
+  if (way === 'update') return update(operation, runId, key, args);
+  await temporal
+    .callPlain((client) =>
+      withSignalHeader(ANSWER_HEADER, header, () => handle(client).signal(name, ...args)),
+    )
+    .catch(async (error: unknown) => {
+      throw isKind(error, 'not_found') ? closedError(await read()) : error;
+    });
+  const first = await eventuallyShown(temporal, workflowId, async () => {
+    const sent = await answersTo(operation, runId, key);
+    const own = sent.findLast(({ given }) => given.answerId === header.answerId);
+    // An answer that came in an earlier workflow task left the question open.
+    return own && sent.find(({ tasksSince }) => tasksSince === own.tasksSince);
+  });
+  if (first && first.given.answerId !== header.answerId) throw answeredBy(operation, principal, first);
+  return 'queued';
+}
+
+async function update(
+  { temporal, workflowId, read, mapping }: AnsweredExternal,
+  runId: string,
+  key: string,
+  args: unknown[],
+): Promise<'accepted'> {
+  const { name } = mapping.answer;
   const updateId = `longhaul-${key}`;
   let hasClosed = false;
   try {
     await temporal.callPlain(
-      (client) => handle(client).executeUpdate(name, { args: args as [unknown, ...unknown[]], updateId }),
+      (client) =>
+        client.workflow
+          .getHandle(workflowId, runId)
+          .executeUpdate(name, { args: args as [unknown, ...unknown[]], updateId }),
       UPDATE_DEADLINE_MS,
     );
   } catch (error) {
@@ -77,12 +124,30 @@ export async function answerExternal(
     if (!isKind(error, 'not_found')) throw error;
     hasClosed = true;
   }
-  const accepted = await acceptedArguments(temporal, execution, updateId);
+  const accepted = await acceptedArguments(temporal, { workflowId, runId }, updateId);
   // It may have closed by this answer, of which only the response was lost.
   if (hasClosed && accepted === undefined) throw closedError(await read());
   if (accepted !== undefined && canonicalJson(accepted) !== canonicalJson(args))
     throw new LonghaulError('wrong_state', `the input request "${key}" was answered by somebody else`);
   return 'accepted';
+}
+
+/** Answers to a question in the history, by signals of Longhaul's servers; oldest first. */
+async function answersTo(
+  { temporal, workflowId, signer }: AnsweredExternal,
+  runId: string,
+  key: string,
+): Promise<SentAnswer[]> {
+  const sent = await sentAnswers(temporal, { workflowId, runId });
+  return sent.filter(({ given }) => given.key === key && claimantOf(signer, workflowId, given) !== undefined);
+}
+
+function answeredBy(
+  { signer, workflowId }: AnsweredExternal,
+  starter: string,
+  { given, at }: SentAnswer,
+): LonghaulError {
+  return answeredError({ key: given.key, ...answererOf(starter, claimantOf(signer, workflowId, given)), at });
 }
 
 /** @returns undefined if nothing is sent @throws LonghaulError `invalid_answer` */

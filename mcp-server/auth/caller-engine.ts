@@ -6,6 +6,7 @@
  * reported like what doesn't exist.
  */
 import type { Engine } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -117,10 +118,15 @@ export class CallerEngine {
     }
   }
 
-  /** The answer carries the caller's name and roles. */
-  async answer(token: string, key: string, answer: Answer): ReturnType<Engine['answer']> {
+  /** The answer carries the caller's name and roles. @param idempotencyKey the caller's own ID for it */
+  async answer(
+    token: string,
+    key: string,
+    answer: Answer,
+    idempotencyKey?: string,
+  ): ReturnType<Engine['answer']> {
     const owned = await this.#owned('answer', token);
-    const by = { principal: this.principal, roles: this.rights.roles };
+    const by = { principal: this.principal, roles: this.rights.roles, ...defined({ idempotencyKey }) };
     return this.engine.answer(owned.principal, owned.token, key, answer, by);
   }
 

@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isKind } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
+import { assertJobId, idempotencyKeyOf, LONGEST_KEY, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './problems.js';
 import { assertNotExpired, jobHeaders, renderJob } from './render.js';
 import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
@@ -24,9 +24,22 @@ const body = z
   })
   .openapi('Answer');
 
+/** headers.ts validates it. */
+const headers = z.object({
+  'idempotency-key': z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: LONGEST_KEY,
+      pattern: VISIBLE_ASCII.source,
+      description: `1 to ${LONGEST_KEY} visible ASCII characters: your own ID for the answer. With another answer it is refused (409). Without it, equal answers of one caller are the same answer.`,
+    }),
+});
+
 const answered = z
   .object({
     key: z.string(),
+    id: z.string().describe("ID of the answer in the job's answers."),
     action: z.enum(['accept', 'decline', 'cancel']),
     state: z.enum(['accepted', 'queued']),
     job,
@@ -40,17 +53,29 @@ export function registerInput({ app, engineOf }: JobsContext): void {
     operationId: 'answerJob',
     tags: ['Jobs'],
     summary: 'Answer a question of a job',
-    description: 'Each question takes one answer; another one gets 409.',
+    description:
+      'Each question takes one answer; another one gets 409, also while no worker is running. The same answer again gets the same response.',
     request: {
       params: jobParams,
+      headers,
       body: { required: true, content: { 'application/json': { schema: body } } },
     },
     responses: responses(
       {
         200: json(answered, 'The job has taken the answer.'),
-        202: json(answered, 'No worker is running: the answer is queued until one is. Do not send it again.'),
+        202: json(
+          answered,
+          'No worker is running: the answer is queued until one is. Should it be refused then, answers has the reason.',
+        ),
       },
-      [...BODY_PROBLEMS, 'invalid-answer', 'job-not-found', 'job-expired', 'wrong-state'],
+      [
+        ...BODY_PROBLEMS,
+        'invalid-answer',
+        'invalid-idempotency-key',
+        'job-not-found',
+        'job-expired',
+        'wrong-state',
+      ],
     ),
   });
   app.openapi(route, async (c) => {
@@ -65,11 +90,12 @@ export function registerInput({ app, engineOf }: JobsContext): void {
     const engine = engineOf(c);
     const before = assertNotExpired(await engine.read(id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
-    const state = await engine.answer(id, key, answer).catch((error: unknown) => {
+    const receipt = await engine.answer(id, key, answer, idempotencyKeyOf(c)).catch((error: unknown) => {
       throw asAnswerProblem(error, before.inputRequests[key]?.schema);
     });
+    const { state } = receipt;
     const record = await engine.read(id);
-    return c.json({ key, action, state, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
+    return c.json({ key, action, ...receipt, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
       'Cache-Control': 'no-store',
       ...jobHeaders(record),
     });

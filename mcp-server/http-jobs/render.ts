@@ -100,8 +100,8 @@ export function renderJob(record: OperationRecord): Job {
   };
 }
 
-function answerOf({ key, action, isDefault, by, at }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { key, action, ...defined({ is_default: isDefault, by }), at };
+function answerOf({ isDefault, ...answer }: AnsweredRequest): NonNullable<Job['answers']>[number] {
+  return { ...answer, ...defined({ is_default: isDefault }) };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {

@@ -1,7 +1,7 @@
 /** Zod schemas of the jobs API: they validate requests and generate the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../operations/errors.js';
-import { KEPT_ANSWERS } from '../../operations/record.js';
+import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS } from '../../operations/record.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../operations/status-names.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
@@ -43,7 +43,12 @@ export const inputRequest = z
 const answeredRequest = z
   .object({
     key: z.string(),
+    id: z.string().optional().describe('As in the response to the answer.'),
     action: z.enum(['accept', 'decline', 'cancel']),
+    state: z
+      .enum(['applied', 'refused', 'queued'])
+      .describe('queued: no worker has taken it yet. Several answers to one key may be refused.'),
+    reason: z.string().optional().describe('Why it was refused.'),
     is_default: z.literal(true).optional().describe('No answer in time: the default was taken.'),
     by: z
       .union([
@@ -101,7 +106,12 @@ export const job = z
       .object({ requests: z.record(z.string(), inputRequest) })
       .optional()
       .describe('Questions by key: the job waits until they are answered.'),
-    answers: z.array(answeredRequest).optional().describe(`Answered questions: the latest ${KEPT_ANSWERS}.`),
+    answers: z
+      .array(answeredRequest)
+      .optional()
+      .describe(
+        `Answered questions: the latest ${KEPT_ANSWERS}. Also queued answers, and the latest ${KEPT_REFUSED_ANSWERS} that were refused after they had been queued.`,
+      ),
     partial: z.unknown().optional().describe('Partial result, up to 1 MiB.'),
     partial_bytes: z
       .int()

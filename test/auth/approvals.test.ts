@@ -89,11 +89,16 @@ async function update(id: string, input: object): Promise<string | undefined> {
 describe('the record has who answered', () => {
   test('with a role, verified, at no event more than without a name', async () => {
     const record = await asking({});
-    await engine.answer(ALICE, record.token, 'input-1', YES, { principal: BOB, roles: ['qa'] });
+    const { id } = await engine.answer(ALICE, record.token, 'input-1', YES, {
+      principal: BOB,
+      roles: ['qa'],
+    });
     const [answer] = (await ended(record)).answers!;
     expect(answer).toEqual({
       key: 'input-1',
+      id,
       action: 'accept',
+      state: 'applied',
       at: expect.any(String),
       by: { principal: BOB, roles: ['qa'] },
     });
@@ -146,7 +151,7 @@ describe.each([0, 2])('a question for some callers, %d levels down,', (depth) =>
       kind: 'forbidden',
       message: expect.stringMatching(/one of the roles release-manager, admin .* acme\/bob has qa/),
     });
-    expect(await by(BOB, ['qa', 'admin'])).toBe('accepted');
+    expect((await by(BOB, ['qa', 'admin'])).state).toBe('accepted');
     const { answers, result } = await ended(record);
     expect(result).toEqual({ action: 'accept' });
     expect(answers![0]!.by).toEqual({ principal: BOB, roles: ['qa', 'admin'] });
@@ -197,6 +202,6 @@ test('without authentication nobody may answer it, and the refusal says why', as
 test('operatorAnswers off: any question needs a signature, and takes it from callers without a name', async () => {
   const record = await asking({}, 'anonymous', strict);
   expect(await update(idOf(record), { key: 'input-1', answerId: 'a', answer: YES })).toBe('forbidden');
-  expect(await strict.answer('anonymous', record.token, 'input-1', YES)).toBe('accepted');
+  expect((await strict.answer('anonymous', record.token, 'input-1', YES)).state).toBe('accepted');
   expect((await ended(record)).answers![0]).not.toHaveProperty('by');
 });

@@ -56,3 +56,23 @@ test('a signature for a schedule holds for its ID with a time', () => {
   for (const id of ['nightly', 'nightly-x', 'other-2026-11-23T03:00:00Z', 'nightly-2-2026-11-23T03:00:00Z'])
     expect(problem(id)).toBe('forged');
 });
+
+test("an answer's ID is the same for equal answers of one answerer, and for nobody else's", () => {
+  const id = (by: object, answer: object, own?: string, key = 'input-1', workflowId = 'id', from = signer) =>
+    from.answerId(workflowId, key, [by, answer, own]);
+  const [bob, carol] = [{ principal: 'acme/bob' }, { principal: 'acme/carol' }];
+  const yes = { action: 'accept', content: { a: 1, b: [true] } };
+  const first = id(bob, yes);
+  expect(first).toMatch(/^[\w-]{32}$/);
+  expect(id(bob, { content: { b: [true], a: 1 }, action: 'accept' })).toBe(first);
+  const others = [
+    id(carol, yes),
+    id({ operator: true }, yes),
+    id(bob, { action: 'decline' }),
+    id(bob, yes, 'own'),
+    id(bob, yes, undefined, 'input-2'),
+    id(bob, yes, undefined, 'input-1', 'other'),
+    id(bob, yes, undefined, 'input-1', 'id', new Signer(Buffer.alloc(32, 2))),
+  ];
+  expect(new Set([first, ...others]).size).toBe(1 + others.length);
+});

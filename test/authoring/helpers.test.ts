@@ -56,10 +56,14 @@ describe('requestInput', () => {
       return answers;
     };
     const at = expect.stringMatching(/^\d{4}-.*Z$/);
+    const applied = { state: 'applied', at };
+    const given = { ...applied, id: expect.any(String) };
 
     const defaulted = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: true });
     await closed(defaulted);
-    expect(await answersOf(defaulted)).toEqual([{ key: 'input-1', action: 'accept', is_default: true, at }]);
+    expect(await answersOf(defaulted)).toEqual([
+      { key: 'input-1', action: 'accept', is_default: true, ...applied },
+    ]);
     expect(textOf({ result: await caller.call('operation_get', { token: defaulted }) })).toContain(
       'No answer came in time, so the default was used: input-1.',
     );
@@ -74,24 +78,24 @@ describe('requestInput', () => {
     });
     expect(memos.at(-1).answers).toEqual([{ key: 'input-1', action: 'accept', isDefault: true, at }]);
 
-    const given = await parts.client.start('ask_in_time', { timeoutSeconds: 600, otherwise: true });
-    await parts.client.until(given, 'input_required');
-    await parts.client.answer(given, 'input-1', { action: 'cancel' });
-    await parts.client.until(given, (task) => 'input-2' in (task.inputRequests ?? {}));
+    const asked = await parts.client.start('ask_in_time', { timeoutSeconds: 600, otherwise: true });
+    await parts.client.until(asked, 'input_required');
+    await parts.client.answer(asked, 'input-1', { action: 'cancel' });
+    await parts.client.until(asked, (task) => 'input-2' in (task.inputRequests ?? {}));
     // The same content as the default's.
-    await parts.client.answer(given, 'input-2', {
+    await parts.client.answer(asked, 'input-2', {
       action: 'accept',
       content: { approve: true, by: 'nobody' },
     });
-    expect((await closed(given)).result.structuredContent).toEqual({
+    expect((await closed(asked)).result.structuredContent).toEqual({
       action: 'accept',
       content: { approve: true, by: 'nobody' },
     });
-    expect(await answersOf(given)).toEqual([
-      { key: 'input-1', action: 'cancel', at },
-      { key: 'input-2', action: 'accept', at },
+    expect(await answersOf(asked)).toEqual([
+      { key: 'input-1', action: 'cancel', ...given },
+      { key: 'input-2', action: 'accept', ...given },
     ]);
-    expect((await run(parts, ['status', given])).stdout).toMatch(
+    expect((await run(parts, ['status', asked])).stdout).toMatch(
       /answered +input-1: cancel; input-2: accept\n/,
     );
 
@@ -105,8 +109,8 @@ describe('requestInput', () => {
       second: { action: 'accept', content: { approve: true, by: 'me' } },
     });
     expect(await answersOf(inPart)).toEqual([
-      { key: 'north/input-1', action: 'accept', is_default: true, at },
-      { key: second, action: 'accept', at },
+      { key: 'north/input-1', action: 'accept', is_default: true, ...applied },
+      { key: second, action: 'accept', ...given },
     ]);
   });
 
@@ -203,6 +207,27 @@ describe('a workflow that continues as new', () => {
     expect(after._meta['longhaul/progress']).toEqual({ stage: 'first chapter', progress: 1, total: 2 });
     const { executions } = await runsOf(taskId);
     expect(executions).toBe(2);
+    // The answer of the first run is known to the second.
+    const caller = new Caller(parts.client);
+    const answer = { token: taskId, key: 'input-1', content: { go: true } };
+    const { answered } = await caller.get('operation_answer', answer);
+    const [kept] = after._meta['longhaul/answers'];
+    expect(answered).toEqual({ key: 'input-1', id: kept.id, action: 'accept', state: 'accepted' });
+    await caller.refused(
+      'operation_answer',
+      { ...answer, content: { go: false } },
+      'wrong_state',
+      'was already answered',
+    );
+    const input = {
+      ...{ key: 'input-1', answerId: kept.id },
+      answer: { action: 'accept', content: { go: true } },
+    };
+    const handle = (await parts.temporal()).workflow.getHandle(taskId);
+    await handle.executeUpdate('provide_input', { args: [input] });
+    await expect(
+      handle.executeUpdate('provide_input', { args: [{ ...input, answerId: 'another' }] }),
+    ).rejects.toMatchObject({ cause: { type: 'already_answered' } });
     await parts.client.answer(taskId, 'input-2', { action: 'accept', content: { go: true } });
     const done = await closed(taskId);
     expect(done.createdAt).toBe(before.createdAt);

@@ -261,6 +261,61 @@ describe('questions of parts', () => {
   });
 });
 
+test('a part that has the workflow ID of an earlier one asks under keys of its own', async () => {
+  const asks = { name: 'north', asks: true };
+  const token = await caller.start('survey', { parts: [asks, asks], inTurn: true });
+  const keyIn = ({ input_required }: any) => Object.keys(input_required ?? {})[0];
+  const first = await until(token, 'it asks', (now) => keyIn(now) !== undefined);
+  expect(keyIn(first)).toBe('north/input-1');
+  const answer = { token, content: { sure: true } };
+  await caller.get('operation_answer', { ...answer, key: 'north/input-1' });
+  const second = await until(
+    token,
+    'it asks again',
+    (now) => ![undefined, 'north/input-1'].includes(keyIn(now)),
+  );
+  const { answered } = await caller.get('operation_answer', { ...answer, key: keyIn(second) });
+  const end = await caller.settled(token);
+  expect(end.result).toEqual({ done: ['north: true', 'north: true'] });
+  expect(end.answers.map(({ key, state }: any) => [key, state])).toEqual([
+    ['north/input-1', 'applied'],
+    [keyIn(second), 'applied'],
+  ]);
+  expect(end.answers[1].id).toBe(answered.id);
+  expect(end.answers[0].id).not.toBe(answered.id);
+});
+
+test('an answer that reaches a part too late is refused in the record, which has what the part used', async () => {
+  const gate = newGate();
+  const token = await start({ name: 'north', asksForSeconds: 3, gate });
+  const key = 'north/input-1';
+  await until(token, 'it asks', ({ status }) => status === 'input_required');
+  await parts.parts.find(({ process }) => process.spawnargs.includes('worker'))!.end('SIGKILL');
+  const child = await handleOf(token, 'north');
+  await eventually('the time to answer is over', async () =>
+    (await child.fetchHistory()).events!.some((event) => event.timerFiredEventAttributes),
+  );
+  const { answered } = await caller.get('operation_answer', { token, key, content: { sure: true } });
+  expect(answered.state).toBe('queued');
+  const steps = await caller.get('operation_get', { token, view: 'steps' });
+  expect(steps.children).toMatchObject([
+    { name: 'north', status: 'running', status_message: expect.stringMatching(/^(answered|no worker)/) },
+  ]);
+  parts.worker();
+  const now = await until(token, 'the outcome is known', ({ answers }) =>
+    answers?.every(({ state }: any) => state !== 'queued'),
+  );
+  writeFileSync(gate, 'done');
+  const { result, answers } = await caller.settled(token);
+  const isTaken = result.done[0].endsWith(', sure');
+  const outcome = answers.map(({ state, is_default, id }: any) => [state, is_default, id]);
+  expect([now.status, ...outcome.sort()]).toEqual(
+    isTaken
+      ? ['running', ['applied', undefined, answered.id]]
+      : ['running', ['applied', true, undefined], ['refused', undefined, answered.id]],
+  );
+});
+
 test('the events that a part costs are as documented', async () => {
   const { EventType } = proto.temporal.api.enums.v1;
   const temporal = await parts.temporal();

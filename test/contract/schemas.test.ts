@@ -62,9 +62,13 @@ test('questions, and the answers that the server sends', async () => {
   const { state } = await memosOf(token);
   expect(Object.keys(state.inputRequests)).toEqual(['input-1']);
   expectFit('state', await temporal.workflow.getHandle(token).query(OPERATION_QUERY));
+  const [key] = Object.keys(state.inputRequests);
+  const misfit = { key, answerId: 'misfit', answer: { action: 'accept', content: {} } };
+  await temporal.workflow.getHandle(token).signal('provide_input', misfit);
   await caller.get('operation_answer', { token, content: { confirm: true } });
   await caller.settled(token);
   const answered = (await memosOf(token)).state;
+  expect(answered.refusedAnswers).toMatchObject([{ key, id: 'misfit' }]);
   expect([answered.answers.length, answered.inputRequests, answered.questionsSince]).toEqual([
     1,
     {},
@@ -118,6 +122,7 @@ test('values that do not fit are refused', () => {
     ['state-memo', { updatedAt: now, inputRequests: { a: { message: 'Delete?' } } }],
     ['state-memo', { updatedAt: now, inputRequests: [question] }],
     ['state-memo', { updatedAt: now, answers: [{ key: 'a', action: 'yes', at: now }] }],
+    ['state-memo', { updatedAt: now, refusedAnswers: [{ key: 'a', id: 'b', action: 'accept', at: now }] }],
     ['state-memo', { updatedAt: now, partial: 1, isPartialLarge: true }],
     ['start-memo', { version: 2, tool: 'a', principal: 'anonymous', searchAttributes: true, attempt: 1 }],
     ['provided-input', { key: 'a', answer: { action: 'accept', content: {} } }],

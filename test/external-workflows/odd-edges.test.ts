@@ -1,10 +1,14 @@
 /** Faults between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { answerHeader, identified } from '../../engine/answer/claims.js';
 import { answerExternal } from '../../engine/external/answer.js';
 import { TemporalClient } from '../../engine/temporal.js';
 import { parseTool } from '../../external-workflows/parse.js';
 import type { Tool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { Signer } from '../../platform/signer.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { Refused } from '../support/protocols/index.js';
@@ -135,19 +139,19 @@ describe('questions', () => {
     );
     const { value } = parseTool(TOOLS['asks.yaml'], 'asks.yaml');
     const mapping = (value as Tool).external!.question!;
-    const answered = async (content: object, questionKey = key) => {
+    const signer = new Signer(loadSecret(home));
+    const answered = async (content: Record<string, unknown>, questionKey = key) => {
       // As read before the run closed.
       const records = [
         { runId, principal: 'anonymous', status: 'input_required', inputRequests: { [questionKey]: {} } },
         { status: 'completed' },
       ];
-      const given = {
-        mapping,
-        key: questionKey,
-        answer: { action: 'accept', content },
-        by: { principal: 'anonymous' },
-      };
-      return answerExternal(temporal, token, () => Promise.resolve(records.shift() as never), given as never);
+      const read = () => Promise.resolve(records.shift() as never);
+      const answer = { action: 'accept', content } as const;
+      const by = { principal: 'anonymous' };
+      const input = identified(signer, token, { key: questionKey, answer, by });
+      const header = answerHeader(signer, token, input, by);
+      return answerExternal({ temporal, workflowId: token, read, mapping, signer }, answer, header);
     };
     try {
       expect(await answered({ approved: true })).toBe('accepted');
@@ -158,6 +162,71 @@ describe('questions', () => {
     } finally {
       await temporal.close();
     }
+  });
+});
+
+describe('an answer that is a signal', () => {
+  const good = { id: 'a', verdict: 'good' };
+  const bad = { id: 'a', verdict: 'bad' };
+
+  /** Signals in a history, with the keys and IDs in their headers. */
+  const signalsOf = async (token: string) => {
+    const { events } = await (await handleOf(token)).fetchHistory();
+    return events!.flatMap(({ workflowExecutionSignaledEventAttributes: signaled }) => {
+      const header = signaled?.header?.fields?.['longhaul_answer'];
+      return signaled?.signalName === 'reply'
+        ? [header && JSON.parse(Buffer.from(header.data!).toString())]
+        : [];
+    });
+  };
+  const refusalOf = (answer: Promise<unknown>) =>
+    answer.then(
+      () => undefined,
+      (error: unknown) => (error as Refused).message,
+    );
+
+  test('is sent once, and another one is refused, while no worker takes it', async () => {
+    const jobs = stack.clients.at(-1)!;
+    const token = await start('reviews', { names: ['a'] });
+    await until('it asks', token, ({ questions }) => questions.length === 1);
+    stack.odd.signal('SIGSTOP');
+    try {
+      expect(await jobs.answer(token, 'a', good)).toBe('queued');
+      expect(await jobs.answer(token, 'a', good)).toBe('queued');
+      expect(await refusalOf(jobs.answer(token, 'a', bad))).toMatch(/"a" was already answered, at /);
+      const { states, questions, answers } = (await jobs.read(token))!;
+      expect([states, questions, answers]).toEqual([
+        ['working'],
+        [],
+        [expect.objectContaining({ key: 'a', state: 'queued' })],
+      ]);
+    } finally {
+      stack.odd.signal('SIGCONT');
+    }
+    expect((await ended(token)).result).toEqual({ a: 'good' });
+    const [header, ...others] = await signalsOf(token);
+    expect([header.key, header.by, others]).toEqual(['a', { principal: 'anonymous' }, []]);
+    expect(await jobs.answer(token, 'a', good)).toBe('accepted');
+    expect(await refusalOf(jobs.answer(token, 'a', bad))).toMatch(/already answered/);
+    expect(await signalsOf(token)).toHaveLength(1);
+  });
+
+  test("signals of others, also with a header of somebody else's making, block nobody", async () => {
+    const jobs = stack.clients.at(-1)!;
+    const token = await start('reviews', { names: ['a', 'b'] });
+    await until('it asks', token, ({ questions }) => questions.length === 2);
+    const forged = {
+      ...{ key: 'a', answerId: 'x', action: 'accept', by: { principal: 'anonymous' } },
+      signature: `answer.00000000.${'0'.repeat(40)}.${'x'.repeat(32)}`,
+    };
+    const { workflowService } = await stack.parts.temporal();
+    await workflowService.signalWorkflowExecution({
+      ...{ namespace: 'default', workflowExecution: { workflowId: token }, signalName: 'reply' },
+      input: { payloads: [defaultPayloadConverter.toPayload({ id: 'b', verdict: 'bad' })] },
+      header: { fields: { longhaul_answer: defaultPayloadConverter.toPayload(forged) } },
+    });
+    expect(await jobs.answer(token, 'a', good)).toBe('queued');
+    expect((await ended(token)).result).toEqual({ a: 'good', b: 'bad' });
   });
 });
 

@@ -20,7 +20,17 @@ describe('operation_answer', () => {
     expect(result.structuredContent.answered).toMatchObject({ action: 'accept', state: 'accepted' });
     expect(await caller.settled(token)).toMatchObject({ result: { deleted: ['old.csv'] } });
     const { key } = result.structuredContent.answered;
-    await caller.refused('operation_answer', { token, key }, 'wrong_state', 'no question is open');
+    await caller.refused('operation_answer', { token, key }, 'wrong_state', 'was already answered, at ');
+    await caller.refused('operation_answer', { token }, 'wrong_state', 'no question is open');
+    await caller.refused(
+      'operation_answer',
+      { token, key: 'input-9' },
+      'wrong_state',
+      'no question is open, and "input-9" may have been answered already',
+    );
+    // A repetition after a lost response.
+    const again = await caller.get('operation_answer', { token, key, content: { confirm: true } });
+    expect(again.answered).toEqual(result.structuredContent.answered);
   });
 
   test('an answer that does not fit is refused with path, expectation, what came and the schema; the question stays', async () => {

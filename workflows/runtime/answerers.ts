@@ -2,17 +2,21 @@
  * Who answered. A signature is compared with the answer here; whether the key's holder made it is verified by a local activity, for
  * questions that not everybody may answer, and by readers of the record for all others.
  */
-import { ApplicationFailure, proxyLocalActivities } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, proxyLocalActivities } from '@temporalio/workflow';
 import {
   answerDigest,
-  answererProblem,
+  claimProblem,
   isRestricted,
   startersOf,
   type AnswerRules,
 } from '../../operations/answers.js';
-import type { AnsweredRequest } from '../../operations/record.js';
 import { parseSignature } from '../../operations/signatures.js';
-import { VERIFY_ANSWER_ACTIVITY, type AnswerProof, type ProvidedInput } from '../../operations/wire.js';
+import {
+  VERIFY_ANSWER_ACTIVITY,
+  type AnswerProof,
+  type KeptAnswer,
+  type ProvidedInput,
+} from '../../operations/wire.js';
 import { operation, partMemo } from './state.js';
 
 const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
@@ -20,7 +24,7 @@ const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
 >({ startToCloseTimeout: '10s' });
 
 /** Who answered, as far as the signature is one of this answer; else nothing. */
-export function claimOf(input: ProvidedInput): Pick<AnsweredRequest, 'by' | 'signature'> {
+export function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signature'> {
   const { answerId, answer, by, signature } = input;
   if (by === undefined || signature === undefined) return {};
   const part = partMemo();
@@ -30,25 +34,25 @@ export function claimOf(input: ProvidedInput): Pick<AnsweredRequest, 'by' | 'sig
 }
 
 /** Whether answers to a question need a valid signature. */
-export function needsSignature(rules: AnswerRules): boolean {
+export function requiresSignature(rules: AnswerRules): boolean {
   return isRestricted(rules) || operation().operatorAnswers === false;
 }
 
 /** Why an answer is refused for who gave it, before its signature is verified; undefined if it isn't. */
-export function claimProblem(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
-  if (!needsSignature(rules)) return undefined;
-  const { by } = claimOf(input);
-  const problem =
-    answererProblem(rules, by, startersOf(operation())) ??
-    (by
-      ? undefined
-      : 'expected an answer through Longhaul: operatorAnswers is off; got one without a signature');
+export function claimRefusal(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
+  const { operatorAnswers, ...starters } = operation();
+  const problem = claimProblem(rules, claimOf(input).by, { starters: startersOf(starters), operatorAnswers });
   return problem === undefined ? undefined : forbidden(problem);
 }
 
-/** @throws ApplicationFailure `forbidden` when the signature isn't valid */
+/**
+ * Verifies also while the operation is being cancelled: a cancelled local activity would end the workflow before its cleanups.
+ *
+ * @throws ApplicationFailure `forbidden` when the signature isn't valid
+ */
 export async function assertSigned(input: ProvidedInput): Promise<void> {
-  const problem = await verify({ operationId: operation().operationId, signature: input.signature! });
+  const proof = { operationId: operation().operationId, signature: input.signature! };
+  const problem = await CancellationScope.nonCancellable(() => verify(proof));
   if (problem !== null) throw forbidden(problem);
 }
 

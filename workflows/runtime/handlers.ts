@@ -1,6 +1,7 @@
 /** Query, update and signal handlers of every operation. */
 import { ApplicationFailure, log, proxyLocalActivities, setHandler } from '@temporalio/workflow';
-import { check, withDefaults, type JsonSchema } from '../../operations/schema.js';
+import { isAction, isProvidedInput, misfitOf } from '../../operations/answers.js';
+import { withDefaults, type JsonSchema } from '../../operations/schema.js';
 import {
   CANCEL_OPERATION_SIGNAL,
   OPERATION_QUERY,
@@ -9,12 +10,28 @@ import {
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
 } from '../../operations/wire.js';
-import { assertSigned, claimOf, claimProblem, needsSignature } from './answerers.js';
-import { acceptForwardedAnswer, handlePartNotices } from './parts.js';
-import { acceptedAnswerIds, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
+import { assertSigned, claimOf, claimRefusal, requiresSignature } from './answerers.js';
+import { acceptForwardedAnswer, handlePartNotices, refuseForwardedAnswer } from './parts.js';
+import {
+  acceptedAnswerIds,
+  changeState,
+  keepAnswer,
+  keepRefusedAnswer,
+  keepsOutcomes,
+  partMemo,
+  questions,
+  state,
+  withdrawQuestion,
+} from './state.js';
+
+/** Key -> end of the verification that the next answer to the question waits for. */
+const verifications = new Map<string, Promise<void>>();
+/** Answers that came as signals and are being verified. */
+const unverified = new Set<ProvidedInput>();
 
 export function registerHandlers(): void {
   handlePartNotices();
+  for (const { key, id } of state().answers ?? []) if (id !== undefined) acceptedAnswerIds.set(key, id);
   setHandler(OPERATION_QUERY, state, { description: 'The current state of the operation.' });
   setHandler(PROVIDE_INPUT_UPDATE, takeAnswer, {
     validator: (input: ProvidedInput) => {
@@ -23,58 +40,93 @@ export function registerHandlers(): void {
     },
     description: 'Answers an input request: {key, answerId, answer: {action, content}}.',
   });
-  setHandler(
-    PROVIDE_INPUT_SIGNAL,
-    (input) => {
-      const reject = (problem: Error) =>
-        log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: problem.message });
-      const problem = answerProblem(input);
-      if (problem) return reject(problem);
-      return takeAnswer(input)?.catch((error: unknown) => {
-        if (!(error instanceof ApplicationFailure)) throw error;
-        reject(error);
-      });
-    },
-    { description: 'Like the update, but needs no running worker: an answer that does not fit is ignored.' },
-  );
+  setHandler(PROVIDE_INPUT_SIGNAL, takeSignal, {
+    description: 'Like the update, but needs no running worker: an answer that does not fit is ignored.',
+  });
   setHandler(CANCEL_OPERATION_SIGNAL, cancel, { description: 'Cancels the operation; takes a reason.' });
+}
+
+function takeSignal(input: ProvidedInput): Promise<void> | undefined {
+  const problem = answerProblem(input);
+  if (problem) {
+    refuse(input, problem.message);
+    return undefined;
+  }
+  const taken = takeAnswer(input);
+  if (!taken) return undefined;
+  unverified.add(input);
+  return taken
+    .catch((error: unknown) => {
+      if (!(error instanceof ApplicationFailure)) throw error;
+      if (unverified.has(input)) refuse(input, error.message);
+    })
+    .finally(() => unverified.delete(input));
+}
+
+/** Refuses the answers that are still being verified: the run ends, and their senders know them as queued. */
+export function refuseUnverified(): void {
+  for (const input of unverified) refuse(input, 'the operation ended before the signature was verified');
+  unverified.clear();
 }
 
 /** Why this answer is rejected; undefined when it is valid, or a repetition of the accepted one. */
 function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
-  const refuse = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
+  const refusal = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
+  if (!isProvidedInput(input))
+    return refusal('invalid_answer', 'expected {key, answerId, answer: {action, content}, by, signature}');
   if (acceptedAnswerIds.get(input.key) === input.answerId) return undefined;
   if (acceptedAnswerIds.has(input.key))
-    return refuse('already_answered', `input request "${input.key}" has been answered`);
+    return refusal('already_answered', `input request "${input.key}" has been answered`);
   const question = questions.get(input.key);
-  if (!question) return refuse('unknown_key', `there is no open input request "${input.key}"`);
-  if (!['accept', 'decline', 'cancel'].includes(input.answer?.action)) {
-    return refuse(
-      'invalid_answer',
-      `action: expected accept, decline or cancel; got ${JSON.stringify(input.answer?.action)}`,
-    );
-  }
-  const refused = claimProblem(question.rules, input);
-  if (refused ?? input.answer.action !== 'accept') return refused;
-  const problems = check(question.schema, input.answer.content, 'content');
-  return problems.length ? refuse('invalid_answer', problems.join('\n')) : undefined;
+  if (!question) return refusal('unknown_key', `there is no open input request "${input.key}"`);
+  const unclaimed = claimRefusal(question.rules, input);
+  if (unclaimed) return unclaimed;
+  const misfit = misfitOf(question.schema, input.answer);
+  return misfit === undefined ? undefined : refusal('invalid_answer', misfit);
 }
 
 /** @returns undefined when it is taken at once; otherwise its signature is verified first */
 function takeAnswer(input: ProvidedInput): Promise<void> | undefined {
   if (acceptedAnswerIds.has(input.key)) return undefined;
   const question = questions.get(input.key);
-  if (question && needsSignature(question.rules)) return takeSigned(input);
+  if (question && requiresSignature(question.rules)) return takeSigned(input);
   settle(input);
   return undefined;
 }
 
-/** @throws ApplicationFailure when the answer is refused, or another one was accepted meanwhile */
-async function takeSigned(input: ProvidedInput): Promise<void> {
+/**
+ * Verifies the answers to one question one after another, in the order of the history: an earlier answer counts, also if its
+ * verification takes longer.
+ *
+ * @throws ApplicationFailure when the answer is refused, or an earlier one is accepted
+ */
+function takeSigned(input: ProvidedInput): Promise<void> {
+  const { key } = input;
+  const before = verifications.get(key);
+  const taken =
+    before && keepsOutcomes() ? before.then(() => verifyAndSettle(input)) : verifyAndSettle(input);
+  const end = taken.then(
+    () => undefined,
+    () => undefined,
+  );
+  verifications.set(key, end);
+  void end.then(() => {
+    if (verifications.get(key) === end) verifications.delete(key);
+  });
+  return taken;
+}
+
+async function verifyAndSettle(input: ProvidedInput): Promise<void> {
+  if (isAccepted(input)) return;
   await assertSigned(input);
+  if (!isAccepted(input)) settle(input);
+}
+
+/** @throws ApplicationFailure when the answer no longer fits, or another one was accepted meanwhile */
+function isAccepted(input: ProvidedInput): boolean {
   const problem = answerProblem(input);
   if (problem) throw problem;
-  if (!acceptedAnswerIds.has(input.key)) settle(input);
+  return acceptedAnswerIds.has(input.key);
 }
 
 function settle(input: ProvidedInput): void {
@@ -82,12 +134,22 @@ function settle(input: ProvidedInput): void {
   acceptedAnswerIds.set(key, answerId);
   const question = questions.get(key);
   withdrawQuestion(key);
-  keepAnswer({ key, action: answer.action, ...claimOf(input) });
+  keepAnswer({ key, id: answerId, action: answer.action, ...claimOf(input) });
   if (input.isForwarded) acceptForwardedAnswer(key);
   question?.settle(
     answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,
     input,
   );
+}
+
+/** Keeps a refused signal in the record, where its sender finds it. The sender of an update has the refusal as its result. */
+function refuse(input: ProvidedInput, reason: string): void {
+  log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: reason });
+  // Servers send no others.
+  if (!isProvidedInput(input) || !isAction(input.answer.action) || !keepsOutcomes()) return;
+  const { key, answerId: id, answer, isForwarded } = input;
+  keepRefusedAnswer({ key, id, action: answer.action, reason, ...claimOf(input) });
+  if (isForwarded && partMemo()) refuseForwardedAnswer(key, id, reason);
 }
 
 /** The content with the defaults of its question's schema. */

@@ -39,9 +39,16 @@ import {
 import { isCancelRequested, noteCancelRequest } from './cancel-request.js';
 import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
 import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
-import { registerHandlers } from './handlers.js';
+import { refuseUnverified, registerHandlers } from './handlers.js';
 import { runCleanups } from './run-cleanups.js';
-import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
+import {
+  beginPart,
+  endPart,
+  addProgressOfClosedPart,
+  notifyOfRefusals,
+  notifyParent,
+  partName,
+} from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import { startedMs } from './measure.js';
 import { traceInbound, traceOutbound } from './trace.js';
@@ -159,6 +166,8 @@ const execute: Inbound = async (input, next) => {
       holdProgress();
       await returnTurn();
     }
+    const notice = endAnswers();
+    if (notice) await notice;
     if (!isCancelRequested()) {
       endRun('completed');
       return partMemo() ? withProgress(result) : withFinalProgress(result);
@@ -171,6 +180,8 @@ const execute: Inbound = async (input, next) => {
   // A cancel request that Temporal has accepted during the cleanups is final too.
   const how = isCancelRequested() && !partMemo() ? 'canceled' : reason;
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
+  const notice = endAnswers();
+  if (notice) await notice;
   endRun(how);
   // The parent's code gets a part's failure unchanged.
   if (partMemo() && how === 'failed') throw failure;
@@ -180,6 +191,16 @@ const execute: Inbound = async (input, next) => {
       ? timedOutFailure()
       : failureWithDetails(failure);
 };
+
+/**
+ * Settles the answers that are left, and notifies a part's parent of those that were refused.
+ *
+ * @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands
+ */
+function endAnswers(): Promise<void> | undefined {
+  refuseUnverified();
+  return notifyOfRefusals();
+}
 
 /** Writes changes once for each activation: each write is an event of history. */
 const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ commands }, next) => {
@@ -313,6 +334,7 @@ function remainingExecutionMs(): number | undefined {
 }
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
+  refuseUnverified();
   saveRemainingTime();
   const createdAt = startMemo()?.createdAt ?? workflowInfo().startTime.toISOString();
   const memo = {

@@ -5,11 +5,13 @@
  */
 import {
   ApplicationFailure,
+  CancellationScope,
   ChildWorkflowFailure,
   condition,
   getExternalWorkflowHandle,
   isCancellation,
   log,
+  patched,
   proxyLocalActivities,
   setHandler,
   TemporalFailure,
@@ -31,8 +33,10 @@ import {
   changeState,
   addProgress,
   keepAnswer,
+  keepsOutcomes,
   onlyPeopleAwaited,
   questions,
+  refuseKeptAnswer,
   state,
   withdrawQuestion,
 } from './state.js';
@@ -52,10 +56,17 @@ interface Part {
 }
 
 const parts = new Map<string, Part>();
+/** Names of parts of this run that have asked. */
+const askedNames = new Set<string>();
+/** Patch: a part doesn't get the name of an earlier one that has asked. */
+const UNIQUE_NAMES = 'part-names';
 /** Parts in the list of children, in the order of their start. */
 const listed: ChildRecord[] = [];
 
-/** Name of a new part: its workflow ID without this workflow's ID as prefix, else its type with a number. */
+/**
+ * Name of a new part: its workflow ID without this workflow's ID as prefix, else its type with a number. A workflow ID may be used
+ * again, but keys of questions begin with the name and are used once.
+ */
 export function partName(workflowId: string, workflowType: string): string {
   const partCount = (state().partCount ?? 0) + 1;
   state().partCount = partCount;
@@ -64,7 +75,13 @@ export function partName(workflowId: string, workflowType: string): string {
     ? workflowId.slice(own.length).replace(/^[^\p{L}\p{N}]+/u, '')
     : workflowId;
   const isTaken = [...parts.values()].some(({ record }) => record.name === rest);
-  return rest === '' || isTaken || UUID.test(rest) ? `${workflowType}-${partCount}` : rest;
+  const isUnusable = rest === '' || isTaken || UUID.test(rest) || (hasAsked(rest) && patched(UNIQUE_NAMES));
+  return isUnusable ? `${workflowType}-${partCount}` : rest;
+}
+
+/** Whether a part of this name has asked, in this run or, as far as the answers are kept, in an earlier one. */
+function hasAsked(name: string): boolean {
+  return askedNames.has(name) || state().answers?.some(({ key }) => key.startsWith(`${name}/`)) === true;
 }
 
 /** Counts a part as work and lists it, until {@link endPart}. */
@@ -146,6 +163,7 @@ function takeNotice(notice: PartNotice): void {
   for (const [key, request] of open) {
     if (part.keys.includes(keyOf(key))) continue;
     asked[keyOf(key)] = request;
+    askedNames.add(record.name);
     questions.set(keyOf(key), {
       schema: request.schema,
       rules: request,
@@ -153,6 +171,8 @@ function takeNotice(notice: PartNotice): void {
     });
   }
   part.keys = keys;
+  for (const { key, answerId, reason } of notice.refused ?? [])
+    refuseKeptAnswer(keyOf(key), answerId, reason);
   for (const { key, at, ...answer } of notice.defaults ?? []) {
     const isKept = state().answers?.some((kept) => kept.key === keyOf(key));
     if (!isKept) keepAnswer({ ...answer, key: keyOf(key) }, at);
@@ -170,12 +190,17 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
     await getExternalWorkflowHandle(part.workflowId).signal(PROVIDE_INPUT_SIGNAL, input);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    log.warn('a child workflow ended before it got an answer', { part: part.record.name, key: input.key });
+    const { name } = part.record;
+    log.warn('a child workflow ended before it got an answer', { part: name, key: input.key });
+    if (keepsOutcomes())
+      refuseKeptAnswer(`${name}/${input.key}`, input.answerId, `${name} ended before it got the answer`);
   }
 }
 
 /** The state that was last sent to this part's parent. */
-let sent: Omit<PartNotice, 'workflowId'> = { inputRequests: {}, onlyPeopleAwaited: false };
+let sent: Omit<PartNotice, 'workflowId' | 'refused'> = { inputRequests: {}, onlyPeopleAwaited: false };
+/** Refusals that this part's parent doesn't know yet. */
+let refused: NonNullable<PartNotice['refused']> = [];
 
 function current(): typeof sent {
   const defaults = state().answers?.filter(({ isDefault }) => isDefault) ?? [];
@@ -202,10 +227,20 @@ export function acceptForwardedAnswer(key: string): void {
   sent = { inputRequests, onlyPeopleAwaited: false };
 }
 
+/** The parent has counted a forwarded answer, which this part refuses: its question is no longer open. */
+export function refuseForwardedAnswer(key: string, answerId: string, reason: string): void {
+  refused.push({ key, answerId, reason });
+}
+
+/** Notifies this part's parent of refusals before the part ends. @returns undefined if there are no new ones */
+export function notifyOfRefusals(): Promise<void> | undefined {
+  return refused.length > 0 ? CancellationScope.nonCancellable(notify) : undefined;
+}
+
 /** Notifies this part's parent of changes, until the scope is cancelled. */
 export async function notifyParent(): Promise<void> {
   for (;;) {
-    await condition(() => !isSent());
+    await condition(() => !isSent() || refused.length > 0);
     await notify();
   }
 }
@@ -213,8 +248,10 @@ export async function notifyParent(): Promise<void> {
 async function notify(): Promise<void> {
   sent = current();
   const { parent, workflowId } = workflowInfo();
+  const notice = { workflowId, ...sent, ...(refused.length > 0 ? { refused } : {}) };
+  refused = [];
   try {
-    await getExternalWorkflowHandle(parent!.workflowId).signal(PART_NOTICE_SIGNAL, { workflowId, ...sent });
+    await getExternalWorkflowHandle(parent!.workflowId).signal(PART_NOTICE_SIGNAL, notice);
   } catch (error) {
     // A parent that has ended needs no notice.
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;

@@ -2,11 +2,16 @@
  * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
  * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
-import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
+import {
+  defaultPayloadConverter,
+  patched,
+  workflowInfo,
+  type ConcludeActivationInput,
+} from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { defined } from '../../operations/defined.js';
-import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
+import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS, type Answer, type Progress } from '../../operations/record.js';
 import type { AnswerRules } from '../../operations/answers.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
@@ -19,6 +24,7 @@ import {
   STATE_MEMO_LIMIT_BYTES,
   STORED_METADATA,
   tokenOf,
+  type KeptAnswer,
   type LargeState,
   type StartMemo,
   type PartMemo,
@@ -28,6 +34,12 @@ import {
 import { measureClosed, measureFirstProgress } from './measure.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+
+/** Patch: the record keeps refused answers, and answers to one question wait for each other. */
+const ANSWER_OUTCOMES = 'answer-outcomes';
+
+/** Maximum length of the reason of a refused answer, in characters. */
+const LONGEST_REASON = 300;
 
 /** A question that waits for its answer. */
 interface OpenQuestion {
@@ -134,9 +146,28 @@ export function withdrawQuestion(key: string): void {
 }
 
 /** Adds to the list of answered input requests. */
-export function keepAnswer(answer: Omit<AnsweredRequest, 'at'>, at = new Date().toISOString()): void {
+export function keepAnswer(answer: Omit<KeptAnswer, 'at'>, at = new Date().toISOString()): void {
   const answers = [...(state().answers ?? []), { ...answer, at }];
   changeState({ answers: answers.slice(-KEPT_ANSWERS) });
+}
+
+/** Adds to the list of refused answers, which is apart: refusals don't displace answers that count. */
+export function keepRefusedAnswer({ reason = '', ...answer }: Omit<KeptAnswer, 'at'>): void {
+  const others = (state().refusedAnswers ?? []).filter(
+    ({ key, id }) => key !== answer.key || id !== answer.id,
+  );
+  const line = reason.split('\n', 1)[0]!.slice(0, LONGEST_REASON);
+  const refused = { ...answer, reason: line, at: new Date().toISOString() };
+  changeState({ refusedAnswers: [...others, refused].slice(-KEPT_REFUSED_ANSWERS) });
+}
+
+/** Moves an answer to the refused ones: the part that asked has not taken it. */
+export function refuseKeptAnswer(key: string, id: string, reason: string): void {
+  const answers = state().answers ?? [];
+  const kept = answers.find((answer) => answer.key === key && answer.id === id);
+  if (!kept) return;
+  changeState({ answers: answers.filter((answer) => answer !== kept) });
+  keepRefusedAnswer({ ...kept, reason });
 }
 
 /** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
@@ -228,6 +259,11 @@ export function endRun(how: Ending): void {
 
 export function hasEnded(): boolean {
   return ending !== undefined;
+}
+
+/** Whether the run keeps the outcomes of answers: runs of earlier releases do not, and after its end nothing is written. */
+export function keepsOutcomes(): boolean {
+  return !hasEnded() && patched(ANSWER_OUTCOMES);
 }
 
 /** State that the run that continues this one begins with. */

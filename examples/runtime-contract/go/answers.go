@@ -80,7 +80,7 @@ func (o *operation) take(ctx workflow.Context, given providedInput) error {
 	o.answerIDs[given.Key] = given.AnswerID
 	o.withdraw(ctx, given.Key)
 	o.keepAnswer(ctx, answeredRequest{
-		Key: given.Key, Action: given.Answer.Action, By: given.By, Signature: given.Signature,
+		Key: given.Key, ID: given.AnswerID, Action: given.Answer.Action, By: given.By, Signature: given.Signature,
 	})
 	answer := given.Answer
 	if answer.Action == "accept" {

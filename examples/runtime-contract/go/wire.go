@@ -35,6 +35,7 @@ type inputRequest struct {
 
 type answeredRequest struct {
 	Key       string         `json:"key"`
+	ID        string         `json:"id,omitempty"`
 	Action    string         `json:"action"`
 	IsDefault bool           `json:"isDefault,omitempty"`
 	By        map[string]any `json:"by,omitempty"`

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
+import type { AnswerReceipt } from '../../../engine/index.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
@@ -32,7 +33,7 @@ export const operationAnswer = defineOperationTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input,
   output: startedSchema.extend({
-    answered: z.object({ key: z.string(), action: z.string(), state: z.string() }),
+    answered: z.object({ key: z.string(), action: z.string(), state: z.string(), id: z.string() }),
   }),
   async run(engine, _context, { token, key: givenKey, action, content }) {
     if (action !== 'accept' && content !== undefined)
@@ -40,39 +41,36 @@ export const operationAnswer = defineOperationTool({
     const before = await engine.read(token);
     const key = keyOf(before, givenKey);
     const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
-    let state: 'accepted' | 'queued';
+    let receipt: AnswerReceipt;
     try {
-      state = await engine.answer(token, key, answer);
+      receipt = await engine.answer(token, key, answer);
     } catch (error) {
+      if (isKind(error, 'wrong_state')) throw notOpen(error, before, key);
       throw isKind(error, 'invalid_answer') ? invalidAnswer(error, before, key) : error;
     }
     const record = await engine.read(token);
     const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done =
-      state === 'accepted'
+      receipt.state === 'accepted'
         ? `Answered ${key}: ${action}.`
-        : `Answer to ${key} (${action}) is queued until a worker is available; don't send it again.`;
+        : `Answer to ${key} (${action}) is queued until a worker is available.`;
     return {
-      output: { ...envelope.output, token, answered: { key, action, state } },
+      output: { ...envelope.output, token, answered: { key, action, ...receipt } },
       text: [done, '', envelope.text].join('\n'),
     };
   },
 });
 
-/** @throws LonghaulError `wrong_state` if no question, or not this one, is open; `invalid_arguments` if the key is missing */
+/**
+ * Key of the question that is answered.
+ *
+ * @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing
+ */
 function keyOf(record: OperationRecord, given: string | undefined): string {
+  if (given !== undefined) return given;
   const open = Object.keys(record.inputRequests);
-  if (given !== undefined && open.includes(given)) return given;
   if (open.length === 0)
-    throw new LonghaulError(
-      'wrong_state',
-      `the operation is ${plainStatus(record)}: no question is open${given === undefined ? '' : `, and ${JSON.stringify(given)} may have been answered already`}`,
-    );
-  if (given !== undefined)
-    throw new LonghaulError(
-      'wrong_state',
-      `the question ${JSON.stringify(given)} is not open: it was already answered, or never asked; open: ${open.join(', ')}`,
-    );
+    throw new LonghaulError('wrong_state', `the operation is ${plainStatus(record)}: no question is open`);
   if (open.length > 1)
     refuse(
       `arguments.key: expected one of ${open.join(', ')}, since several questions are open; got nothing`,
@@ -80,9 +78,24 @@ function keyOf(record: OperationRecord, given: string | undefined): string {
   return open[0]!;
 }
 
+/** The error about a key that no open question has; for one that was answered, the engine's, which has the answerer. */
+function notOpen(error: LonghaulError, record: OperationRecord, key: string): LonghaulError {
+  const open = Object.keys(record.inputRequests);
+  if (open.includes(key) || record.answers?.some((answered) => answered.key === key)) return error;
+  const named = JSON.stringify(key);
+  return new LonghaulError(
+    'wrong_state',
+    open.length > 0
+      ? `the question ${named} is not open: it was already answered, or never asked; open: ${open.join(', ')}`
+      : `the operation is ${plainStatus(record)}: no question is open, and ${named} may have been answered already`,
+  );
+}
+
 /** The error together with the question and its schema. */
 function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
-  const { message: question, schema } = inputRequests[key]!;
+  const { [key]: asked } = inputRequests;
+  if (!asked) return new LonghaulError('invalid_answer', message);
+  const { message: question, schema } = asked;
   return new LonghaulError(
     'invalid_answer',
     [

@@ -47,7 +47,10 @@ const output = envelopeSchema.extend({
     .array(
       z.object({
         key: z.string(),
+        id: z.string().optional(),
         action: z.string(),
+        state: z.string().describe('applied, refused, or queued until there is a worker.'),
+        reason: z.string().optional(),
         is_default: z.literal(true).optional().describe('No answer came in time.'),
         by: z.looseObject({}).optional().describe('{principal, roles}, or {operator: true}.'),
         at: z.string(),

@@ -2,6 +2,7 @@
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { CallerEngine } from '../../auth/caller-engine.js';
 import { LonghaulError } from '../../../operations/errors.js';
+import { ANSWERS_META_KEY, type AnswerOutcome } from '../../../operations/meta-keys.js';
 import type { Tool } from '../../../operations/tool.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { missingTasksCapability, renderCreated, renderDetailed, renderError } from './render.js';
@@ -44,8 +45,8 @@ export function registerTasks(server: Server, engine: CallerEngine): void {
         'params.inputResponses: expected an object of key -> answer; got nothing',
       );
     }
-    await answerAll(engine, taskId, mcpReq.inputResponses);
-    return {};
+    const outcomes = await answerAll(engine, taskId, mcpReq.inputResponses);
+    return outcomes.length > 0 ? { _meta: { [ANSWERS_META_KEY]: outcomes } } : {};
   });
   tasksMethod('tasks/cancel', async (taskId) => {
     await engine.cancel(taskId);
@@ -76,18 +77,19 @@ async function asTasksResult(
 }
 
 /**
- * Hands over each answer. Keys without an open question are ignored (specs: ext-tasks, "Task Update Requests"); invalid
+ * Hands over each answer. Keys that no question has had are ignored (specs: ext-tasks, "Task Update Requests"); invalid
  * answers are reported after the others have been handed over.
  */
 async function answerAll(
   engine: CallerEngine,
   token: string,
   responses: Record<string, unknown>,
-): Promise<void> {
-  const record = await engine.read(token);
+): Promise<AnswerOutcome[]> {
+  const { inputRequests, answers = [] } = await engine.read(token);
+  const outcomes: AnswerOutcome[] = [];
   const problems: string[] = [];
   for (const [key, response] of Object.entries(responses)) {
-    if (!(key in record.inputRequests)) continue;
+    if (!(key in inputRequests) && !answers.some((answered) => answered.key === key)) continue;
     const answer = elicitResult.safeParse(response);
     if (!answer.success) {
       problems.push(
@@ -96,12 +98,16 @@ async function answerAll(
       continue;
     }
     try {
-      await engine.answer(token, key, answer.data);
+      const { id, state } = await engine.answer(token, key, answer.data);
+      outcomes.push({ key, id, state: state === 'accepted' ? 'applied' : state });
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
       if (error.kind === 'invalid_answer') problems.push(`inputResponses.${key}: ${error.message}`);
-      else if (error.kind !== 'wrong_state') throw error;
+      // An answer that comes too late is acknowledged too.
+      else if (error.kind === 'wrong_state') outcomes.push({ key, state: 'refused', reason: error.message });
+      else throw error;
     }
   }
   if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
+  return outcomes;
 }

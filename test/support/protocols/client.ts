@@ -33,8 +33,8 @@ export interface Reading {
   share?: number;
   /** Open questions. */
   questions: Question[];
-  /** Answered questions, oldest first. */
-  answers?: { key: string; action: string }[];
+  /** Answers, oldest first. Of those to one key, at most one isn't refused. */
+  answers?: { key: string; action: string; state: 'applied' | 'refused' | 'queued' }[];
   /** ISO 8601. */
   updatedAt?: string;
   /** Structured content of the result of completed work. */

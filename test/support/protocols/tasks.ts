@@ -3,6 +3,7 @@ import { TASKS_AND_FORMS } from '../mcp.js';
 import {
   elicitResultOf,
   failedStates,
+  Refused,
   undefinedIfGone,
   type ProtocolClient,
   type Reading,
@@ -23,11 +24,13 @@ export function tasksClient(url: string): ProtocolClient {
       return result.taskId;
     },
     read,
-    /** Keys without an open question are ignored (specs: ext-tasks, "Task Update Requests"). */
+    /** Every answer is acknowledged (specs: ext-tasks, "Task Update Requests"); `_meta` has the outcome. */
     async answer(taskId, key, given, signal) {
       const inputResponses = { [key]: elicitResultOf(given) };
-      await request(rpc, 'tasks/update', { taskId, inputResponses }, signal);
-      return undefined;
+      const { _meta } = await request(rpc, 'tasks/update', { taskId, inputResponses }, signal);
+      const [outcome] = _meta?.['longhaul/answers'] ?? [];
+      if (outcome?.state === 'refused') throw new Refused('wrong_state', undefined, outcome.reason);
+      return outcome && (outcome.state === 'applied' ? 'accepted' : outcome.state);
     },
     async cancel(taskId, signal) {
       await request(rpc, 'tasks/cancel', { taskId }, signal);

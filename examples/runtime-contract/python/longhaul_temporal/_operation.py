@@ -178,7 +178,7 @@ class Operation:
         self._answer_ids[key] = given["answerId"]
         claim = {name: given[name] for name in ("by", "signature") if name in given}
         self.withdraw(key)
-        self.keep_answer(key=key, action=answer["action"], **claim)
+        self.keep_answer(key=key, id=given["answerId"], action=answer["action"], **claim)
         if answer["action"] == "accept":
             answer = {**answer, "content": with_defaults(question.schema, answer["content"])}
         question.answer = answer

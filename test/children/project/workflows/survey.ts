@@ -21,8 +21,8 @@ const { walk } = proxyActivities<typeof activities>({
 });
 const local = proxyLocalActivities<typeof activities>({ startToCloseTimeout: '1m' });
 
-export async function survey({ parts, keepFailed }: Input): Promise<ToolOutput<typeof tool>> {
-  const work = parts.map(async (part) => {
+export async function survey({ parts, keepFailed, inTurn }: Input): Promise<ToolOutput<typeof tool>> {
+  const run = async (part: Part) => {
     try {
       return await executeChild(survey_part, {
         workflowId: `${workflowInfo().workflowId}.${part.name}`,
@@ -32,8 +32,11 @@ export async function survey({ parts, keepFailed }: Input): Promise<ToolOutput<t
       if (!keepFailed || !(failure instanceof ChildWorkflowFailure)) throw failure;
       return `failed: ${failure.cause?.message}`;
     }
-  });
-  return { done: await Promise.all(work) };
+  };
+  if (!inTurn) return { done: await Promise.all(parts.map(run)) };
+  const done: string[] = [];
+  for (const part of parts) done.push(await run(part));
+  return { done };
 }
 
 export async function survey_part(part: Part): Promise<string> {
@@ -46,6 +49,14 @@ export async function survey_part(part: Part): Promise<string> {
   if (part.asks) {
     const answer = await requestInput(confirm, `Is ${part.name} sure?`);
     return `${part.name}: ${answer.action === 'accept' ? answer.content.sure : 'declined'}`;
+  }
+  if (part.asksForSeconds !== undefined) {
+    const answer = await requestInput(confirm, `Is ${part.name} sure?`, {
+      timeoutSeconds: part.asksForSeconds,
+      default: { sure: false },
+    });
+    const isSure = answer.action === 'accept' && answer.content.sure;
+    return `${await walk(part.name, part.gate)}, ${isSure ? 'sure' : 'not sure'}`;
   }
   partial({ name: part.name });
   return part.local ? local.jot(part.name) : walk(part.name, part.gate);

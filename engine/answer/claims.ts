@@ -1,0 +1,85 @@
+/** Who answers: answers are signed as they are sent, and verified as they are read. */
+import { answerDigest, answerHeaderDigest } from '../../operations/answers.js';
+import type { Answer, AnsweredRequest, Answerer } from '../../operations/record.js';
+import { parseSignature } from '../../operations/signatures.js';
+import { ANONYMOUS, type AnswerHeader, type KeptAnswer, type ProvidedInput } from '../../operations/wire.js';
+import type { Signer } from '../../platform/signer.js';
+
+/** An answer of a caller, before it has an ID. */
+export interface GivenAnswer {
+  key: string;
+  answer: Answer;
+  by: { principal: string; roles?: string[] };
+  /** The answerer's own ID for the answer. Default: the answer itself names it. */
+  idempotencyKey?: string | undefined;
+}
+
+/** An answer with its ID, for an operation whose workflow has this ID. */
+export function identified(
+  signer: Signer,
+  workflowId: string,
+  { key, answer, by: { principal }, idempotencyKey }: GivenAnswer,
+): ProvidedInput {
+  return { key, answerId: signer.answerId(workflowId, key, [{ principal }, answer, idempotencyKey]), answer };
+}
+
+/** Signs an answer. Callers without authentication have no name to sign for, unless only signed answers are accepted. */
+export function signed(
+  signer: Signer,
+  workflowId: string,
+  input: ProvidedInput,
+  { by, areAllSigned }: { by: GivenAnswer['by']; areAllSigned: boolean },
+): ProvidedInput {
+  if (by.principal === ANONYMOUS && !areAllSigned) return input;
+  return { ...input, by, signature: signer.sign('answer', workflowId, answerDigest({ ...input, by })) };
+}
+
+/** Header of the signal that answers an external workflow. */
+export function answerHeader(
+  signer: Signer,
+  workflowId: string,
+  { key, answerId, answer: { action } }: ProvidedInput,
+  by: GivenAnswer['by'],
+): AnswerHeader {
+  const fields = { key, answerId, action, by };
+  return { ...fields, signature: signer.sign('answer', workflowId, answerHeaderDigest(fields)) };
+}
+
+/** Who gave an answer, if the signature is valid. */
+export function claimantOf(
+  signer: Signer,
+  workflowId: string,
+  given: ProvidedInput | AnswerHeader,
+): Answerer | undefined {
+  const { by, signature } = given;
+  if (by === undefined) return undefined;
+  const digest = 'answer' in given ? answerDigest({ ...given, by }) : answerHeaderDigest(given);
+  const isOfThis = parseSignature(signature)?.digest === digest;
+  return isOfThis && signer.problemOf(['answer'], workflowId, signature) === undefined ? by : undefined;
+}
+
+/**
+ * The answerer as a record shows it. Callers without authentication have no name; unsigned answers to a named caller's operation are an
+ * operator's.
+ *
+ * @param starter principal of the operation
+ * @param claimant by a valid signature
+ */
+export function answererOf(starter: string, claimant: Answerer | undefined): Pick<AnsweredRequest, 'by'> {
+  if (claimant) return 'principal' in claimant && claimant.principal === ANONYMOUS ? {} : { by: claimant };
+  return starter === ANONYMOUS ? {} : { by: { operator: true } };
+}
+
+/** Answers in a state memo, with answerers that were verified. */
+export function verifiedAnswers(
+  signer: Signer,
+  workflowId: string,
+  starter: string,
+  answers: (KeptAnswer & Pick<AnsweredRequest, 'state'>)[],
+): AnsweredRequest[] {
+  return answers.map(({ by, signature, ...answer }) => {
+    if (answer.isDefault) return answer;
+    const isSigned = by && signer.problemOf(['answer'], workflowId, signature) === undefined;
+    return { ...answer, ...answererOf(starter, isSigned ? by : undefined) };
+  });
+}

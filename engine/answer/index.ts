@@ -1,0 +1,237 @@
+/**
+ * Answers to input requests. An answer is sent as an update, which says at once whether it counts. If no worker takes that in time, a
+ * signal follows with the same ID, which stays in the history until there is a worker. The order of the history decides between
+ * signals, so the sender of a later one learns at once that it doesn't count.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { answererProblem, misfitOf, startersOf } from '../../operations/answers.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
+import {
+  isTerminal,
+  type AnsweredRequest,
+  type InputRequest,
+  type OperationRecord,
+} from '../../operations/record.js';
+import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../../operations/wire.js';
+import type { TemporalClient } from '../temporal.js';
+import type { GivenAnswer } from './claims.js';
+import { sentAnswers } from './sent.js';
+
+/** Interval between looks for a signal in the history, in milliseconds. */
+const LOOK_MS = 200;
+/** Time for a signal to come into the history once the workflow task that it waits for has timed out, in milliseconds. */
+const LATE_MS = 1_000;
+/** Temporal's default time-out of a workflow task, in seconds. */
+const DEFAULT_TASK_TIMEOUT_SECONDS = 10;
+
+/** `accepted`: the operation has the answer. `queued`: it is first in the history, and a worker will take it. */
+export type AnswerState = 'accepted' | 'queued';
+
+/** An answer that was taken, or will be. */
+export interface AnswerReceipt {
+  /** As in the record's `answers`. */
+  id: string;
+  state: AnswerState;
+}
+
+/** The operation that is answered. */
+export interface Answered {
+  temporal: TemporalClient;
+  workflowId: string;
+  /** Reads the operation, and checks its principal. */
+  read: () => Promise<OperationRecord>;
+  /** Whether a worker that isn't Longhaul's has to read the answer. */
+  isExternal: boolean;
+}
+
+/**
+ * Answers an input request.
+ *
+ * @param record of the operation, as of now
+ * @param input with its ID and signature
+ * @throws LonghaulError `wrong_state` if the question isn't open, or another answer counts; `forbidden`, `invalid_answer`,
+ *   `too_large`, `not_found`; `unavailable`: the same answer can be sent again
+ */
+export async function answerOperation(
+  operation: Answered,
+  record: OperationRecord,
+  input: ProvidedInput,
+  by: GivenAnswer['by'],
+): Promise<AnswerState> {
+  const known = await outcomeIn(operation, record, input);
+  if (known) return known;
+  if (isTerminal(record.status)) throw closedError(record);
+  const asked = record.inputRequests[input.key];
+  if (!asked) throw notOpen(input.key);
+  const refusal = answererProblem(asked, by, startersOf(record));
+  if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
+  const misfit = misfitOf(asked.schema, input.answer);
+  if (misfit !== undefined) throw new LonghaulError('invalid_answer', misfit);
+  const refusedBefore = refusedIn(record, input);
+  return (await update(operation, input)) ?? signal(operation, input, { asked, refusedBefore });
+}
+
+/** @returns undefined if no worker takes the update in time */
+async function update(operation: Answered, input: ProvidedInput): Promise<AnswerState | undefined> {
+  const { temporal, workflowId, isExternal, read } = operation;
+  const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
+  try {
+    await call((client) =>
+      client.workflow
+        .getHandle(workflowId)
+        .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
+    );
+    return 'accepted';
+  } catch (error) {
+    if (isKind(error, 'unavailable')) return undefined;
+    const now = await read();
+    const known = await outcomeIn(operation, now, input);
+    if (known) return known;
+    if (isTerminal(now.status)) throw closedError(now);
+    throw error instanceof WorkflowUpdateFailedError ? rejectionError(error) : error;
+  }
+}
+
+/**
+ * Sends the signal, and waits until the history shows what becomes of it.
+ *
+ * @param refusedBefore refusal of the same answer, if it was sent before
+ */
+async function signal(
+  operation: Answered,
+  input: ProvidedInput,
+  { asked, refusedBefore }: { asked: InputRequest; refusedBefore: AnsweredRequest | undefined },
+): Promise<AnswerState> {
+  const { temporal, workflowId, isExternal, read } = operation;
+  const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
+  try {
+    await call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input));
+  } catch (error) {
+    if (!isKind(error, 'not_found')) throw error;
+  }
+  const shown = await eventuallyShown(temporal, workflowId, async () => {
+    const now = await read();
+    const state = await outcomeIn(operation, now, input);
+    if (state) return state;
+    const refused = refusedIn(now, input);
+    if (refused && refused.at !== refusedBefore?.at)
+      throw new LonghaulError('wrong_state', `the answer was refused: ${refused.reason ?? ''}`);
+    if (isTerminal(now.status)) throw closedError(now);
+    return undefined;
+  });
+  if (shown) return shown;
+  // Workers of earlier releases and of other languages keep no IDs, and a paused workflow has no task.
+  if (await isFirst(operation, undefined, input, asked)) return 'queued';
+  throw notYetShown();
+}
+
+/**
+ * Repeats a look until it shows something. While a worker that has stopped holds the workflow's task, Temporal buffers signals, for the
+ * task's time-out at most.
+ *
+ * @throws LonghaulError `not_found`, `unavailable`
+ */
+export async function eventuallyShown<T>(
+  temporal: TemporalClient,
+  workflowId: string,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const first = await look();
+  if (first !== undefined) return first;
+  const { raw } = await temporal.describe(workflowId);
+  const { seconds = DEFAULT_TASK_TIMEOUT_SECONDS } = raw.executionConfig?.defaultWorkflowTaskTimeout ?? {};
+  const untilMs = performance.now() + Number(seconds) * 1000 + LATE_MS;
+  while (performance.now() < untilMs) {
+    await delay(LOOK_MS);
+    const shown = await look();
+    if (shown !== undefined) return shown;
+  }
+  return undefined;
+}
+
+/**
+ * The outcome of an answer by the record.
+ *
+ * @returns undefined if no answer to its question counts so far
+ * @throws LonghaulError `wrong_state` with the answerer, if another one counts
+ */
+async function outcomeIn(
+  operation: Answered,
+  { answers = [], runId }: OperationRecord,
+  input: ProvidedInput,
+): Promise<AnswerState | undefined> {
+  const counted = answers.filter(({ key, state }) => key === input.key && state !== 'refused');
+  const own = counted.find(({ id }) => id === input.answerId);
+  if (own) return own.state === 'applied' ? 'accepted' : 'queued';
+  const [other] = counted;
+  if (!other) return undefined;
+  const isUnnamed = other.id === undefined && !other.isDefault;
+  if (isUnnamed && (await isFirst(operation, runId, input))) return 'accepted';
+  throw answeredError(other);
+}
+
+function refusedIn({ answers }: OperationRecord, input: ProvidedInput): AnsweredRequest | undefined {
+  return answers?.findLast(
+    ({ key, id, state }) => key === input.key && id === input.answerId && state === 'refused',
+  );
+}
+
+/**
+ * Whether an answer is the first to its question in the history.
+ *
+ * @param runId Default: the current run
+ * @param asked the question; answers that don't fit it don't count. Default: all count
+ */
+async function isFirst(
+  { temporal, workflowId }: Answered,
+  runId: string | undefined,
+  { key, answerId }: ProvidedInput,
+  asked?: InputRequest,
+): Promise<boolean> {
+  const sent = await sentAnswers(temporal, { workflowId, ...(runId === undefined ? {} : { runId }) });
+  const first = sent.find(
+    ({ given }) =>
+      given.key === key &&
+      (!asked || !('answer' in given) || misfitOf(asked.schema, given.answer) === undefined),
+  );
+  return first?.given.answerId === answerId;
+}
+
+export function closedError({ status }: OperationRecord): LonghaulError {
+  return new LonghaulError('wrong_state', `the operation is ${status}`);
+}
+
+export function notOpen(key: string): LonghaulError {
+  return new LonghaulError('wrong_state', `there is no open input request "${key}"`);
+}
+
+export function notYetShown(): LonghaulError {
+  return new LonghaulError(
+    'unavailable',
+    'no worker took the answer, and Temporal has not written it into the history yet; send the same answer again',
+  );
+}
+
+/** The question has been answered, and by whom. */
+export function answeredError({
+  key,
+  by,
+  isDefault,
+  at,
+}: Pick<AnsweredRequest, 'key' | 'by' | 'isDefault' | 'at'>): LonghaulError {
+  const answerer = !by ? '' : 'principal' in by ? ` by ${by.principal}` : ' by an operator';
+  const how = isDefault ? ' with its default, since nobody answered in time' : answerer;
+  return new LonghaulError(
+    'wrong_state',
+    `the question ${JSON.stringify(key)} was already answered${how}, at ${at}`,
+  );
+}
+
+function rejectionError({ cause }: WorkflowUpdateFailedError): LonghaulError {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  const message = cause?.message ?? 'the answer was refused';
+  const isKnown = type === 'invalid_answer' || type === 'forbidden';
+  return new LonghaulError(isKnown ? type : 'wrong_state', message);
+}

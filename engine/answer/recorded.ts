@@ -1,0 +1,113 @@
+/**
+ * Answers of an operation as its record has them: those in the state memo, and those in the history that no worker has taken yet, so
+ * that nobody is asked for an answer that was given.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { claimProblem, misfitOf, startersOf } from '../../operations/answers.js';
+import { KEPT_REFUSED_ANSWERS, type AnsweredRequest, type Answerer } from '../../operations/record.js';
+import type { StartMemo, StateMemo } from '../../operations/wire.js';
+import type { Signer } from '../../platform/signer.js';
+import { isOpen } from '../description.js';
+import type { TemporalClient } from '../temporal.js';
+import { answererOf, claimantOf, verifiedAnswers } from './claims.js';
+import { sentAnswers, type SentAnswer } from './sent.js';
+
+interface Operation {
+  signer: Signer;
+  workflowId: string;
+  start: Pick<StartMemo, 'principal' | 'changedBy' | 'operatorAnswers'>;
+  state: StateMemo;
+}
+
+/**
+ * The answers of a described operation, oldest first.
+ *
+ * @throws LonghaulError `not_found`, `unavailable`
+ */
+export async function recordedAnswers(
+  temporal: TemporalClient,
+  signer: Signer,
+  description: WorkflowExecutionDescription,
+  { start, state }: Pick<Operation, 'start' | 'state'>,
+): Promise<AnsweredRequest[]> {
+  const { workflowId } = description;
+  const untaken = await untakenAnswers(temporal, description, state);
+  const sent = outcomesOf(untaken, { signer, workflowId, start, state });
+  const isSent = ({ key, id }: { key: string; id?: string }) =>
+    sent.some((other) => other.key === key && other.id === id);
+  const verified = verifiedAnswers(signer, workflowId, start.principal, [
+    ...(state.answers ?? []).map((answer) => ({ ...answer, state: 'applied' as const })),
+    ...(state.refusedAnswers ?? [])
+      .filter((answer) => !isSent(answer))
+      .map((answer) => ({ ...answer, state: 'refused' as const })),
+  ]);
+  const all = [...verified, ...(isOpen(description) ? sent : sent.map(cutOff))];
+  const refused = all.filter((answer) => answer.state === 'refused').slice(-KEPT_REFUSED_ANSWERS);
+  return all
+    .filter((answer) => answer.state !== 'refused' || refused.includes(answer))
+    .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+}
+
+/** Answers that no completed workflow task was given, as of the description. */
+async function untakenAnswers(
+  temporal: TemporalClient,
+  { workflowId, runId, historyLength, status, raw }: WorkflowExecutionDescription,
+  { inputRequests = {} }: StateMemo,
+): Promise<SentAnswer[]> {
+  const isWaiting = raw.pendingWorkflowTask || status.name === 'PAUSED';
+  const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
+  if (Object.keys(inputRequests).length === 0 || (!isWaiting && !wasCutOff)) return [];
+  const range = { lastEventId: historyLength, onlyUntaken: true };
+  const sent = await sentAnswers(temporal, { workflowId, runId }, range);
+  return sent.filter(({ isTaken }) => !isTaken);
+}
+
+/** Outcomes that answers will have, by the rules of the workflow: it takes them in this order, and the first that fits counts. */
+function outcomesOf(sent: SentAnswer[], { signer, workflowId, start, state }: Operation): AnsweredRequest[] {
+  const { principal: starter, operatorAnswers } = start;
+  const taken = new Map((state.answers ?? []).map(({ key, id }) => [key, id]));
+  const outcomes: AnsweredRequest[] = [];
+  for (const { given, at } of sent) {
+    const { key, answerId: id } = given;
+    // Sent twice.
+    if (taken.has(key) && taken.get(key) === id) continue;
+    const claimant = claimantOf(signer, workflowId, given);
+    // Anyone who can signal an external workflow can write the header too.
+    if (!('answer' in given) && !claimant) continue;
+    const reason = taken.has(key)
+      ? `input request "${key}" has been answered`
+      : refusalOf(given, claimant, { state, starters: startersOf(start), operatorAnswers });
+    const { action } = 'answer' in given ? given.answer : given;
+    const outcome =
+      reason === undefined ? { state: 'queued' as const } : { state: 'refused' as const, reason };
+    outcomes.push({ key, id, action, ...outcome, ...answererOf(starter, claimant), at });
+    if (reason === undefined) taken.set(key, id);
+  }
+  return outcomes.filter(
+    (one) => one.state === 'queued' || !outcomes.some(({ id, state }) => id === one.id && state === 'queued'),
+  );
+}
+
+function refusalOf(
+  given: SentAnswer['given'],
+  claimant: Answerer | undefined,
+  {
+    state,
+    starters,
+    operatorAnswers,
+  }: { state: StateMemo; starters: readonly string[]; operatorAnswers: boolean | undefined },
+): string | undefined {
+  const asked = state.inputRequests?.[given.key];
+  if (!asked) return `there is no open input request "${given.key}"`;
+  // An external workflow has its own rules, and the server has applied the question's before it sent the answer.
+  if (!('answer' in given)) return undefined;
+  const problem =
+    claimProblem(asked, claimant, { starters, operatorAnswers }) ?? misfitOf(asked.schema, given.answer);
+  return problem?.split('\n', 1)[0];
+}
+
+/** Temporal ended the operation: no worker will take the answer. */
+function cutOff(answer: AnsweredRequest): AnsweredRequest {
+  if (answer.state !== 'queued') return answer;
+  return { ...answer, state: 'refused', reason: 'the operation ended before a worker took the answer' };
+}

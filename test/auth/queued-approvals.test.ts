@@ -1,0 +1,147 @@
+/** Approvals that no worker takes for now: signatures decide which answers count, and the history's order decides between those. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { identified, signed } from '../../engine/answer/claims.js';
+import type { Engine } from '../../engine/index.js';
+import { answerDigest } from '../../operations/answers.js';
+import type { Answer, OperationRecord } from '../../operations/record.js';
+import { workflowIdOf } from '../../operations/token.js';
+import { defineTool } from '../../operations/tool.js';
+import { loadSecret } from '../../platform/secret.js';
+import { Signer } from '../../platform/signer.js';
+import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+
+jest.setTimeout(OUTAGE_MS);
+
+const ALICE = `acme/alice-${randomUUID()}`;
+const BOB = { principal: 'acme/bob', roles: ['admin'] };
+const CAROL = { principal: 'acme/carol', roles: ['admin'] };
+const YES = { action: 'accept', content: { ok: true } } as const;
+const NO = { action: 'decline' } as const;
+const KEY = 'input-1';
+const release = defineTool({
+  name: 'release',
+  description: { does: 'x' },
+  input: { type: 'object', properties: {} },
+  estimate: { seconds: 1 },
+});
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
+const signer = new Signer(secret);
+
+let stack: TestStack;
+let engine: Engine;
+let worker: Part;
+beforeAll(async () => {
+  // Own stack: its worker is killed.
+  stack = await TestStack.serverAlone({});
+  worker = stack.worker();
+  await stack.ready();
+  engine = await connectEngine(stack.taskQueue, { tools: [release] });
+}, PROCESSES_MS);
+afterAll(async () => {
+  await engine?.temporal.close();
+  await stack?.stop();
+});
+
+/** An approval that waits, without a worker. */
+async function waiting(depth = 0): Promise<OperationRecord & { key: string; workflowId: string }> {
+  const rules = { approvers: ['admin'], fourEyes: true };
+  const { token } = await engine.start(ALICE, release, { depth, ...rules });
+  const record = await eventually('it asks', async () => {
+    const now = await engine.read(ALICE, token);
+    return now.status === 'input_required' ? now : undefined;
+  });
+  await worker.end('SIGKILL');
+  return {
+    ...record,
+    key: Object.keys(record.inputRequests)[0]!,
+    workflowId: workflowIdOf(ALICE, token, secret),
+  };
+}
+
+/** The record at the end, with a new worker. */
+async function ended({ token }: OperationRecord): Promise<OperationRecord> {
+  worker = stack.worker();
+  return eventually('it has ended', async () => {
+    const now = await engine.read(ALICE, token);
+    return now.closedAt ? now : undefined;
+  });
+}
+
+const signal = async (workflowId: string, input: object) =>
+  (await stack.temporal()).workflow.getHandle(workflowId).signal('provide_input', input);
+
+const outcomesOf = ({ answers = [] }: OperationRecord) =>
+  answers.map(({ state, by, action }) => [state, by && 'principal' in by ? by.principal : by, action]);
+
+test.each([0, 1])('of two approvers the first counts, %d levels down', async (depth) => {
+  const record = await waiting(depth);
+  const { key, token } = record;
+  expect(await engine.answer(ALICE, token, key, YES, BOB)).toMatchObject({ state: 'queued' });
+  for (const answer of [YES, NO])
+    await expect(engine.answer(ALICE, token, key, answer, CAROL)).rejects.toMatchObject({
+      kind: 'wrong_state',
+      message: expect.stringMatching(/already answered by acme\/bob, at /),
+    });
+  const now = await engine.readLive(ALICE, token);
+  expect([now.status, now.inputRequests]).toEqual(['working', {}]);
+  expect(JSON.stringify(now)).not.toContain('Release?');
+  const end = await ended(record);
+  expect([end.result, outcomesOf(end)]).toEqual([
+    { action: 'accept' },
+    [['applied', BOB.principal, 'accept']],
+  ]);
+});
+
+test('forged answers block nobody, whether they come before or after the one that counts', async () => {
+  const record = await waiting();
+  const { workflowId, token } = record;
+  const refusal = { key: KEY, answer: NO };
+  const forge = async (answerId: string) => {
+    const claimed = { ...refusal, answerId, by: BOB };
+    const other = new Signer(Buffer.alloc(32, 1)).sign('answer', workflowId, answerDigest(claimed));
+    await signal(workflowId, { ...refusal, answerId });
+    await signal(workflowId, { ...refusal, answerId, by: { operator: true } });
+    await signal(workflowId, { ...claimed, signature: other });
+  };
+  await forge('forged-1');
+  const { id, state } = await engine.answer(ALICE, token, KEY, YES, BOB);
+  expect(state).toBe('queued');
+  // The ID is in the history now.
+  await forge(id);
+  await forge('forged-2');
+  expect(await engine.answer(ALICE, token, KEY, YES, BOB)).toEqual({ id, state });
+  const end = await ended(record);
+  expect(end.result).toEqual({ action: 'accept' });
+  expect(end.answers!.filter((one) => one.state === 'applied')).toMatchObject([{ id, by: BOB }]);
+  const refused = end.answers!.filter((one) => one.state === 'refused');
+  expect(refused.map((one) => one.id).sort()).toEqual(['forged-1', 'forged-2', id].sort());
+  expect(refused.map(({ by }) => by)).toEqual(refused.map(() => ({ operator: true })));
+});
+
+test('signed answers count in the order of the history, while each is verified in turn', async () => {
+  const record = await waiting();
+  const { workflowId } = record;
+  const inputOf = (answer: Answer, by: typeof BOB) =>
+    signed(signer, workflowId, identified(signer, workflowId, { key: KEY, answer, by }), {
+      by,
+      areAllSigned: false,
+    });
+  // The first has a signature of the right form, by another key.
+  const bad = inputOf(YES, CAROL);
+  const other = new Signer(Buffer.alloc(32, 1));
+  const signature = other.sign('answer', workflowId, answerDigest({ ...bad, by: CAROL }));
+  await signal(workflowId, { ...bad, signature });
+  await signal(workflowId, inputOf(NO, BOB));
+  await signal(workflowId, inputOf(YES, CAROL));
+  await expect(engine.answer(ALICE, record.token, KEY, YES, CAROL)).rejects.toThrow(/by acme\/bob/);
+  const end = await ended(record);
+  expect(end.result).toEqual({ action: 'decline' });
+  const applied = end.answers!.filter((one) => one.state === 'applied');
+  expect(applied.map(({ by }) => by)).toEqual([BOB]);
+  const refused = end.answers!.filter((one) => one.state === 'refused');
+  expect(refused.map(({ reason }) => reason)).toEqual([expect.stringContaining('has been answered')]);
+});
