@@ -41,6 +41,8 @@ export class Operation {
   readonly #number: number;
   readonly #isResponseLost: boolean;
   readonly #answered = new Set<string>();
+  /** Answers that the server says it has taken, or will. */
+  readonly #taken = new Set<number>();
   #isCancelled = false;
   #isAsking = false;
   #mayAnswer = false;
@@ -59,9 +61,10 @@ export class Operation {
     this.observer = new Observer(this.name, context.violations);
   }
 
-  /** Number that its question is answered with: another one for each operation. */
-  get answer(): number {
-    return 1_000_003 + this.#number;
+  /** Numbers that its question is answered with, by two clients at the same time: others for each operation. */
+  get answers(): [number, number] {
+    const first = 1_000_003 + 2 * this.#number;
+    return [first, first + 1];
   }
 
   /** Starts it and polls it until it is closed, or waits for a person who answers at the end of the run. */
@@ -174,6 +177,9 @@ export class Operation {
     this.observer.see(protocol.name, reading);
     if (!reading) return undefined;
     this.#isAsking = reading.questions.length > 0;
+    const given = (reading.result as { answer?: number } | undefined)?.answer;
+    if (given !== undefined && this.#taken.size > 0 && !this.#taken.has(given))
+      this.context.violations.add('lost answer', `${this.name} got ${given}, not ${[...this.#taken].join()}`);
     const { ttlMs } = reading.raw as { ttlMs?: number };
     if (typeof ttlMs === 'number') this.#ttlMs = ttlMs;
     return reading;
@@ -190,13 +196,8 @@ export class Operation {
       for (const { key } of questions) {
         // A client answers a question once: an acknowledged answer counts.
         if (this.#answered.has(key)) continue;
-        const protocol = this.#protocol(observer.count);
-        const given = { answer: this.answer };
-        const isKnown = await attempted(async (signal) => {
-          await protocol.answer(handle!, key, given, signal);
-          return true;
-        }, ANSWER_MS);
-        if (isKnown) this.#answered.add(key);
+        const sent = await Promise.all(this.answers.map((answer, turn) => this.#answer(key, answer, turn)));
+        if (sent.includes(true)) this.#answered.add(key);
       }
     } else if (kind !== 'waits' && questions.length > 0) {
       const [{ key, message }] = questions as [Reading['questions'][number]];
@@ -211,6 +212,19 @@ export class Operation {
       }, CALL_MS);
       if (isKnown) this.#isCancelled = true;
     }
+  }
+
+  /** @returns whether it was acknowledged; some protocols acknowledge answers that do not count */
+  async #answer(key: string, answer: number, turn: number): Promise<boolean> {
+    const protocol = this.#protocol(this.observer.count + turn);
+    const sent = await attempted(
+      async (signal) => ({ state: await protocol.answer(this.handle!, key, { answer }, signal) }),
+      ANSWER_MS,
+    );
+    if (sent?.state !== undefined) this.#taken.add(answer);
+    if (this.#taken.size > 1)
+      this.context.violations.add('two answers', `${this.name}: ${[...this.#taken].join(' and ')} to ${key}`);
+    return sent !== undefined;
   }
 
   async #pause(ms: number): Promise<void> {

@@ -60,9 +60,9 @@ const PROGRESS_THAT_FALLS: Plant = {
 
 const PLANTS: Record<string, Plant> = {
   'an answer that is acknowledged but not delivered': {
-    file: 'engine/answer.js',
-    text: 'const input = sign({ key, answerId: randomUUID(), answer });',
-    replacement: `const input = sign({ key, answerId: randomUUID(), answer });${LOST_ANSWER}`,
+    file: 'engine/answer/index.js',
+    text: 'const asked = record.inputRequests[input.key];',
+    replacement: `const asked = record.inputRequests[input.key];${LOST_ANSWER}`,
     role: 'asks',
     found: ['lost answer'],
   },

@@ -22,13 +22,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** An outcome in the terms of every operation of its kind: with placeholders for its name, its handle, its answer and times. */
+/** An outcome in the terms of every operation of its kind: with placeholders for its name, its handle, its answers and times. */
 export function outcomeText(
   outcome: unknown,
-  own: { name: string; handle: string | undefined; answer: number },
+  own: { name: string; handle: string | undefined; answers: readonly number[] },
 ): string {
   let text = JSON.stringify(outcome) ?? 'unknown';
-  for (const value of [own.name, own.handle, String(own.answer)])
+  for (const value of [own.name, own.handle, ...own.answers.map(String)])
     if (value) text = text.replaceAll(value, '<own>');
   return text
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>')

@@ -3,7 +3,8 @@
 export const CHECKS = {
   'lost handle': 'a handle that was given out does not resolve',
   unfinished: 'an operation is neither closed nor waits for a person',
-  'lost answer': 'a question is still open after its answer was acknowledged',
+  'lost answer': 'a question is still open after its answer was acknowledged, or the work got another one',
+  'two answers': 'two different answers to one question were acknowledged',
   'unexpected question': 'an operation asks although nothing in its work does',
   'wrong end': 'the outcome differs from that of a calm run',
   'went back': 'a poll shows an earlier status, progress or time than the poll before it',

@@ -10,6 +10,7 @@ import {
   assert,
   cancelAcknowledged,
   cancelSent,
+  isRepeated,
   narrow,
   newFacts,
   Violation,
@@ -33,6 +34,8 @@ export interface Model {
   /** Makes the keys of a sequence its own. */
   prefix: string;
   operations: Operation[];
+  /** How often the sequence may still do without a worker: it takes seconds. */
+  stopsLeft: number;
 }
 
 /** A call with its client. */
@@ -169,14 +172,60 @@ export function answer(sending: Sending, operation: Operation, key: string, give
           assert(state === undefined, () => `${what} was ${state}`);
           return;
         }
-        if (state === 'accepted')
+        const wasOpen =
+          !before.isClosed && !before.answered.includes(key) && Number(key.slice(6)) <= plan.questions;
+        if (state !== undefined)
           assert(
-            !before.isClosed && !before.answered.includes(key) && Number(key.slice(6)) <= plan.questions,
-            () => `${what} was accepted, though the question was not open`,
+            wasOpen || isRepeated(facts, key, given),
+            () => `${what} was ${state}, though the question was not open`,
           );
-        const isTaken = state === 'accepted' || (outcome !== 'lost' && isOpen && state === undefined);
+        const isTaken = state !== undefined || (outcome !== 'lost' && isOpen);
         answerTaken(facts, key, { answer: given, outcome: isTaken ? 'accepted' : 'maybe' });
       };
+    },
+  };
+}
+
+/** Answers that the server does not send, and that count for nothing: of their kind, each is a signal to the workflow. */
+export const FORGED = {
+  'no answer': undefined,
+  'answer without form': { action: 'accept', content: null },
+  'unknown action': { action: 'maybe' },
+  'content that does not fit': { action: 'accept', content: { value: 'text' } },
+  'name without form': { action: 'decline' },
+} as const;
+export type Forged = keyof typeof FORGED;
+
+/** Sends an answer as a signal, past the server. */
+export type SendSignal = (token: string, input: unknown) => Promise<void>;
+
+/** A signal that blocks no answer. */
+export function forge(send: SendSignal, { token }: Operation, key: string, forged: Forged): Call {
+  const answer = FORGED[forged];
+  const by = forged === 'name without form' ? { by: null, signature: 'x' } : {};
+  return {
+    isRead: false,
+    async send() {
+      await send(token!, answer && { key, answerId: `forged-${forged}`, answer, ...by });
+      return () => undefined;
+    },
+  };
+}
+
+/** A signal of an operator, who may answer as well. */
+export function signal(
+  send: SendSignal,
+  { facts, token }: Operation,
+  key: string,
+  value: number,
+  answerId: string,
+): Call {
+  answerSent(facts, key);
+  return {
+    isRead: false,
+    async send() {
+      await send(token!, { key, answerId, answer: { action: 'accept', content: { value } } });
+      return () => answerTaken(facts, key, { answer: { value }, outcome: 'maybe' });
     },
   };
 }

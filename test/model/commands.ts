@@ -6,14 +6,26 @@ import * as actions from './actions.js';
 import type { Call, Model, Operation, Sending } from './actions.js';
 import { newFacts, Violation, type Plan } from './facts.js';
 
+/** How long an operation may take until it asks, in milliseconds. */
+const ASKS_LIMIT_MS = 60_000;
 /** How long an operation may take to its end once all of its questions are answered, in milliseconds. */
 const END_LIMIT_MS = 120_000;
 const LOOK_MS = 100;
 
 export interface Real {
   clients: ProtocolClient[];
+  signal: actions.SendSignal;
+  /** Missing if the worker serves others too. */
+  worker?: WorkerControl;
   /** Number of calls so far, by name. */
   counts: Record<string, number>;
+}
+
+/** The worker, as a sequence does without it. */
+export interface WorkerControl {
+  /** @param signal SIGSTOP: it keeps its connections, and the workflow task that it is given next */
+  end(signal: 'SIGSTOP' | 'SIGKILL'): Promise<void>;
+  begin(): void;
 }
 
 /** A call about an operation that the sequence has begun. Operation and client are positions, taken modulo their number. */
@@ -27,7 +39,9 @@ interface Drawn {
 type Verb =
   | { name: 'start again' | 'start with other arguments' | 'read' | 'cancel' | 'resume' }
   | { name: 'wait'; seconds: number }
-  | { name: 'answer'; question: number; given: GivenAnswer };
+  | { name: 'answer'; question: number; given: GivenAnswer }
+  | { name: 'signal'; question: number; value: number }
+  | { name: 'forge'; question: number; forged: actions.Forged };
 
 type Command = fc.AsyncCommand<Model, Real, false>;
 
@@ -51,9 +65,13 @@ function clientOf({ clients }: Real, { client, verb }: Drawn): ProtocolClient {
   return at(able, client);
 }
 
-function callOf(model: Model, real: Real, drawn: Drawn, isRacing: boolean): Call {
+function callOf(
+  model: Model,
+  real: Real,
+  drawn: Drawn,
+  { isRacing, operation = operationOf(model, drawn)! }: { isRacing: boolean; operation?: Operation },
+): Call {
   const client = clientOf(real, drawn);
-  const operation = operationOf(model, drawn)!;
   const { verb, lostAfterMs } = drawn;
   const sending: Sending = { client, lostAfterMs, isRacing };
   const count = lostAfterMs === undefined ? verb.name : `${verb.name}, disconnected`;
@@ -72,12 +90,19 @@ function callOf(model: Model, real: Real, drawn: Drawn, isRacing: boolean): Call
       return actions.cancel(sending, operation);
     case 'resume':
       return actions.resume(sending, operation, model);
-    case 'answer': {
-      const number = 1 + (verb.question % Math.max(1, operation.plan.questions));
-      const key = operation.facts.open[verb.question % 4] ?? `input-${number}`;
-      return actions.answer(sending, operation, key, fitting(client, verb.given));
+    case 'answer':
+      return actions.answer(sending, operation, keyOf(operation, verb), fitting(client, verb.given));
+    case 'forge':
+      return actions.forge(real.signal, operation, keyOf(operation, verb), verb.forged);
+    case 'signal': {
+      const id = `${model.prefix}-${Object.values(real.counts).reduce((sum, number) => sum + number, 0)}`;
+      return actions.signal(real.signal, operation, keyOf(operation, verb), verb.value, id);
     }
   }
+}
+
+function keyOf({ plan, facts }: Operation, { question }: { question: number }): string {
+  return facts.open[question % 4] ?? `input-${1 + (question % Math.max(1, plan.questions))}`;
 }
 
 /** A form takes an invalid answer as its dismissal, and the question is asked again under a new key. */
@@ -124,10 +149,49 @@ class Calls implements Command {
 
   async run(model: Model, real: Real): Promise<void> {
     const isRacing = this.drawn.length > 1;
-    await actions.together(this.drawn.map((drawn) => callOf(model, real, drawn, isRacing)));
+    await actions.together(this.drawn.map((drawn) => callOf(model, real, drawn, { isRacing })));
   }
 
   toString = () => this.drawn.map(nameOf).join(' | ');
+}
+
+/** Calls about an operation that asks, while no worker takes them: in turn, or several at the same time. */
+class WithoutWorker implements Command {
+  constructor(
+    private readonly end: 'SIGSTOP' | 'SIGKILL',
+    private readonly plan: Plan,
+    private readonly groups: Drawn[][],
+  ) {}
+
+  check = ({ stopsLeft }: Readonly<Model>) => stopsLeft > 0;
+
+  async run(model: Model, real: Real): Promise<void> {
+    const { end, plan, groups } = this;
+    const { clients, worker, counts } = real;
+    model.stopsLeft -= 1;
+    counts[end] = (counts[end] ?? 0) + 1;
+    const key = `${model.prefix}-without`;
+    const operation: Operation = { plan, key, facts: newFacts(plan) };
+    model.operations.push(operation);
+    const sending: Sending = { client: clients[0]!, isRacing: false };
+    await actions.together([actions.start(sending, operation)]);
+    for (const limit = Date.now() + ASKS_LIMIT_MS; operation.facts.open.length === 0; await delay(LOOK_MS)) {
+      if (Date.now() > limit) throw new Violation(`does not ask within ${ASKS_LIMIT_MS} ms`);
+      await actions.together([actions.read(sending, operation, () => sending.client.read(operation.token!))]);
+    }
+    await worker!.end(end);
+    try {
+      for (const group of groups) {
+        const context = { isRacing: group.length > 1, operation };
+        await actions.together(group.map((drawn) => callOf(model, real, drawn, context)));
+      }
+    } finally {
+      worker!.begin();
+    }
+  }
+
+  toString = () =>
+    `without worker (${this.end}): ${this.groups.map((group) => group.map(nameOf).join(' | ')).join(', then ')}`;
 }
 
 const lost: fc.Arbitrary<number | undefined> = fc.oneof(
@@ -157,12 +221,21 @@ const given: fc.Arbitrary<GivenAnswer> = fc.oneof(
   { arbitrary: fc.constant('decline' as const), weight: 1 },
   { arbitrary: fc.constant({ value: 'text' }), weight: 1 },
 );
+const question = fc.nat({ max: 3 });
+const answer = fc.record({ name: fc.constant('answer' as const), question, given });
+const forge = fc.record({
+  ...{ name: fc.constant('forge' as const), question },
+  forged: fc.constantFrom(...(Object.keys(actions.FORGED) as actions.Forged[])),
+});
+const signal = fc.record({
+  ...{ name: fc.constant('signal' as const), question },
+  value: fc.nat({ max: 99 }),
+});
 const verb: fc.Arbitrary<Verb> = fc.oneof(
   { arbitrary: fc.constant({ name: 'read' as const }), weight: 8 },
-  {
-    arbitrary: fc.record({ name: fc.constant('answer' as const), question: fc.nat({ max: 3 }), given }),
-    weight: 8,
-  },
+  { arbitrary: answer, weight: 8 },
+  { arbitrary: forge, weight: 2 },
+  { arbitrary: signal, weight: 1 },
   {
     arbitrary: fc.record({ name: fc.constant('wait' as const), seconds: fc.constant(1) }),
     weight: 3,
@@ -184,6 +257,28 @@ const racing = fc
   .tuple(drawn, drawn)
   .map(([first, second]) => [first, { ...second, operation: first.operation }]);
 
+/** Mostly answers, with every other verb that makes sense for one operation. */
+const verbWithoutWorker: fc.Arbitrary<Verb> = fc.oneof(
+  { arbitrary: answer, weight: 8 },
+  { arbitrary: fc.constant({ name: 'read' as const }), weight: 3 },
+  { arbitrary: forge, weight: 2 },
+  { arbitrary: signal, weight: 1 },
+  { arbitrary: fc.constant({ name: 'cancel' as const }), weight: 1 },
+);
+const groups = fc.array(
+  fc.array(fc.record({ client: position, operation: position, lostAfterMs: lost, verb: verbWithoutWorker }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
+  { minLength: 1, maxLength: 3 },
+);
+const asking = fc
+  .record({
+    ...{ units: fc.constant(0), questions: fc.integer({ min: 1, max: 3 }), areAtOnce: fc.boolean() },
+    ...{ ends: fc.constantFrom('completed' as const, 'failed' as const), cleanupMs: fc.constant(0) },
+  })
+  .map((args): Plan => ({ tool: 'steered', args, ...args }));
+
 export const commands = fc.commands<Model, Real, false>(
   [
     fc
@@ -191,6 +286,9 @@ export const commands = fc.commands<Model, Real, false>(
       .map((drawnStart) => new Start(...drawnStart)),
     ...[1, 2, 3, 4].map(() => drawn.map((one) => new Calls([one]))),
     racing.map((two) => new Calls(two)),
+    fc
+      .tuple(fc.constantFrom('SIGSTOP' as const, 'SIGKILL' as const, 'SIGKILL' as const), asking, groups)
+      .map((drawnStop) => new WithoutWorker(...drawnStop)),
   ],
   { maxCommands: 40, size: 'max' },
 );

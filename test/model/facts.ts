@@ -29,8 +29,13 @@ export interface Plan {
 
 interface Given {
   answer: GivenAnswer;
-  /** `maybe`: no answer came, or the protocol doesn't say. */
+  /** `accepted`: also an answer that is queued. `maybe`: no answer came, or the protocol doesn't say. */
   outcome: 'accepted' | 'maybe';
+}
+
+/** Whether an answer is one that was given before: the same answer again gets the same response. */
+export function isRepeated(facts: Facts, key: string, answer: GivenAnswer): boolean {
+  return (facts.given[key] ?? []).some((given) => JSON.stringify(given.answer) === JSON.stringify(answer));
 }
 
 export interface Facts {
@@ -97,8 +102,9 @@ export function answerTaken(facts: Facts, key: string, given: Given): void {
   facts.open = facts.open.filter((other) => other !== key);
   const before = (facts.given[key] ??= []);
   if (given.outcome === 'accepted') {
-    assert(!before.some(({ outcome }) => outcome === 'accepted'), () => `${key}: two answers are accepted`);
-    facts.answered.push(key);
+    const others = before.filter(({ answer }) => JSON.stringify(answer) !== JSON.stringify(given.answer));
+    assert(!others.some(({ outcome }) => outcome === 'accepted'), () => `${key}: two answers are accepted`);
+    if (!facts.answered.includes(key)) facts.answered.push(key);
   }
   before.push(given);
 }
@@ -137,7 +143,7 @@ function check(before: Facts, facts: Facts, plan: Plan, client: string, reading:
     );
   }
   if (!plan.areAtOnce) assert(questions.length <= 1, () => `expected at most one open question. ${said()}`);
-  const keys = (answers ?? []).map(({ key }) => key);
+  const keys = keysOfAnswers(reading);
   assert(new Set(keys).size === keys.length, () => `a question was answered twice. ${said()}`);
   if (answers)
     for (const key of before.answered)
@@ -149,6 +155,11 @@ function check(before: Facts, facts: Facts, plan: Plan, client: string, reading:
       JSON.stringify(raw) === before.closed[client],
       () => `a closed record changed from ${before.closed[client]}. ${said()}`,
     );
+}
+
+/** Keys of the questions whose answers count, or will once there is a worker. */
+function keysOfAnswers({ answers = [] }: Reading): string[] {
+  return answers.filter(({ state }) => state !== 'refused').map(({ key }) => key);
 }
 
 /** The result has each question's accepted answer; where none is known to be accepted, one that was sent. */
@@ -178,7 +189,7 @@ function checkResult({ given }: Facts, plan: Plan, result: any, said: () => stri
  */
 export function add(facts: Facts, before: Facts, plan: Plan, client: string, reading: Reading): void {
   check(before, facts, plan, client, reading);
-  const { states, progress, share, questions, updatedAt, answers, raw } = reading;
+  const { states, progress, share, questions, updatedAt, raw } = reading;
   const following = new Set(
     states.filter((state) => before.reachable.includes(state)).flatMap((state) => FOLLOWING[state]),
   );
@@ -189,7 +200,7 @@ export function add(facts: Facts, before: Facts, plan: Plan, client: string, rea
   const ratio = progress?.total ? Math.min(1, progress.progress / progress.total) : 0;
   facts.share = Math.max(facts.share, share ?? 0, Math.floor(ratio * 10_000) / 10_000);
   if (updatedAt !== undefined && updatedAt > facts.updatedAt) facts.updatedAt = updatedAt;
-  for (const { key } of answers ?? []) if (!facts.answered.includes(key)) facts.answered.push(key);
+  for (const key of keysOfAnswers(reading)) if (!facts.answered.includes(key)) facts.answered.push(key);
   const isCancelSent = CANCELED.some((state) => facts.reachable.includes(state));
   facts.open = isCancelSent
     ? []

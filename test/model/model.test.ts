@@ -5,13 +5,14 @@
  */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { INSTALL_MS } from '../support/limits.js';
+import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
-import { TestStack } from '../support/test-stack.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+import type { WorkerControl } from './commands.js';
 import { fitsModel } from './property.js';
 
 const { LONGHAUL_MODEL_SEED, LONGHAUL_MODEL_RUNS } = process.env;
-/** Number of sequences: about 20 seconds. */
+/** Number of sequences: about a minute. */
 const runs = Number(LONGHAUL_MODEL_RUNS ?? 8);
 /** Random, so that each run of the tests adds sequences: calls race with the work, so a fixed one would not repeat a run anyway. */
 const seed = Number(LONGHAUL_MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -21,15 +22,33 @@ const limitMs = INSTALL_MS * Math.max(1, runs / 100);
 jest.setTimeout(limitMs);
 
 let stack: TestStack;
+let part: Part;
 beforeAll(async () => {
-  stack = await TestStack.shared();
-});
-afterAll(() => stack?.stop());
+  // Own stack: sequences stop and kill its worker.
+  stack = await TestStack.serverAlone({});
+  part = stack.worker();
+  await stack.ready();
+}, PROCESSES_MS);
+afterAll(() => stack?.stop('SIGKILL'));
+
+let isStopped = false;
+const worker: WorkerControl = {
+  async end(signal) {
+    isStopped = signal === 'SIGSTOP';
+    if (isStopped) part.process.kill(signal);
+    else await part.end(signal);
+  },
+  begin() {
+    if (isStopped) part.process.kill('SIGCONT');
+    else part = stack.worker();
+  },
+};
 
 test('no sequence of calls, over whichever protocols, contradicts the model of the record', async () => {
   const counts: Record<string, number> = {};
   const fromMs = Date.now();
-  const details = await fc.check(fitsModel(protocolClients(stack.base), counts), {
+  const property = fitsModel({ stack, clients: protocolClients(stack.base), worker, counts });
+  const details = await fc.check(property, {
     seed,
     numRuns: runs,
     interruptAfterTimeLimit: 0.8 * limitMs,

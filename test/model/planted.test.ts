@@ -22,7 +22,7 @@ afterAll(() => stack?.stop());
 
 test.each(Object.entries(PLANTED))('%s is found', async (name, plant) => {
   const clients = withDefect(protocolClients(stack.base), plant);
-  const { failed, errorInstance } = await fc.check(fitsModel(clients), {
+  const { failed, errorInstance } = await fc.check(fitsModel({ stack, clients }), {
     seed: SEED,
     numRuns: MOST_RUNS,
     endOnFailure: true,

@@ -1,5 +1,5 @@
 /** Defects that the model has to find, each planted into clients that work otherwise. */
-import { CLOSED_STATES, type ProtocolClient, type Reading } from '../support/protocols/index.js';
+import { CLOSED_STATES, Refused, type ProtocolClient, type Reading } from '../support/protocols/index.js';
 
 type Plant = (client: ProtocolClient, memory: Map<string, any>) => Partial<ProtocolClient>;
 
@@ -41,6 +41,13 @@ export const PLANTED: Record<string, Plant> = {
         : reading;
     }),
   'an answer that is confirmed and lost': () => ({ answer: async () => 'accepted' }),
+  'a second answer that is acknowledged as queued': (client) => ({
+    answer: (token, key, given, signal) =>
+      client.answer(token, key, given, signal).catch((error: unknown) => {
+        if (error instanceof Refused && error.kind === 'wrong_state') return 'queued';
+        throw error;
+      }),
+  }),
   'another answer than the one that was given': (client) => ({
     answer: (token, key, given, signal) =>
       client.answer(
@@ -103,6 +110,7 @@ export const SHOWN_AS: Record<string, RegExp> = {
   'a status that falls back': /^status is /,
   'progress that falls': /^progress fell /,
   'an answer that is confirmed and lost': /accepted, though|asked again|answer is missing|two answers/,
+  'a second answer that is acknowledged as queued': /two answers|queued, though/,
   'another answer than the one that was given': /the work got/,
   'a question that is asked again': /asked again|at most one open question/,
   'a cancel that is confirmed and lost': /can follow/,
