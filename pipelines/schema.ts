@@ -65,7 +65,9 @@ const approval = z.strictObject(
       }),
     'four-eyes': flag
       .default(false)
-      .meta({ description: 'Whether callers who started the pipeline, or changed its arguments, may not answer.' }),
+      .meta({
+        description: 'Whether callers who started the pipeline, or changed its arguments, may not answer.',
+      }),
   },
   { error: 'expected a map such as `{ message: Deploy? }`' },
 );

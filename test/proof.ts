@@ -22,7 +22,8 @@ export const PROOF: Promised[] = [
     files: ['test/core/without-workers.test.ts'],
   },
   {
-    promise: 'Of several answers to a question one counts, also without a worker, and each sender learns which',
+    promise:
+      'Of several answers to a question one counts, also without a worker, and each sender learns which',
     files: ['test/core/queued-answers.test.ts'],
   },
   {

@@ -65,8 +65,8 @@ const JOBS = 'mcp-server/http-jobs/';
 const PROTOCOLS = [OLD_REVISION, PLAIN, TOKENS, TWO_STAGE, JOBS];
 
 /**
- * What the text of a test file has if it speaks a protocol: of a suite that covers several, a change of one protocol's room runs these
- * files. Calls of the plain contract are in too many files to tell.
+ * Text by which a test file shows that it speaks a protocol: in a suite that covers several, a change of one protocol's room runs these
+ * files. Calls of the plain contract are in too many files to be chosen by it.
  */
 export const PROTOCOL_USE: readonly { room: string; uses: RegExp }[] = [
   {

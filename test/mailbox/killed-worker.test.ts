@@ -38,7 +38,7 @@ test('waits that gave up while no worker ran count as one delivery', async () =>
     const inbox = temporal.workflow.getHandle(workflowId(parts, who, 'inbox:patient'));
     await parts.parts[1]!.end('SIGKILL');
     const { epoch } = (await inbox.describe()).memo![MAILBOX_MEMO] as { epoch: number };
-    // What waits leave behind: updates whose callers are gone.
+    // Waits leave updates behind whose callers are gone.
     const given = await Promise.allSettled(
       Array.from({ length: 6 }, () =>
         temporal.connection.withDeadline(Date.now() + 2_000, () =>

@@ -52,7 +52,7 @@ const stepName = (at: number) => `s${at}`;
 
 function textOf(jobs: Shape): string {
   const stepText = ({ asks, runs, always }: Step, at: number) => `
-      - name: ${stepName(at)}${always ? '\n        if: always' : ''}${asks ? '\n        approval: { message: Go on? }' : ''}${
+      - name: ${stepName(at)}${always ? '\n        if: always' : ''}${asks ? '\n        approval: { message: Continue? }' : ''}${
         runs
           ? `\n        run: echo "$(date +%s%3N) $JOB${'${LONGHAUL_ITEM:+:$LONGHAUL_ITEM}'}/${stepName(at)} $INPUT_VERSION" >> "$INPUT_LEDGER"`
           : ''
@@ -206,7 +206,7 @@ class Run {
     }
   }
 
-  /** Of its own job, an item is behind its own approvals only. */
+  /** An item is behind no approval of its job but its own. */
   #isFor(gate: string, line: string): boolean {
     const [, job, item] = / (j\d):(\w+)\//.exec(line) ?? [];
     if (item === undefined || !gate.startsWith(`${job}[`)) return true;

@@ -200,7 +200,7 @@ describe('an approval as a job of its own', () => {
     await alice().until(second, 'succeeded');
     expect(published(ledger)).toEqual(['publish 1']);
     expect(project.lines(ledger)).toContain('test 2');
-    // What was approved were the inputs of the first.
+    // The approval was given for the inputs of the first.
     const third = await resume(second, { from: 'a/publish' });
     await question(third);
     await alice().post(`/v1/jobs/${third}:cancel`);

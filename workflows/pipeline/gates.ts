@@ -7,7 +7,7 @@ import type { ChildRecord } from '../../operations/record.js';
 import { digestOfJson } from '../../operations/signatures.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 
-/** What an approval is given for: the pipeline, as its file was, and the inputs; undefined if nothing asks for one. */
+/** Digest of the pipeline, as its file was, and of the inputs, which approvals are given for; undefined if nothing asks for one. */
 export function approvedFor(pipeline: Pipeline, inputs: Record<string, unknown>): string | undefined {
   return Object.values(pipeline.jobs).some(hasGates) ? digestOfJson([pipeline, inputs]) : undefined;
 }

@@ -8,7 +8,7 @@ export interface SharedInputs {
   inputs: Record<string, unknown> | undefined;
   /** When the operation was created, ISO 8601. */
   createdAt: string | undefined;
-  /** What its approvals are given for; missing if nothing asks for one. */
+  /** Digest that its approvals are given for; missing if nothing asks for one. */
   approvedFor: string | undefined;
 }
 
