@@ -63,11 +63,9 @@ const approval = z.strictObject(
         description:
           'Roles of which a caller needs one to answer. Default: anyone who may see the operation.',
       }),
-    'four-eyes': flag
-      .default(false)
-      .meta({
-        description: 'Whether callers who started the pipeline, or changed its arguments, may not answer.',
-      }),
+    'four-eyes': flag.default(false).meta({
+      description: 'Whether callers who started the pipeline, or changed its arguments, may not answer.',
+    }),
   },
   { error: 'expected a map such as `{ message: Deploy? }`' },
 );
