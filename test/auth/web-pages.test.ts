@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Browser, Page } from 'playwright-core';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
@@ -149,7 +149,6 @@ describe('in a browser', () => {
   let other: string;
   beforeAll(async () => {
     browser = await startBrowser([`--host-resolver-rules=MAP *.${DOMAIN} 127.0.0.1`]);
-    page = await browser.newPage();
     site = createServer((_request, response) => response.end('a page'));
     await new Promise<void>((settle) => site.listen(0, '127.0.0.1', settle));
     other = `http://other.${DOMAIN}:${(site.address() as AddressInfo).port}`;
@@ -158,6 +157,12 @@ describe('in a browser', () => {
     await browser?.close();
     site?.close();
   });
+
+  // Of each test's own: the error page of a refused navigation may come later, and end the next one.
+  beforeEach(async () => {
+    page = await browser.newPage();
+  });
+  afterEach(() => page.close());
 
   /** Sends a request from the page. @returns its status, 0 for one that the page may not see, or the error */
   const send = (url: string, init: object = {}): Promise<number | string> =>
