@@ -198,6 +198,11 @@ export const SUITES: Suite[] = [
       JOBS,
     ],
   ]),
+  folder(
+    'hostile',
+    'attacks on a stack by a shell and curl alone, for any build: approvals, answers, schemas',
+    [...[JOBS, PLAIN, ...PIPELINES, ...STACK]],
+  ),
   folder('hosts', 'pipelines on several hosts: lost, partitioned and restored hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],
   ]),

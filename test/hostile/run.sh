@@ -1,0 +1,199 @@
+#!/bin/sh
+# Tries on a running stack what a hostile caller or a careless author may do. It needs a shell and curl alone, so that any build can be
+# tried.
+#
+#     test/hostile/run.sh BASE_URL PROJECT WORKER_PID
+#
+# BASE_URL    address of the server, such as http://127.0.0.1:7411; without authentication
+# PROJECT     folder of the project that the stack serves; files hostile_* are written to its pipelines/ and tools/, and removed again
+# WORKER_PID  process ID of the stack's only worker, which is stopped for some seconds at a time
+#
+# Prints a line for each check, "ok" or "not ok", and ends with exit code 0 if all hold, 1 if not, 2 if it can't be tried.
+set -u
+
+if [ $# -ne 3 ] || [ ! -d "$2" ] || ! kill -0 "$3" 2>/dev/null; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+base=$1 project=$2 worker=$3
+scratch=$(mktemp -d)
+failed=0
+cleanup() {
+  kill -CONT "$worker" 2>/dev/null
+  rm -rf "$scratch" "$project"/pipelines/hostile_* "$project"/tools/hostile_*
+}
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$project/pipelines" "$project/tools"
+
+# check DESCRIPTION EXPECTED GOT
+check() {
+  if [ "$2" = "$3" ]; then
+    echo "ok - $1"
+  else
+    echo "not ok - $1: expected ${2:-nothing}; got ${3:-nothing}"
+    failed=1
+  fi
+}
+
+# request METHOD PATH [BODY]: sets $status; the response's body is in $scratch/body
+request() {
+  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$1" "$base$2" \
+    -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${3:+-d "$3"})
+}
+
+# field NAME: the first string of this name in the last body
+field() {
+  sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$scratch/body" | head -n 1
+}
+
+# await DESCRIPTION COMMAND...: repeats a command for a minute; leaves the script if it doesn't succeed
+await() {
+  awaited=$1
+  shift
+  for _ in $(seq 60); do
+    "$@" && return
+    sleep 1
+  done
+  echo "not ok - $awaited, within a minute; last response: $(cat "$scratch/body")"
+  exit 1
+}
+
+serves() {
+  request GET "/v1/tools/$1"
+  [ "$status" = 200 ]
+}
+asks() {
+  request GET "/v1/jobs/$job"
+  grep -q '"input_required"' "$scratch/body"
+}
+has_ended() {
+  request GET "/v1/jobs/$job"
+  case $(sed -n 's/.*"status" *: *"\(succeeded\|failed\|canceled\)".*/\1/p' "$scratch/body") in ?*) ;; *) return 1 ;; esac
+}
+asks_or_has_ended() { asks || has_ended; }
+
+# What the steps behind the approval have written, in $scratch/LEDGER.
+ledger() { [ ! -e "$scratch/$1" ] || tr '\n' ' ' <"$scratch/$1"; }
+
+# start LEDGER: starts the pipeline and waits for its question; sets $job
+start() {
+  request POST /v1/tools/hostile_gate/jobs "{\"ledger\": \"$scratch/$1\"}"
+  job=$(field job_id)
+  await 'the job asks for its approval' asks
+}
+
+# answer BOOLEAN [FILE]: answers the job's question; prints the status
+answer() {
+  curl -s -m 60 -o /dev/null -w '%{http_code}' "$base/v1/jobs/$job/input" -H 'Content-Type: application/json' \
+    -d "{\"key\": \"$key\", \"value\": {\"approve\": $1}}"
+}
+
+# read_key: sets $key of the open question
+read_key() {
+  request GET "/v1/jobs/$job"
+  key=$(sed -n 's/.*"requests" *: *{ *"\([^"]*\)".*/\1/p' "$scratch/body" | head -n 1)
+}
+
+cat >"$project/pipelines/hostile_gate.yml" <<'PIPELINE'
+inputs:
+  properties: { ledger: { type: string }, version: { type: string, default: '1' } }
+  required: [ledger]
+jobs:
+  a:
+    steps:
+      - { name: gate, approval: { message: Publish? } }
+      - { name: publish, run: 'echo "published $INPUT_VERSION" >> "$INPUT_LEDGER"' }
+PIPELINE
+await 'the pipeline is served' serves hostile_gate
+
+# A resume passes no approval. resume_behind LEDGER BODY
+resume_behind() {
+  request POST "/v1/jobs/$job:resume" "$2"
+  if [ "$status" -ge 400 ]; then
+    check "an approval that was $1: a resume from behind it is refused by name" 409 "$status"
+    return
+  fi
+  job=$(field job_id)
+  await 'the resumed job asks, or ends' asks_or_has_ended
+  check "an approval that was $1: nothing behind it has run after $2" "${3-}" "$(ledger "$1")"
+  request POST "/v1/jobs/$job:cancel"
+  await 'the resumed job ends' has_ended
+}
+start cancelled
+request POST "/v1/jobs/$job:cancel"
+await 'the job ends' has_ended
+resume_behind cancelled '{"from": "a/publish", "changes": {"version": "other"}}'
+
+start declined
+read_key
+answer false >/dev/null
+await 'the job ends' has_ended
+resume_behind declined '{"from": "a/publish"}'
+
+start given
+read_key
+answer true >/dev/null
+await 'the job ends' has_ended
+resume_behind given '{"from": "a/publish", "changes": {"version": "other"}}' 'published 1 '
+
+# Of two answers, one is acknowledged, and that one counts. two_answers LEDGER [at-once]
+two_answers() {
+  start "$1"
+  read_key
+  kill -STOP "$worker"
+  if [ "${2-}" ]; then
+    answer true >"$scratch/first" &
+    answer false >"$scratch/second"
+    wait $!
+  else
+    answer true >"$scratch/first"
+    answer false >"$scratch/second"
+  fi
+  first=$(cat "$scratch/first") second=$(cat "$scratch/second")
+  kill -CONT "$worker"
+  case $first$second in
+    2??2??)
+      check "$1: one of two different answers is acknowledged" 'one of them' "both: $first and $second"
+      ;;
+    2??*) expected='published 1 ' ;;
+    *2??) expected='' ;;
+    *)
+      # Neither was acknowledged: both may be sent again.
+      expected='published 1 '
+      answer true >/dev/null
+      ;;
+  esac
+  await 'the answered job ends' has_ended
+  case $first$second in
+    2??2??) ;;
+    *) check "$1: the answer that was acknowledged counts ($first for yes, $second for no)" "$expected" "$(ledger "$1")" ;;
+  esac
+}
+two_answers 'one after the other'
+two_answers 'at once' at-once
+
+# The schema of one tool takes no other tool away.
+cat >"$project/pipelines/hostile_boolean.yml" <<'PIPELINE'
+inputs: { properties: { a: true, b: false, c: { type: array, items: { anyOf: [true, { not: false }] } } } }
+jobs: { a: { steps: [{ run: 'true' }] } }
+PIPELINE
+cat >"$project/tools/hostile_boolean_tool.yaml" <<'TOOL'
+workflow: { type: Elsewhere, task-queue: elsewhere }
+input: { properties: { a: true, b: { properties: { c: false } } } }
+TOOL
+await 'the tool with boolean schemas is served' serves hostile_boolean
+for path in /readyz /v1/tools '/v1/tools?format=openai' '/v1/tools?format=anthropic' /openapi.json /v1/tools/hostile_gate; do
+  request GET "$path"
+  check "beside tools with boolean schemas: GET $path" 200 "$status"
+done
+for tool in hostile_gate hostile_boolean hostile_boolean_tool; do
+  request GET /v1/tools
+  check "beside tools with boolean schemas: $tool is listed" listed "$(grep -q "\"$tool\"" "$scratch/body" && echo listed)"
+done
+curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
+  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list' \
+  -d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "8"}, "io.modelcontextprotocol/clientCapabilities": {}}}}'
+check 'beside tools with boolean schemas: tools/list' listed "$(grep -q '"hostile_gate"' "$scratch/body" && echo listed)"
+
+exit $failed
