@@ -158,7 +158,7 @@ describe('in a browser', () => {
     site?.close();
   });
 
-  // Of each test's own: the error page of a refused navigation may come later, and end the next one.
+  // A page for each test: the error page of a refused navigation may come later, and end the next one.
   beforeEach(async () => {
     page = await browser.newPage();
   });
