@@ -107,11 +107,11 @@ export function withDefect(clients: ProtocolClient[], plant: Plant): ProtocolCli
 
 /** Violations that show the defects, by their names. */
 export const SHOWN_AS: Record<string, RegExp> = {
-  'a status that falls back': /^status is /,
+  'a status that falls back': /^status is |answer is missing/,
   'progress that falls': /^progress fell /,
   'an answer that is confirmed and lost': /accepted, though|asked again|answer is missing|two answers/,
   'a second answer that is acknowledged as queued': /two answers|queued, though/,
-  'another answer than the one that was given': /the work got/,
+  'another answer than the one that was given': /the work got|accepted, though/,
   'a question that is asked again': /asked again|at most one open question/,
   'a cancel that is confirmed and lost': /can follow/,
   'a key that starts twice': /the same start gave/,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
+import { readLauncher } from '../../activities/pipeline/launcher-record.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
 import { StepHome } from './steps-support.js';
 
@@ -122,9 +123,13 @@ describe('the end of a step', () => {
   });
 
   test('of a launcher that is killed ends the step as well, and leaves it in doubt', async () => {
-    const running = home.failed(`echo $PPID >launcher; setsid sleep 600 & echo $$ >ready; sleep 600`);
+    const running = home.failed(`setsid sleep 600 & echo $$ >ready; sleep 600`);
     await pidIn('ready');
-    kill(await pidIn('launcher'));
+    // It writes its record while the step runs already.
+    const record = await eventually('the launcher has left its record', () =>
+      readLauncher(join(home.paths.steps, '1', '1.1')),
+    );
+    kill(record.launcher);
     expect(await running).toMatchObject({
       type: 'StepInDoubt',
       message: expect.stringContaining('the process that watched over it was killed') as unknown,
@@ -145,7 +150,8 @@ describe('the end of a step', () => {
 
   test('is known also when its journal cannot be written', async () => {
     const done = await home.run(
-      `rm -rf "$(dirname "$LONGHAUL_OUTPUT")"; mkdir -p "$(dirname "$(dirname "$LONGHAUL_OUTPUT")")"`,
+      // The launcher may write into it meanwhile.
+      `until rm -rf "$(dirname "$LONGHAUL_OUTPUT")"; do :; done`,
     );
     expect(done).toEqual({ exitCode: 0, outputs: {} });
   });
