@@ -172,9 +172,8 @@ test('a watch gives each state once, shares one poll, and ends with the operatio
     'it asks',
     async () => Object.keys((await engine.read(ANNA, token)).inputRequests)[0],
   );
-  expect(await engine.answer(ANNA, token, asked, { action: 'accept', content: { confirm: true } })).toBe(
-    'accepted',
-  );
+  const given = { action: 'accept', content: { confirm: true } } as const;
+  expect(await engine.answer(ANNA, token, asked, given)).toMatchObject({ state: 'accepted' });
   for (const states of await Promise.all(watches)) {
     expect(states.at(-1)).toBe('completed');
     expect(states).toContain('input_required');
