@@ -23,7 +23,7 @@ export const PROOF: Promised[] = [
   },
   {
     promise:
-      'Of several answers to a question one counts, also without a worker, and each sender learns which',
+      'One of several answers to a question counts, also without a worker, and each sender learns which',
     files: ['test/core/queued-answers.test.ts'],
   },
   {
