@@ -14,17 +14,20 @@ test('a worker of a further build says that it gets no work, and is taken once t
   await deployed.worker('b1');
   await deployed.worker('b2');
   const worker = deployed.stack.worker({ LONGHAUL_WORKER_VERSIONING: 'true' });
-  const [, buildId] = await eventually(
-    () => `the worker is refused: ${worker.output()}`,
-    () =>
-      /Temporal has not taken build (\S+) as a version of the deployment \S+, so this worker gets no work. The deployment has 2 versions/.exec(
-        worker.output(),
-      ),
-  );
   const builds = async () =>
     (await describeDeployment(deployed.temporal.client, deployed.deploymentName))!.versions.map(
       (one) => one.buildId,
     );
+  let versions: string[] = [];
+  const [, buildId] = await eventually(
+    () => `the worker is refused, beside ${versions.join()}: ${worker.output()}`,
+    async () => {
+      versions = await builds();
+      return /Temporal has not taken build (\S+) as a version of the deployment \S+, so this worker gets no work. The deployment has 2 versions/.exec(
+        worker.output(),
+      );
+    },
+  );
   expect((await builds()).sort()).toEqual(['b1', 'b2']);
   const refused = await deployed.deploy('current', buildId!, '--yes', '--wait', '2');
   expect(refused.code).toBe(1);
