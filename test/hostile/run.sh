@@ -117,11 +117,11 @@ resume_behind() {
   job=$(field job_id)
   await 'the resumed job asks, or ends' asks_or_has_ended
   check "an approval that was $1: nothing behind it has run after $2" "${3-}" "$(ledger "$1")"
-  request POST "/v1/jobs/$job:cancel"
+  request POST "/v1/jobs/$job:cancel" "{}"
   await 'the resumed job ends' has_ended
 }
 start cancelled
-request POST "/v1/jobs/$job:cancel"
+request POST "/v1/jobs/$job:cancel" "{}"
 await 'the job ends' has_ended
 resume_behind cancelled '{"from": "a/publish", "changes": {"version": "other"}}'
 
