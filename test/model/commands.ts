@@ -343,11 +343,12 @@ async function settleOne(operation: Operation, clients: ProtocolClient[], number
   await look(number);
 }
 
-/** Answers a question that is open though an answer was sent: nobody knows whether that one was taken. */
+/** Answers the questions that may be open though an answer was sent: nobody knows whether that one was taken. */
 async function answerUnsure(operation: Operation, clients: ProtocolClient[], turn: number): Promise<void> {
   const { answered, given, isClosed } = operation.facts;
-  const unsure = Object.keys(given).find((key) => !answered.includes(key));
-  if (unsure === undefined || isClosed) return void (await delay(LOOK_MS));
+  const unsure = Object.keys(given).filter((key) => !answered.includes(key));
+  if (unsure.length === 0 || isClosed) return void (await delay(LOOK_MS));
   const sending: Sending = { client: at(clients, turn), isRacing: false };
-  await actions.together([actions.answer(sending, operation, unsure, { value: 200 + turn })]);
+  for (const key of unsure)
+    await actions.together([actions.answer(sending, operation, key, { value: 200 + turn })]);
 }
