@@ -1,8 +1,10 @@
 /** Presence of a host's workers: when one last polled Temporal. */
+import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { hostTaskQueue } from '../pipelines/run.js';
+import { bootId, processIdentity } from './process-identity.js';
 import { temporalNowMs, timestampMs } from './temporal-clock.js';
 
 const { TaskQueueType, WorkerVersioningMode } = proto.temporal.api.enums.v1;
@@ -114,22 +116,53 @@ export function hasJustPolled(poller: Poller): boolean {
   return sincePollMs(poller) < JUST_POLLED_MS;
 }
 
-/** Separates the ID of the worker's storage from its identity. */
-const STORAGE = ';storage=';
-
-/** Identity of a worker process: `123@buildbox-3f9c0a12b4;storage=0c51d7e2aa`. @param storageId undefined if it isn't known */
+/**
+ * Identity of a worker process: `123@buildbox-3f9c0a12b4;process=5be0f3a86d;storage=0c51d7e2aa`.
+ *
+ * @param storageId undefined if it isn't known
+ */
 export function workerIdentity(host: string, storageId: string | undefined): string {
-  return `${process.pid}@${host}${storageId === undefined ? '' : STORAGE + storageId}`;
+  const storage = storageId === undefined ? '' : `;storage=${storageId}`;
+  return `${process.pid}@${host};process=${processDigest(process.pid)}${storage}`;
 }
 
 /** ID of a worker's storage; undefined for workers of earlier releases and other programs' workers. */
 export function storageInIdentity(identity: string): string | undefined {
-  return identity.split(STORAGE)[1];
+  return fieldOf(identity, 'storage');
 }
 
 /** The host in a worker's identity; undefined for other programs' workers. */
 export function hostInIdentity(identity: string): string | undefined {
-  return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity.split(STORAGE)[0]!)?.[1];
+  return WORKER.exec(identity)?.[2];
+}
+
+/**
+ * Whether a worker of this host has ended. In containers all workers may have the same PID, and after a restart of the host another
+ * process may have it.
+ *
+ * @returns false if it isn't known: for workers of other hosts and of earlier releases
+ */
+export function hasEndedHere(identity: string, host: string): boolean {
+  const [, pid, hostOfWorker] = WORKER.exec(identity) ?? [];
+  const digest = fieldOf(identity, 'process');
+  return hostOfWorker === host && digest !== undefined && processDigest(Number(pid)) !== digest;
+}
+
+const WORKER = /^(\d+)@([^;]*-[0-9a-f]{10})(?:;|$)/;
+
+function fieldOf(identity: string, name: string): string | undefined {
+  const prefix = `${name}=`;
+  return identity
+    .split(';')
+    .find((field) => field.startsWith(prefix))
+    ?.slice(prefix.length);
+}
+
+/** Differs between two processes with the same PID, also of two boots; undefined when there is no such process. */
+function processDigest(pid: number): string | undefined {
+  const startedAt = processIdentity(pid)?.startedAt;
+  if (startedAt === undefined) return undefined;
+  return createHash('sha256').update(`${bootId()} ${pid} ${startedAt}`).digest('hex').slice(0, 10);
 }
 
 /** The hosts of workers, each once. @param pollers of the task queue through which jobs are placed on hosts */

@@ -44,6 +44,17 @@ function fromPs(pid: number): ProcessIdentity | undefined {
   }
 }
 
+let ownBootId: string | undefined;
+
+/** ID of the host's boot; empty where the system has none. */
+export function bootId(): string {
+  try {
+    return (ownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  } catch {
+    return (ownBootId = '');
+  }
+}
+
 /** Sends a signal; ignores a process that has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {

@@ -10,7 +10,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import { stepInDoubt, stepNotRun } from '../activities/pipeline/failures.js';
+import { KILLED_FIRST, stepInDoubt, stepNotRun } from '../activities/pipeline/failures.js';
 import { hostId } from '../activities/pipeline/host.js';
 import type { FollowedStep, HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepOutcome } from '../activities/pipeline/outcome.js';
@@ -73,7 +73,7 @@ export async function adoptSteps(
 /** Reports a step whose start isn't recorded: it wasn't started, or it has removed its journal, and nobody knows whether it has run. */
 async function reportLost(running: RunningStep, context: AdoptionContext): Promise<void> {
   const error = running.isStarting
-    ? stepNotRun(running.step, 'its worker was killed first')
+    ? stepNotRun(running.step, KILLED_FIRST)
     : stepInDoubt(running.step, 'worker', { outputs: {}, lastLines: [] });
   await report(running, { status: 'failed', error }, undefined, context);
 }

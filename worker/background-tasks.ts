@@ -9,11 +9,22 @@ import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage/index.js';
 import { removeTemporaryFiles } from '../platform/temporary-sweep.js';
 import { adoptSteps, type AdoptionContext } from './adopt-steps.js';
+import { failLostAttempts } from './lost-attempts.js';
 import { sweepStorage } from './sweep-storage.js';
 
 const ADOPTION_INTERVAL_MS = 5_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
+
+/** A task that does nothing once it has succeeded. */
+function untilDone(task: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    await task();
+    isDone = true;
+  };
+}
 
 /**
  * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
@@ -31,7 +42,16 @@ export function startBackgroundTasks(
   const dataConverter = dataConverterOf(storage);
   const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
   const end = [
-    ...(adoption ? [every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption)))] : []),
+    ...(adoption
+      ? [
+          every(ADOPTION_INTERVAL_MS, logger, async () => void (await adoptSteps(adoption))),
+          every(
+            ADOPTION_INTERVAL_MS,
+            logger,
+            untilDone(async () => void (await failLostAttempts(adoption))),
+          ),
+        ]
+      : []),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);

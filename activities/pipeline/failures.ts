@@ -60,9 +60,16 @@ export function stepTimedOut(step: RunStep, details: StepFailureDetails): Applic
   );
 }
 
-/** The workflow runs the step again automatically. */
-export function stepNotRun(step: RunStep, why = 'its worker stopped first'): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`step "${step.name}" was not started: ${why}`, STEP_NOT_RUN);
+/** Why a step has not run whose worker was killed. */
+export const KILLED_FIRST = 'its worker was killed first';
+
+/** The workflow runs the step again automatically. @param step undefined if only its activity is known */
+export function stepNotRun(
+  step: Pick<RunStep, 'name'> | undefined,
+  why = 'its worker stopped first',
+): ApplicationFailure {
+  const name = step ? ` "${step.name}"` : '';
+  return ApplicationFailure.nonRetryable(`step${name} was not started: ${why}`, STEP_NOT_RUN);
 }
 
 export function stepInDoubt(

@@ -59,7 +59,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
   const context = currentContext();
   const { settings, steps, token, operationId } = context;
-  const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
+  const { workflowExecution, namespace, activityId, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
   const stop = new AbortController();
   const onCancelled = () => stop.abort(stopReasonOf(cancelled.reason));
@@ -67,7 +67,7 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
   if (cancelled.aborted) onCancelled();
   try {
     return await runStep(step, {
-      ...{ settings, steps, operationId, namespace, token, attempt },
+      ...{ settings, steps, operationId, namespace, token, activityId, attempt },
       workflowId: workflowExecution!.workflowId,
       runId: workflowExecution!.runId,
       taskQueue: settings.taskQueue,

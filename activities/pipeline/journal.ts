@@ -5,6 +5,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedIfMissing } from '../../platform/atomic-files.js';
+import { bootId } from '../../platform/process-identity.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import { readJson, writeJson } from './files.js';
 import { RUNNING_FILE } from './launcher-record.js';
@@ -15,7 +16,6 @@ import {
   RELAY_FILE,
   RELAY_SCRIPT,
 } from './launcher-script.js';
-import { bootId } from './leftovers.js';
 import type { ChildPaths } from './layout.js';
 import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 

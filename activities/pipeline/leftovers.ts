@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { bootId, processIdentity, signalProcess } from '../../platform/process-identity.js';
 import type { LauncherRecord } from './launcher-record.js';
 import { FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
 
@@ -115,17 +115,6 @@ function hasOpen(launcher: number, path: string): boolean {
     return open.ino === file.ino && open.dev === file.dev;
   } catch {
     return true;
-  }
-}
-
-let ownBootId: string | undefined;
-
-/** ID of the host's boot; empty where the system has none. */
-export function bootId(): string {
-  try {
-    return (ownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  } catch {
-    return (ownBootId = '');
   }
 }
 

@@ -10,6 +10,7 @@ import { stepVariables } from '../../platform/step-variables.js';
 import { defined } from '../../operations/defined.js';
 import { currentWork } from '../../platform/work-context.js';
 import { stepUmask } from '../../platform/umask.js';
+import { bootId } from '../../platform/process-identity.js';
 import { loadSecret } from '../../platform/secret.js';
 import { isStorageWait } from '../../platform/storage/index.js';
 import { logKey } from '../../platform/storage-keys.js';
@@ -23,7 +24,6 @@ import { hostId } from './host.js';
 import { timeoutOf, type FollowedStep, type HostSteps } from './host-steps.js';
 import { findAttempts, removeStart, outputFile, prepareRun, recordStart, type Attempt } from './journal.js';
 import { findBash, startLauncher, type LaunchOptions } from './launcher.js';
-import { bootId } from './leftovers.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking } from './mask.js';
@@ -60,6 +60,7 @@ export interface StepContext {
   taskQueue: string;
   /** The operation's token. */
   token: string;
+  activityId: string;
   /** Temporal's attempt of the activity, from 1. */
   attempt: number;
   /** Task token of the activity, base64. */
@@ -162,12 +163,13 @@ function stoppedBefore(step: RunStep, reason: StopReason): Error {
 }
 
 function runningStepOf(step: RunStep, stepId: string, context: StepContext): RunningStep {
-  const { operationId, token, workflowId, runId, namespace, taskQueue, attempt, taskToken } = context;
+  const { operationId, token, workflowId, runId, namespace, taskQueue } = context;
+  const { activityId, attempt, taskToken } = context;
   const { tool, principal, requestId, trace } = currentWork() ?? {};
   const work = defined({ tool, principal, requestId, trace });
   return {
-    ...{ stepId, operationId, token, workflowId, runId, namespace, taskQueue, attempt, taskToken, step },
-    work,
+    ...{ stepId, operationId, token, workflowId, runId, namespace, taskQueue },
+    ...{ activityId, attempt, taskToken, step, work },
   };
 }
 

@@ -24,6 +24,8 @@ export interface RunningStep {
   namespace: string;
   /** Task queue of the worker. */
   taskQueue: string;
+  /** Missing in records of earlier releases. */
+  activityId?: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
   /** Task token of the activity, base64; Temporal accepts its heartbeats and its result from any process. */

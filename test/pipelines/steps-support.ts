@@ -108,6 +108,7 @@ export class StepHome {
       namespace: 'default',
       taskQueue: 'queue-1',
       token: 'token-1',
+      activityId: '1',
       attempt: 1,
       taskToken: 'dG9rZW4=',
       stop: new AbortController().signal,

@@ -27,6 +27,7 @@ const WORKER = `
     namespace: 'default',
     taskQueue: 'queue-1',
     token: 'token-1',
+    activityId: '1',
     attempt: 1,
     taskToken: 'dG9rZW4=',
     stop: stop.signal,
