@@ -38,7 +38,7 @@ export async function describeBlockage(
   const waitedMs = (since: Parameters<typeof timestampMs>[0] | null | undefined) =>
     since ? nowMs - timestampMs(since) : 0;
   if (task && Number(task.attempt ?? 1) > 1) {
-    const why = await lastTaskFailure(temporal, workflowId);
+    const why = (await lastTaskFailure(temporal, workflowId))?.message;
     const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];
     if (waitsFor !== undefined) return `waiting for ${waitsFor} (attempt ${task.attempt?.toString()})`;
     if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;

@@ -21,6 +21,7 @@ import { readClosedState } from '../platform/closed-state.js';
 import { storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
+import { refusedMessageIn } from './refused.js';
 import { externalOutcome } from './external/result.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -32,6 +33,8 @@ interface Outcome {
   problem?: string;
   /** Final progress of a completed operation. */
   progress?: Progress;
+  /** It was ended since Temporal refuses one of its commands. */
+  isRefused?: boolean;
 }
 
 /** Whether the time for which the result is kept has passed. */
@@ -71,25 +74,11 @@ export async function describeClosed(
           ? 'completed'
           : `completed; the result can't be read at present: ${outcome.problem}`;
       return;
-    case 'CANCELLED': {
-      const reason = state.cancelReason ?? cancelRequest.reason;
-      record.status = 'canceled';
-      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.closedAt;
-      record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
-      if (reason) record.cancelReason = reason;
-      if (state.isPartialLarge) {
-        // A record without the partial result is better than none.
-        const whole = await readClosedState(description, temporal.storage).catch((error: unknown) => {
-          if (!storageErrorIn(error)) return undefinedIf('internal')(error);
-          record.resultProblem = (error as Error).message;
-          return undefined;
-        });
-        if (whole?.partial !== undefined) record.partial = whole.partial;
-      }
-      record.error = finalError('canceled', record.statusMessage);
-      return;
-    }
+    case 'CANCELLED':
+      return describeCanceled(temporal, description, state, record, cancelRequest);
     default:
+      if (outcome.isRefused && cancelRequest.at !== undefined)
+        return describeCanceled(temporal, description, state, record, cancelRequest);
       if (outcome.problem !== undefined) record.resultProblem = outcome.problem;
       record.error =
         outcome.error ??
@@ -103,6 +92,30 @@ export async function describeClosed(
         defined({ temporalUrl: temporal.urlOf(description.workflowId, description.runId) }),
       );
   }
+}
+
+async function describeCanceled(
+  temporal: TemporalClient,
+  description: WorkflowExecutionDescription,
+  state: StateMemo,
+  record: OperationRecord,
+  cancelRequest: CancelRequest,
+): Promise<void> {
+  const reason = state.cancelReason ?? cancelRequest.reason;
+  record.status = 'canceled';
+  record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.closedAt!;
+  record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
+  if (reason) record.cancelReason = reason;
+  if (state.isPartialLarge) {
+    // A record without the partial result is better than none.
+    const whole = await readClosedState(description, temporal.storage).catch((error: unknown) => {
+      if (!storageErrorIn(error)) return undefinedIf('internal')(error);
+      record.resultProblem = (error as Error).message;
+      return undefined;
+    });
+    if (whole?.partial !== undefined) record.partial = whole.partial;
+  }
+  record.error = finalError('canceled', record.statusMessage);
 }
 
 /** Outcome of a closed workflow: its close event, decoded by the SDK. */
@@ -138,6 +151,8 @@ async function readOutcome(
     if (failure instanceof TerminatedFailure) {
       const overdue = overdueMessageIn(failure.message);
       if (overdue !== undefined) return { error: finalError('timed_out', overdue) };
+      const refused = refusedMessageIn(failure.message);
+      if (refused !== undefined) return { error: finalError('failed', refused), isRefused: true };
       const why = failure.message ? `: ${failure.message}` : '';
       return { error: finalError('terminated', `terminated by an operator${why}`) };
     }

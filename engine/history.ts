@@ -57,18 +57,33 @@ export async function cancelRequestOf(
   };
 }
 
-/** Failure message of the last failed workflow task. */
+/** Failure of a workflow task. */
+export interface TaskFailure {
+  /** Temporal's WorkflowTaskFailedCause. */
+  cause: number;
+  message: string;
+  /** Name of the error that the worker's code threw. */
+  type: string | undefined;
+}
+
+/** Failure of the last failed workflow task; undefined if there is none. */
 export async function lastTaskFailure(
   temporal: TemporalClient,
   workflowId: string,
-): Promise<string | undefined> {
+): Promise<TaskFailure | undefined> {
   const event = await findLastEvent(
     temporal,
     workflowId,
     undefined,
     EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
   );
-  return event?.workflowTaskFailedEventAttributes?.failure?.message ?? undefined;
+  const { cause, failure } = event?.workflowTaskFailedEventAttributes ?? {};
+  if (!failure?.message) return undefined;
+  return {
+    cause: cause ?? 0,
+    message: failure.message,
+    type: failure.applicationFailureInfo?.type ?? undefined,
+  };
 }
 
 async function findLastEvent(

@@ -22,6 +22,7 @@ import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
 import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
 import { ProgressReader } from './progress.js';
+import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
 import { describeRetries, describeBlockage } from './blockage.js';
@@ -112,8 +113,9 @@ export class Records {
       performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
       isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
     if (isFresh && !isOpen(description)) return kept.record;
-    if (await this.overdue.endIfOverdue(description))
-      return this.#read(principal, token, located, await this.temporal.describe(workflowId));
+    const hasEnded =
+      (await this.overdue.endIfOverdue(description)) || (await endIfRefused(this.temporal, description));
+    if (hasEnded) return this.#read(principal, token, located, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
       // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.
       if (!isKind(error, 'unavailable'))
@@ -158,6 +160,7 @@ export class Records {
     const answered = new Set(answers.filter((answer) => answer.state === 'queued').map(({ key }) => key));
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const parts = isOpen(description) ? await describeOpenParts(temporal, description) : [];
+    for (const { part } of flattenParts(parts)) await endIfRefused(temporal, part.description);
     // The first is a server's time, the second Temporal's: the server's clock may be ahead.
     const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
     const isCancelRequested =

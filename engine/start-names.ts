@@ -10,10 +10,7 @@ import { RunTokens } from './external/run-tokens.js';
 export interface StartOptions {
   /** Token chosen by the caller. Default: a new random one. */
   token?: string;
-  /**
-   * Whether the token must be unused, even by a call with the same arguments. Then only a call with the same idempotency key
-   * counts as repeated. Default: false.
-   */
+  /** Whether the token must be unused, even by a call with the same arguments. Default: false. */
   isTokenNew?: boolean;
   /** Starts with the same key start the operation once. */
   idempotencyKey?: string;
@@ -48,7 +45,7 @@ export function nameStart(
   const { external } = tool;
   if (!hasSealedToken(external)) {
     const token = tokenOfStart(start, secret);
-    const startId = options.isTokenNew ? startIdOf(start, secret) : undefined;
+    const startId = options.isTokenNew ? randomUUID() : undefined;
     return { token, workflowId: workflowIdOf(principal, token, secret), ...defined({ startId }) };
   }
   if (options.token !== undefined)

@@ -116,6 +116,9 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
+/** Longest time of a tool's options, in seconds: a year. */
+const MAX_SECONDS = 365 * 24 * 3600;
+
 /** Form that each option must have. */
 const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, OptionForm> = TOOL_OPTIONS;
 
@@ -242,8 +245,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     keepAliveSeconds: options.keepAliveSeconds,
     'estimate.seconds': options.estimate.seconds,
   })) {
-    if (value !== undefined && !(Number.isFinite(value) && value > 0))
-      fail(`${field}: expected seconds above 0; got ${value}`);
+    if (value !== undefined && !(value > 0 && value <= MAX_SECONDS))
+      fail(`${field}: expected seconds above 0, at most ${MAX_SECONDS}; got ${value}`);
   }
   const limitProblems = queueProblems(options);
   if (limitProblems.length) fail(...limitProblems);

@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
+import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
@@ -16,6 +17,8 @@ const reason = z
   .max(500)
   .optional()
   .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Stored with the job.' });
+
+const body = z.strictObject({ reason });
 
 const RESPONSES = {
   200: json(job, 'The job is canceled.'),
@@ -35,7 +38,7 @@ export function registerCancel(context: JobsContext): void {
       description: DESCRIPTION,
       responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
     },
-    body: z.strictObject({ reason }),
+    body,
     handle: (c, id, body) => cancel(context, c, id, body.reason),
   });
   context.app.openapi(
@@ -47,12 +50,14 @@ export function registerCancel(context: JobsContext): void {
       summary: SUMMARY,
       description: DESCRIPTION,
       request: { params: jobParams, query: z.strictObject({ reason }) },
-      responses: responses(RESPONSES, PROBLEM_TYPES),
+      responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
     }),
-    (c) => {
+    async (c) => {
       const { id } = c.req.valid('param');
+      const { reason: inQuery } = c.req.valid('query');
+      const { reason: inBody } = await readBody(c, body);
       assertJobId(id);
-      return cancel(context, c, id, c.req.valid('query').reason);
+      return cancel(context, c, id, inQuery ?? inBody);
     },
   );
 }

@@ -77,33 +77,17 @@ const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
 /**
- * Parses `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and the first of repeated ones counts.
- *
- * @throws Problem `invalid-prefer` for a malformed header, and for invalid values of supported preferences
+ * Parses `Prefer` (RFC 7240, section 2): what is malformed, unknown or has another value than its preference is ignored, and the first of
+ * repeated ones counts.
  */
 export function preferencesOf(c: Context): Preferences {
   const preferences: Preferences = { respondAsync: false };
-  const header = c.req.header('prefer');
-  if (header === undefined) return preferences;
-  const fail = (expected: string, came: string): never => {
-    throw new Problem(
-      'invalid-prefer',
-      `Prefer: expected ${expected}; got ${JSON.stringify(came.slice(0, 100))}`,
-    );
-  };
-  if (header.trim() === '') fail('at least one preference', header);
-  const parts = header.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];
-  for (const part of parts.map((one) => one.trim()).filter(Boolean)) {
-    const [, name, word] = PREFERENCE.exec(part) ?? fail('preferences of the form name or name=value', part);
+  const parts = c.req.header('prefer')?.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];
+  for (const part of parts) {
+    const [, name = '', word] = PREFERENCE.exec(part.trim()) ?? [];
     const value = word?.replace(/^"(.*)"$/, '$1');
-    if (name?.toLowerCase() === 'respond-async') {
-      if (value) fail('respond-async without a value', part);
-      preferences.respondAsync = true;
-    }
-    if (name?.toLowerCase() === 'wait') {
-      if (!/^\d{1,9}$/.test(value ?? '')) fail('wait=SECONDS, a whole number', part);
-      preferences.wait ??= Number(value);
-    }
+    if (name.toLowerCase() === 'respond-async' && !value) preferences.respondAsync = true;
+    if (name.toLowerCase() === 'wait' && /^\d{1,9}$/.test(value ?? '')) preferences.wait ??= Number(value);
   }
   return preferences;
 }

@@ -8,7 +8,7 @@ import { bodyLimit } from '../lifecycle/body-limit.js';
 import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
 import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
-import { invalidRequest, rejectInvalidJson } from './body.js';
+import { invalidRequest, prepareBody } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
@@ -102,7 +102,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   app.use('/v1/*', traceJobsRequest);
   app.use('/v1/*', (_c, next) => shutdown.track(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
-  app.on('POST', '/v1/*', rejectInvalidJson);
+  app.on(['POST', 'DELETE'], '/v1/*', prepareBody);
   for (const register of ROUTES) register(context);
   registerFallback(app);
   app.onError((error, c) => {

@@ -92,7 +92,6 @@ export const kickoffResponses = {
 export const KICKOFF_PROBLEMS: ProblemType[] = [
   ...BODY_PROBLEMS,
   'invalid-arguments',
-  'invalid-prefer',
   'invalid-idempotency-key',
   'invalid-session',
   'unknown-tool',

@@ -40,11 +40,6 @@ export const PROBLEMS = {
     title: 'The cursor does not belong to this list',
     advice: 'Send the cursor unchanged, with the same filters or none, or start without a cursor.',
   },
-  'invalid-prefer': {
-    status: 400,
-    title: 'The Prefer header is invalid',
-    advice: 'Send `respond-async`, `wait=SECONDS`, or both.',
-  },
   'invalid-idempotency-key': {
     status: 400,
     title: 'The Idempotency-Key is invalid',

@@ -31,13 +31,11 @@ export interface OperationCaller {
 
 /**
  * Starts a call as an operation under the client's token or a generated one. Invalid arguments of the tool give an error
- * result, as in any call, and start nothing. Repeating a call with a token and an idempotency key returns the existing
- * operation.
+ * result, as in any call, and start nothing.
  *
  * @param field the call's validated `operation`
  * @param started called with the token as soon as the operation is durable
- * @throws ProtocolError -32602 for a token that was used before, and for an idempotency key in use under another token;
- *   -32603
+ * @throws ProtocolError -32602 for a token that was used before, or that comes with an idempotency key; -32603
  */
 export async function startOperation(
   engine: CallerEngine,
@@ -51,7 +49,9 @@ export async function startOperation(
   try {
     const { args, idempotencyKey } = takeIdempotencyKey(given);
     if (token !== undefined && idempotencyKey !== undefined)
-      await assertKeyUnused(engine, tool, idempotencyKey, token);
+      throw invalidParams(
+        'params.operation.token: expected none in a call with an idempotency key, since either names the operation; leave one out',
+      );
     record = await engine.start(tool, args, {
       ...caller,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -70,34 +70,6 @@ export async function startOperation(
 /** Errors rendered as results: of the arguments, and, in calls without a client's token, of the idempotency key. */
 const ARGUMENT_ERRORS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
 const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
-
-/**
- * Refuses a key that has started an operation under another token. Temporal's lists lag, so calls within about a second of
- * each other, with one key and several tokens, each start an operation.
- *
- * @throws ProtocolError -32602 that names the operation
- */
-async function assertKeyUnused(
-  engine: CallerEngine,
-  { name }: Tool,
-  idempotencyKey: string,
-  token: string,
-): Promise<void> {
-  const { searchAttributes } = await engine.temporal.facts();
-  if (!searchAttributes) return;
-  const { operations } = await engine.list({ tool: name, idempotencyKey });
-  for (const { token: other } of operations.filter((one) => one.token !== token)) {
-    const isThere = await engine.read(other).then(
-      () => true,
-      () => false,
-    );
-    if (isThere)
-      throw invalidParams(
-        `arguments.idempotency_key: in use by the operation ${other}. Ask for its status with tools/async/status, or choose a new key`,
-        { kind: 'conflict', retryable: false, token: other },
-      );
-  }
-}
 
 /**
  * tools/async/status.

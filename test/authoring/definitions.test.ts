@@ -108,12 +108,12 @@ describe('a definition is refused, naming tool and field, when', () => {
     [
       'the deadline is not above 0',
       { deadlineSeconds: 0 },
-      'deadlineSeconds: expected seconds above 0; got 0',
+      'deadlineSeconds: expected seconds above 0, at most 31536000; got 0',
     ],
     [
       'the budget for the end is not above 0',
       { cleanupSeconds: 0 },
-      'cleanupSeconds: expected seconds above 0; got 0',
+      'cleanupSeconds: expected seconds above 0, at most 31536000; got 0',
     ],
     [
       'it asks nothing, and people have time to answer',

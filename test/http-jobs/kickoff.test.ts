@@ -75,6 +75,14 @@ test('a wait is never longer than is published, and long tools never wait', asyn
   expect(long.headers.get('preference-applied')).toBeNull();
 });
 
+test.each(['', 'wait', 'wait=soon', 'wait="3', 'wait=-1', 'respond-async=yes', ';', 'foo bar'])(
+  'a preference that cannot be read is ignored: %j',
+  async (prefer) => {
+    const { status, headers } = await jobs.kickOff('greet', { name: 'Ada' }, { prefer });
+    expect([status, headers.get('preference-applied')]).toEqual([200, null]);
+  },
+);
+
 test('the same key gives the same job while 200 kickoffs race, and the work runs once', async () => {
   const key = randomUUID();
   const answers = await Promise.all(

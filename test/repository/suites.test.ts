@@ -167,13 +167,14 @@ describe('a change', () => {
     expect([everything, files]).toEqual(['there is no record of a whole run', tree.files]);
   });
 
-  test('selects the suites that failed in the record, and files that it lacks', () => {
+  test('selects the files that failed in the record, and those that it lacks', () => {
     const failed = structuredClone(record);
     failed.suites['fair']!.failed = 1;
+    failed.files['test/fair/queue.test.ts']!.failed = 1;
     failed.suites[TABLE.onPostgres.name]!.failed = 1;
     delete failed.files['test/logs/lines.test.ts'];
     const { files, onPostgres } = selection([], failed);
-    expect(files).toEqual(['test/fair/order.test.ts', 'test/fair/queue.test.ts', 'test/logs/lines.test.ts']);
+    expect(files).toEqual(['test/fair/queue.test.ts', 'test/logs/lines.test.ts']);
     expect(onPostgres).toBe(true);
   });
 

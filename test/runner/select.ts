@@ -123,14 +123,12 @@ export function select(
     if (!isKnown) return all(`${path} has changed, which no row of test/suites.ts covers`);
   }
   const { onPostgres } = table;
-  const hasFailed = (name: string) => (record.suites[name]?.failed ?? 0) > 0;
-  const chosen = rest.filter((file) => {
-    const suite = rows.get(file);
-    return touched.has(file) || !record.files[file] || !suite || hasFailed(suite.name);
-  });
+  const hasFailed = (counts: { failed: number } | undefined) => counts === undefined || counts.failed > 0;
+  const chosen = rest.filter(
+    (file) => touched.has(file) || hasFailed(record.files[file]) || rows.get(file) === undefined,
+  );
   const runsOnPostgres =
-    !record.suites[onPostgres.name] ||
-    hasFailed(onPostgres.name) ||
+    hasFailed(record.suites[onPostgres.name]) ||
     changed.some((path) => startsWithOneOf(path, [...onPostgres.covers, ...onPostgres.files]));
   const since = `nothing it covers has changed since ${record.commit.slice(0, 8)}`;
   const testsOf = ({ passed, failed, skipped }: Record['files'][string]) => passed + failed + skipped;

@@ -115,7 +115,8 @@ function schedule(
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
       maximumAttempts: attempts,
-      initialInterval: backoffSeconds * 1000,
+      // Temporal has no interval of 0.
+      initialInterval: Math.max(1, Math.ceil(backoffSeconds * 1000)),
       backoffCoefficient: 2,
       maximumInterval: '1h',
     },
