@@ -1,7 +1,7 @@
-/** Limits of connections: of all together, and from each address. */
+/** Limits of connections: of all together, and from each address (IPv6: each /64). */
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/config.js';
-import { trustedBy } from '../../platform/http/client-address.js';
+import { networkOf, trustedBy } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
 import { OpenCounts } from './open-counts.js';
 
@@ -24,12 +24,13 @@ export function limitConnections(server: Server, settings: Settings, logger: Log
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
     if (address === undefined || isTrusted(address)) return;
-    if (open.get(address) >= maxConnectionsPerAddress) {
+    const network = networkOf(address);
+    if (open.get(network) >= maxConnectionsPerAddress) {
       report(address);
       socket.destroy();
       return;
     }
-    open.add(address);
-    socket.once('close', () => open.remove(address));
+    open.add(network);
+    socket.once('close', () => open.remove(network));
   });
 }
