@@ -7,7 +7,7 @@ import { OAuthError, OAuthErrorCode, type OAuthMetadata } from '@modelcontextpro
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AuthSettings } from '../../platform/auth-settings.js';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import type { Caller } from './caller.js';
 import { callerOfClaims } from './claims.js';
 import { Introspection, type IntrospectionClient, type IntrospectionEndpoint } from './introspection.js';
@@ -56,12 +56,16 @@ export class AccessTokens {
   #metadata: Promise<Metadata> | undefined;
   #keys: JWTVerifyGetKey | undefined;
   #failedAtMs = -Infinity;
+  readonly #reportFailure: (error: unknown) => void;
 
   constructor(
     private readonly settings: OAuthSettings,
-    private readonly logger: Logger,
+    logger: Logger,
   ) {
-    const { introspectionClient } = settings;
+    const { introspectionClient, oauthIssuer: issuer } = settings;
+    this.#reportFailure = sparingly((err) =>
+      logger.warn({ issuer, err }, 'the authorization server cannot be asked'),
+    );
     if (introspectionClient)
       this.#introspection = new Introspection(introspectionClient, () => this.#endpoint(), logger);
   }
@@ -162,9 +166,8 @@ export class AccessTokens {
   }
 
   #unavailable(error: unknown): AuthenticationUnavailable {
-    const { oauthIssuer: issuer } = this.settings;
-    this.logger.warn({ issuer, err: error }, 'the authorization server cannot be asked');
-    return new AuthenticationUnavailable(unavailableMessage(issuer), { cause: error });
+    this.#reportFailure(error);
+    return new AuthenticationUnavailable(unavailableMessage(this.settings.oauthIssuer), { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
 import { SettingsError } from '../../platform/config.js';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
 
@@ -16,10 +16,14 @@ export class ApiKeys {
   /** Keys as they were last read for open requests and streams. */
   #checked = { atMs: -Infinity, keys: new Map<string, ApiKey | undefined>() };
 
+  readonly #reportDamage: (reason: string) => void;
+
   constructor(
     private readonly folder: string,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.#reportDamage = sparingly((reason) => logger.error({ reason }, 'an API key cannot be read'));
+  }
 
   /** @throws OAuthError `invalid_token` for a key that is unknown, revoked or expired */
   callerOf(text: string): Caller {
@@ -58,7 +62,7 @@ export class ApiKeys {
       return read();
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
-      this.logger.error({ reason: error.message }, 'an API key cannot be read');
+      this.#reportDamage(error.message);
       return undefined;
     }
   }

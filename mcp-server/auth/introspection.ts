@@ -8,7 +8,7 @@ import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import { ANSWER_LIMIT_MS, AuthenticationUnavailable, CLOCK_TOLERANCE_SECONDS, isCurrent } from './jwt.js';
 
 /** How long an answer is used for new requests, in milliseconds. */
@@ -61,13 +61,18 @@ interface Known {
 export class Introspection {
   /** SHA-256 of a token -> its answer, the oldest first. */
   readonly #known = new Map<string, Known>();
+  readonly #reportFailure: (url: string, error: unknown) => void;
   readonly #requests = new PQueue({ concurrency: MAX_REQUESTS });
 
   constructor(
     private readonly client: IntrospectionClient,
     private readonly endpoint: () => Promise<IntrospectionEndpoint>,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.#reportFailure = sparingly((url, err) =>
+      logger.warn({ url, err }, 'the authorization server cannot be asked about a token'),
+    );
+  }
 
   /**
    * @param accept makes something of the claims; throws an OAuthError for those that aren't acceptable
@@ -154,7 +159,7 @@ export class Introspection {
       if (!response.ok) throw new Error(`expected an answer about a token; got HTTP ${response.status}`);
       return answerSchema.parse(await response.json());
     } catch (error) {
-      this.logger.warn({ url, err: error }, 'the authorization server cannot be asked about a token');
+      this.#reportFailure(url, error);
       if (error instanceof AuthenticationUnavailable) throw error;
       throw new AuthenticationUnavailable(`access tokens can't be checked: ${url} does not answer`, {
         cause: error,
