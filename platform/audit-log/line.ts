@@ -59,7 +59,7 @@ export interface AuditEntry {
   outcome?: 'ok' | 'attempted' | 'no_credential' | ErrorKind | (string & {});
   /** Sequence of the line with `attempted` for the same action. */
   attempt?: number;
-  /** How many further refusals like this one the second had, which have no line of their own. */
+  /** How many further refusals like this one have no line of their own. */
   suppressed?: number;
   /** For `log.gap`: how many lines are missing, and the times of the first and the last. */
   missing?: number;
