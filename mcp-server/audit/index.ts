@@ -91,7 +91,9 @@ export class Audit {
         ? 'no_credential'
         : error instanceof OAuthError
           ? error.code
-          : 'unavailable';
+          : error instanceof LonghaulError
+            ? error.kind
+            : 'unavailable';
     this.#refusedAuthentications.add(`${outcome} ${networkOf(origin.address ?? '')}`, {
       event: 'authentication.refused',
       ...(id === undefined ? {} : { credential: { kind: 'key', id } }),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { AuthSettings } from '../../platform/auth-settings.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import type { Caller } from './caller.js';
+import { CredentialUnknown } from './challenge.js';
 import { callerOfClaims } from './claims.js';
 import { Introspection, type IntrospectionClient, type IntrospectionEndpoint } from './introspection.js';
 import {
@@ -71,7 +72,7 @@ export class AccessTokens {
   }
 
   /**
-   * @throws OAuthError `invalid_token`, `insufficient_scope`
+   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}
    * @throws AuthenticationUnavailable
    */
   async callerOf(token: string): Promise<Caller> {
@@ -80,7 +81,7 @@ export class AccessTokens {
     const verified = isVerified ? await this.#verify(token, jwks_uri) : undefined;
     const isAsked = this.#introspection && (!verified || this.settings.oauthIntrospection);
     if (!isAsked) {
-      if (!verified) throw new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is invalid');
+      if (!verified) throw new CredentialUnknown('The access token is invalid');
       return { ...this.#callerOf(verified), isValid: () => isCurrent(verified.exp!) };
     }
     const { accepted, isValid } = await this.#introspection.check(token, (claims) => {

@@ -5,6 +5,7 @@ import { SettingsError } from '../../platform/config.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { CredentialUnknown } from './challenge.js';
 
 /** Begins each key, so that it isn't taken for an access token. */
 export const API_KEY_PREFIX = 'lh_';
@@ -25,11 +26,12 @@ export class ApiKeys {
     this.#reportDamage = sparingly((reason) => logger.error({ reason }, 'an API key cannot be read'));
   }
 
-  /** @throws OAuthError `invalid_token` for a key that is unknown, revoked or expired */
+  /** @throws OAuthError `invalid_token` for a key that is revoked or expired; {@link CredentialUnknown} for any other text */
   callerOf(text: string): Caller {
     const key = this.#read(() => findApiKey(this.folder, text));
-    if (!key || !isUsable(key))
-      throw new OAuthError(OAuthErrorCode.InvalidToken, 'The API key is unknown, revoked or expired');
+    const refused = 'The API key is unknown, revoked or expired';
+    if (!key) throw new CredentialUnknown(refused);
+    if (!isUsable(key)) throw new OAuthError(OAuthErrorCode.InvalidToken, refused);
     const { id, tenant, subject, groups = [] } = key;
     return {
       principal: principalOf(key),

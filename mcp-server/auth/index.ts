@@ -12,6 +12,7 @@ import { challengeFor, CredentialMissing } from './challenge.js';
 import { certificateCallerOf, certificateProblem, CertificateRequired } from './client-certificates.js';
 import { GatewayIdentities } from './gateway.js';
 
+export { CredentialUnknown } from './challenge.js';
 export { AuthenticationUnavailable } from './jwt.js';
 export type { Caller } from './caller.js';
 
@@ -72,7 +73,8 @@ export class Authentication {
    * @param headers with `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over
    *   the header of a gateway, as that has over a client certificate
    * @param socket connection of the request
-   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialMissing}, {@link CertificateRequired}
+   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}, {@link CredentialMissing},
+   *   {@link CertificateRequired}
    * @throws AuthenticationUnavailable
    */
   async callerOf(headers: Headers, socket?: Socket): Promise<Caller> {

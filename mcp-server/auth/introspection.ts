@@ -9,6 +9,7 @@ import type { JWTPayload } from 'jose';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { sparingly, type Logger } from '../../platform/log.js';
+import { CredentialUnknown } from './challenge.js';
 import { ANSWER_LIMIT_MS, AuthenticationUnavailable, CLOCK_TOLERANCE_SECONDS, isCurrent } from './jwt.js';
 
 /** How long an answer is used for new requests, in milliseconds. */
@@ -77,7 +78,7 @@ export class Introspection {
   /**
    * @param accept makes something of the claims; throws an OAuthError for those that aren't acceptable
    * @returns that, and whether the token is still valid and acceptable, as far as this is known by now
-   * @throws OAuthError `invalid_token`
+   * @throws OAuthError `invalid_token`; {@link CredentialUnknown}
    * @throws AuthenticationUnavailable
    */
   async check<Accepted>(
@@ -176,7 +177,7 @@ export class Introspection {
 /** The claims of a token that is active, current, and of the type Bearer. @throws OAuthError `invalid_token` */
 function activeClaims({ active, ...claims }: IntrospectionAnswer): JWTPayload {
   const refuse = (why: string) => new OAuthError(OAuthErrorCode.InvalidToken, `The access token ${why}`);
-  if (!active) throw refuse('is unknown, revoked or expired');
+  if (!active) throw new CredentialUnknown('The access token is unknown, revoked or expired');
   if (claims.exp !== undefined && !isCurrent(claims.exp)) throw refuse('has expired');
   if (claims.nbf !== undefined && Date.now() < (claims.nbf - CLOCK_TOLERANCE_SECONDS) * 1_000)
     throw refuse('is not valid yet');

@@ -8,6 +8,7 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
+import { CredentialUnknown } from './challenge.js';
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
@@ -49,7 +50,7 @@ export interface JwtRules {
 /**
  * The claims of a JWT with a valid signature, issuer, audience and expiry.
  *
- * @throws OAuthError `invalid_token`
+ * @throws OAuthError `invalid_token`; {@link CredentialUnknown} without a valid signature
  * @throws AuthenticationUnavailable when its keys can't be read
  */
 export async function verifyJwt(
@@ -67,14 +68,12 @@ export async function verifyJwt(
     return payload;
   } catch (error) {
     if (error instanceof AuthenticationUnavailable) throw error;
-    // Anything but a claim: an unknown key, a bad signature, `alg` none, or text that is no JWT.
-    const why =
-      error instanceof errors.JWTExpired
-        ? `The ${what} has expired`
-        : error instanceof errors.JWTClaimValidationFailed
-          ? `The claim ${error.claim} of the ${what} is invalid`
-          : `The ${what} is invalid`;
-    throw new OAuthError(OAuthErrorCode.InvalidToken, why);
+    if (error instanceof errors.JWTExpired)
+      throw new OAuthError(OAuthErrorCode.InvalidToken, `The ${what} has expired`);
+    if (error instanceof errors.JWTClaimValidationFailed)
+      throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${error.claim} of the ${what} is invalid`);
+    // An unknown key, a bad signature, `alg` none, or text that is no JWT.
+    throw new CredentialUnknown(`The ${what} is invalid`);
   }
 }
 

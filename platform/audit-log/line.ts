@@ -54,7 +54,7 @@ export interface AuditEntry {
   artifact?: string;
   /**
    * `ok`, or the kind of the error. `attempted`, before the action is done, where none may be done unrecorded. For
-   * `authentication.refused`: `no_credential`, `unavailable`, or an error code of RFC 6750.
+   * `authentication.refused`: `no_credential`, `rate_limited`, `unavailable`, or an error code of RFC 6750.
    */
   outcome?: 'ok' | 'attempted' | 'no_credential' | ErrorKind | (string & {});
   /** Sequence of the line with `attempted` for the same action. */
