@@ -72,10 +72,12 @@ export class AccessTokens {
   }
 
   /**
+   * @param given see {@link Introspection.check}
    * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}
    * @throws AuthenticationUnavailable
    */
-  async callerOf(token: string): Promise<Caller> {
+  async callerOf(given: { token: string; isSuspect: boolean }): Promise<Caller> {
+    const { token } = given;
     const { jwks_uri } = await this.#read();
     const isVerified = jwks_uri !== undefined && isJwt(token);
     const verified = isVerified ? await this.#verify(token, jwks_uri) : undefined;
@@ -84,10 +86,13 @@ export class AccessTokens {
       if (!verified) throw new CredentialUnknown('The access token is invalid');
       return { ...this.#callerOf(verified), isValid: () => isCurrent(verified.exp!) };
     }
-    const { accepted, isValid } = await this.#introspection.check(token, (claims) => {
-      if (!verified) this.#checkAddressees(claims);
-      return this.#callerOf(verified ?? claims);
-    });
+    const { accepted, isValid } = await this.#introspection.check(
+      { ...given, isSigned: isVerified },
+      (claims) => {
+        if (!verified) this.#checkAddressees(claims);
+        return this.#callerOf(verified ?? claims);
+      },
+    );
     return { ...accepted, isValid: () => (!verified || isCurrent(verified.exp!)) && isValid() };
   }
 

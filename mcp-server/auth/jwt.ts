@@ -2,9 +2,11 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import {
   createRemoteJWKSet,
+  customFetch,
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type FetchImplementation,
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
@@ -28,6 +30,8 @@ const ALGORITHMS = [
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
 export const ANSWER_LIMIT_MS = 5_000;
+/** How long a failed question counts, in milliseconds: a flood of tokens doesn't repeat it at once. */
+export const FAILURE_PAUSE_MS = 1_000;
 /** Minimum time between two reads of the keys because a token names an unknown one, in milliseconds. */
 const KEYS_COOLDOWN_MS = 30_000;
 /** How long keys are used without being read again, in milliseconds. */
@@ -83,7 +87,24 @@ export function remoteKeys(url: string): JWTVerifyGetKey {
     timeoutDuration: ANSWER_LIMIT_MS,
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_MAX_AGE_MS,
+    [customFetch]: pausingFetch(),
   });
+}
+
+/** A fetch that fails without a request for a while after a failure. */
+function pausingFetch(): FetchImplementation {
+  let failedAtMs = -Infinity;
+  return async (url, options) => {
+    if (performance.now() - failedAtMs < FAILURE_PAUSE_MS) throw new Error(`${url} has just failed`);
+    try {
+      const response = await fetch(url, options);
+      if (!response.ok) throw new Error(`${url}: expected keys; got HTTP ${response.status}`);
+      return response;
+    } catch (error) {
+      failedAtMs = performance.now();
+      throw error;
+    }
+  };
 }
 
 /** Whether text has the form of a signed JWT (RFC 7515, section 3.1), not of an opaque token. */

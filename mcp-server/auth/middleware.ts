@@ -41,7 +41,11 @@ export function authenticated(
   return async (c, next) => {
     let caller: Caller;
     try {
-      caller = await authentication.callerOf(c.req.raw.headers, socketOf(c));
+      caller = await authentication.callerOf({
+        headers: c.req.raw.headers,
+        socket: socketOf(c),
+        isSuspect: await failures.isSuspect(clientAddress(c)),
+      });
     } catch (error) {
       if (!(error instanceof OAuthError || error instanceof AuthenticationUnavailable)) throw error;
       const isUnknown = error instanceof CredentialUnknown;

@@ -37,6 +37,12 @@ export class FailedAuthentications {
     );
   }
 
+  /** Whether the next unknown credential from an address is beyond the limit. */
+  async isSuspect(address: string): Promise<boolean> {
+    const state = await this.#limiter.get(this.#keyOf(address));
+    return state !== null && state.remainingPoints === 0;
+  }
+
   #keyOf(address: string): number {
     const hash = createHash('sha256').update(this.#seed).update(networkOf(address)).digest();
     return hash.readUInt32BE() % COUNTS;
