@@ -42,7 +42,7 @@ import {
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
-import { Limits, type RateLimited } from './limits/index.js';
+import { Limits, RateLimited } from './limits/index.js';
 import { limited } from './limits/middleware.js';
 import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
@@ -103,16 +103,15 @@ export function createHttpApp(
   const legacyContext = createSharedContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyHttp(legacyContext);
   const cancellations = new Cancellations(logger);
+  const identified = { authentication, failures: limits.failedAuthentications, audit };
   const jobs = createJobsApp({
     engine,
     settings,
     secret,
     logger,
     shutdown,
-    authenticate: authenticated(
-      authentication,
-      (c, error) => renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
-      audit,
+    authenticate: authenticated(identified, (c, error) =>
+      renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
     ),
     engineOf: (c) => jobsEngines.of(callerOf(c), () => originOf(c)),
     limits,
@@ -148,7 +147,7 @@ export function createHttpApp(
   });
   app.use(
     '/mcp',
-    authenticated(authentication, (c, error) => unauthenticated(c, authentication, error), audit),
+    authenticated(identified, (c, error) => unauthenticated(c, authentication, error)),
     limited(limits, refusedByLimit, 'status'),
   );
   app.use('/.well-known/*', async (c: Context, next) => {
@@ -228,6 +227,7 @@ function isCancellation(body: unknown): body is JSONRPCNotification {
 
 /** Answers an MCP request without a valid credential. */
 function unauthenticated(c: Context, authentication: Authentication, error: unknown): Response {
+  if (error instanceof RateLimited) return refusedByLimit(c, error);
   if (!(error instanceof AuthenticationUnavailable)) return authentication.challenge(error);
   return c.json(rpcError(null, ProtocolErrorCode.InternalError, error.message), 503, {
     'Retry-After': String(RETRY_AFTER_SECONDS),

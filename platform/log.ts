@@ -7,6 +7,9 @@ import { currentLogFields } from './work-context.js';
 
 export type { Logger };
 
+/** Shortest time between two lines of a report that callers can cause, in milliseconds. */
+const REPORT_INTERVAL_MS = 10_000;
+
 /**
  * @param process name of the process, on every line
  * @param level least severe level that is written. Default: `info`
@@ -23,4 +26,14 @@ export function createLogger(process: string, level: string = 'info'): Logger {
     },
     pino.destination({ dest: 2, sync: true }),
   );
+}
+
+/** A report that callers can cause: made once in ten seconds at most, so that a flood of requests is no flood of lines. */
+export function sparingly<Args extends unknown[]>(report: (...args: Args) => void): (...args: Args) => void {
+  let reportedMs = -Infinity;
+  return (...args) => {
+    if (performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
+    reportedMs = performance.now();
+    report(...args);
+  };
 }

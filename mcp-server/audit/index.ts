@@ -5,6 +5,7 @@ import { isToken } from '../../operations/token.js';
 import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
 import type { Settings } from '../../platform/config.js';
 import { hasCredential } from '../../platform/credential-form.js';
+import { networkOf } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import type { Origin } from './origin.js';
@@ -13,6 +14,9 @@ import { Refusals } from './refusals.js';
 
 /** Reads that are remembered, so that polls have one line. */
 const MOST_READS = 10_000;
+/** Times in which the lines about refusals of a caller are bounded, in milliseconds: anybody may send wrong credentials for days. */
+const REFUSALS_PERIOD_MS = 1_000;
+const AUTHENTICATIONS_PERIOD_MS = 60_000;
 const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
 
 /** Who acts, and from where. */
@@ -23,17 +27,8 @@ export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool
 
 export class Audit {
   readonly #reads = new RecentSet(MOST_READS);
-  readonly #refusals = new Refusals<AuditEntry>(
-    (entry) => void this.log.append(entry),
-    ({ event, principal, address, outcome }, suppressed, isOfSeveral) =>
-      void this.log.append({
-        event,
-        ...(isOfSeveral || principal === undefined ? {} : { principal }),
-        ...(isOfSeveral || address === undefined ? {} : { address }),
-        ...(outcome === undefined ? {} : { outcome }),
-        suppressed,
-      }),
-  );
+  readonly #refusals = this.#bounded(REFUSALS_PERIOD_MS);
+  readonly #refusedAuthentications = this.#bounded(AUTHENTICATIONS_PERIOD_MS);
 
   private constructor(
     private readonly log: AuditLog,
@@ -96,8 +91,10 @@ export class Audit {
         ? 'no_credential'
         : error instanceof OAuthError
           ? error.code
-          : 'unavailable';
-    this.#refusals.add(origin.address ?? '', {
+          : error instanceof LonghaulError
+            ? error.kind
+            : 'unavailable';
+    this.#refusedAuthentications.add(`${outcome} ${networkOf(origin.address ?? '')}`, {
       event: 'authentication.refused',
       ...(id === undefined ? {} : { credential: { kind: 'key', id } }),
       ...origin,
@@ -107,7 +104,23 @@ export class Audit {
 
   async close(): Promise<void> {
     this.#refusals.flush();
+    this.#refusedAuthentications.flush();
     await this.log.close();
+  }
+
+  #bounded(periodMs: number): Refusals<AuditEntry> {
+    return new Refusals(
+      periodMs,
+      (entry) => void this.log.append(entry),
+      ({ event, principal, address, outcome }, suppressed, isOfSeveral) =>
+        void this.log.append({
+          event,
+          ...(isOfSeveral || principal === undefined ? {} : { principal }),
+          ...(isOfSeveral || address === undefined ? {} : { address }),
+          ...(outcome === undefined ? {} : { outcome }),
+          suppressed,
+        }),
+    );
   }
 
   async #attempt(entry: AuditEntry): Promise<number | undefined> {

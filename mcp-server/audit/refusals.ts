@@ -1,10 +1,9 @@
 /** Bounds the lines about refusals: a caller that is refused a thousand times a second makes a few lines, with a count. */
 
-/** Refusals with a line of their own, for each caller in each second. */
+/** Refusals with a line of their own, for each caller in each period. */
 const MOST_LINES = 5;
-/** Callers that are distinguished in each second; all others count as one. */
+/** Callers that are distinguished in each period; all others count as one. */
 const MOST_CALLERS = 50;
-const PERIOD_MS = 1_000;
 
 interface Count<Entry> {
   lines: number;
@@ -13,25 +12,27 @@ interface Count<Entry> {
 }
 
 export class Refusals<Entry> {
-  /** Caller -> its refusals in this second. */
+  /** Caller -> its refusals in this period. */
   readonly #counts = new Map<string, Count<Entry>>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
+   * @param periodMs in milliseconds
    * @param write writes a line
    * @param summarize gets the last suppressed refusal of a caller, or of several, and how many there were
    */
   constructor(
+    private readonly periodMs: number,
     private readonly write: (entry: Entry) => void,
     private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
   ) {}
 
-  /** @param caller the principal, or the address of one without */
+  /** @param caller the principal, or what tells callers without one apart */
   add(caller: string, entry: Entry): void {
     const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
     const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };
     this.#counts.set(key, count);
-    this.#timer ??= setTimeout(() => this.flush(), PERIOD_MS).unref();
+    this.#timer ??= setTimeout(() => this.flush(), this.periodMs).unref();
     if (count.lines < MOST_LINES) {
       count.lines += 1;
       this.write(entry);
@@ -41,7 +42,7 @@ export class Refusals<Entry> {
     }
   }
 
-  /** Ends the second: writes the counts of what was suppressed. */
+  /** Ends the period: writes the counts of what was suppressed. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -7,8 +7,9 @@ import { OAuthError, OAuthErrorCode, type OAuthMetadata } from '@modelcontextpro
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AuthSettings } from '../../platform/auth-settings.js';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import type { Caller } from './caller.js';
+import { CredentialUnknown } from './challenge.js';
 import { callerOfClaims } from './claims.js';
 import { Introspection, type IntrospectionClient, type IntrospectionEndpoint } from './introspection.js';
 import {
@@ -56,33 +57,42 @@ export class AccessTokens {
   #metadata: Promise<Metadata> | undefined;
   #keys: JWTVerifyGetKey | undefined;
   #failedAtMs = -Infinity;
+  readonly #reportFailure: (error: unknown) => void;
 
   constructor(
     private readonly settings: OAuthSettings,
-    private readonly logger: Logger,
+    logger: Logger,
   ) {
-    const { introspectionClient } = settings;
+    const { introspectionClient, oauthIssuer: issuer } = settings;
+    this.#reportFailure = sparingly((err) =>
+      logger.warn({ issuer, err }, 'the authorization server cannot be asked'),
+    );
     if (introspectionClient)
       this.#introspection = new Introspection(introspectionClient, () => this.#endpoint(), logger);
   }
 
   /**
-   * @throws OAuthError `invalid_token`, `insufficient_scope`
+   * @param given see {@link Introspection.check}
+   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}
    * @throws AuthenticationUnavailable
    */
-  async callerOf(token: string): Promise<Caller> {
+  async callerOf(given: { token: string; isSuspect: boolean }): Promise<Caller> {
+    const { token } = given;
     const { jwks_uri } = await this.#read();
     const isVerified = jwks_uri !== undefined && isJwt(token);
     const verified = isVerified ? await this.#verify(token, jwks_uri) : undefined;
     const isAsked = this.#introspection && (!verified || this.settings.oauthIntrospection);
     if (!isAsked) {
-      if (!verified) throw new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is invalid');
+      if (!verified) throw new CredentialUnknown('The access token is invalid');
       return { ...this.#callerOf(verified), isValid: () => isCurrent(verified.exp!) };
     }
-    const { accepted, isValid } = await this.#introspection.check(token, (claims) => {
-      if (!verified) this.#checkAddressees(claims);
-      return this.#callerOf(verified ?? claims);
-    });
+    const { accepted, isValid } = await this.#introspection.check(
+      { ...given, isSigned: isVerified },
+      (claims) => {
+        if (!verified) this.#checkAddressees(claims);
+        return this.#callerOf(verified ?? claims);
+      },
+    );
     return { ...accepted, isValid: () => (!verified || isCurrent(verified.exp!)) && isValid() };
   }
 
@@ -162,9 +172,8 @@ export class AccessTokens {
   }
 
   #unavailable(error: unknown): AuthenticationUnavailable {
-    const { oauthIssuer: issuer } = this.settings;
-    this.logger.warn({ issuer, err: error }, 'the authorization server cannot be asked');
-    return new AuthenticationUnavailable(unavailableMessage(issuer), { cause: error });
+    this.#reportFailure(error);
+    return new AuthenticationUnavailable(unavailableMessage(this.settings.oauthIssuer), { cause: error });
   }
 }
 

@@ -2,9 +2,10 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
 import { SettingsError } from '../../platform/config.js';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { CredentialUnknown } from './challenge.js';
 
 /** Begins each key, so that it isn't taken for an access token. */
 export const API_KEY_PREFIX = 'lh_';
@@ -16,16 +17,21 @@ export class ApiKeys {
   /** Keys as they were last read for open requests and streams. */
   #checked = { atMs: -Infinity, keys: new Map<string, ApiKey | undefined>() };
 
+  readonly #reportDamage: (reason: string) => void;
+
   constructor(
     private readonly folder: string,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.#reportDamage = sparingly((reason) => logger.error({ reason }, 'an API key cannot be read'));
+  }
 
-  /** @throws OAuthError `invalid_token` for a key that is unknown, revoked or expired */
+  /** @throws OAuthError `invalid_token` for a key that is revoked or expired; {@link CredentialUnknown} for any other text */
   callerOf(text: string): Caller {
     const key = this.#read(() => findApiKey(this.folder, text));
-    if (!key || !isUsable(key))
-      throw new OAuthError(OAuthErrorCode.InvalidToken, 'The API key is unknown, revoked or expired');
+    const refused = 'The API key is unknown, revoked or expired';
+    if (!key) throw new CredentialUnknown(refused);
+    if (!isUsable(key)) throw new OAuthError(OAuthErrorCode.InvalidToken, refused);
     const { id, tenant, subject, groups = [] } = key;
     return {
       principal: principalOf(key),
@@ -58,7 +64,7 @@ export class ApiKeys {
       return read();
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
-      this.logger.error({ reason: error.message }, 'an API key cannot be read');
+      this.#reportDamage(error.message);
       return undefined;
     }
   }

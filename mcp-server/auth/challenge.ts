@@ -11,6 +11,15 @@ export class CredentialMissing extends OAuthError {
   }
 }
 
+/** Nobody has the credential, as far as this server knows: it may be a guess. Such requests are counted by address. */
+export class CredentialUnknown extends OAuthError {
+  override name = 'CredentialUnknown';
+
+  constructor(message: string) {
+    super(OAuthErrorCode.InvalidToken, message);
+  }
+}
+
 export interface ChallengeOptions {
   requiredScopes?: string[];
   /** Address of the OAuth metadata of this resource (RFC 9728, section 5.1). */

@@ -4,7 +4,7 @@
  */
 import type { JWTVerifyGetKey } from 'jose';
 import type { AuthSettings } from '../../platform/auth-settings.js';
-import type { Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import { readPublicKey } from '../../platform/public-key.js';
 import type { Caller } from './caller.js';
 import { callerOfClaims } from './claims.js';
@@ -20,13 +20,17 @@ const WHAT = "gateway's JWT";
 
 export class GatewayIdentities {
   readonly #keys: JWTVerifyGetKey;
+  readonly #reportFailure: (error: unknown) => void;
 
   /** @throws Error when the file of the public key can't be used */
   constructor(
     private readonly settings: GatewaySettings,
-    private readonly logger: Logger,
+    logger: Logger,
   ) {
     const { gatewayJwks, gatewayPublicKeyFile } = settings;
+    this.#reportFailure = sparingly((err) =>
+      logger.warn({ jwks: gatewayJwks, err }, "the gateway's keys cannot be read"),
+    );
     if (gatewayJwks !== undefined) this.#keys = remoteKeys(gatewayJwks);
     else {
       const key = readPublicKey(gatewayPublicKeyFile!);
@@ -62,10 +66,9 @@ export class GatewayIdentities {
       return { ...caller, isValid: () => isCurrent(claims.exp!) };
     } catch (error) {
       if (!(error instanceof AuthenticationUnavailable)) throw error;
-      const { gatewayJwks } = settings;
-      this.logger.warn({ jwks: gatewayJwks, err: error }, "the gateway's keys cannot be read");
+      this.#reportFailure(error);
       throw new AuthenticationUnavailable(
-        `the gateway's callers can't be checked: ${gatewayJwks} does not answer`,
+        `the gateway's callers can't be checked: ${settings.gatewayJwks} does not answer`,
         { cause: error },
       );
     }

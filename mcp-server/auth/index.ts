@@ -12,11 +12,25 @@ import { challengeFor, CredentialMissing } from './challenge.js';
 import { certificateCallerOf, certificateProblem, CertificateRequired } from './client-certificates.js';
 import { GatewayIdentities } from './gateway.js';
 
+export { CredentialUnknown } from './challenge.js';
 export { AuthenticationUnavailable } from './jwt.js';
 export type { Caller } from './caller.js';
 
 /** How often the credentials of open requests and streams are checked, in milliseconds. */
 const CHECK_MS = 1_000;
+
+/** What a request says of its caller. */
+export interface Credentials {
+  /**
+   * With `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over the header of a
+   * gateway, as that has over a client certificate.
+   */
+  headers: Headers;
+  /** Connection of the request. */
+  socket: Socket | undefined;
+  /** Whether too many unknown credentials have come from the same address. */
+  isSuspect: boolean;
+}
 
 export class Authentication {
   readonly #keys: ApiKeys | undefined;
@@ -69,13 +83,11 @@ export class Authentication {
   /**
    * The caller of a request.
    *
-   * @param headers with `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over
-   *   the header of a gateway, as that has over a client certificate
-   * @param socket connection of the request
-   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialMissing}, {@link CertificateRequired}
+   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}, {@link CredentialMissing},
+   *   {@link CertificateRequired}
    * @throws AuthenticationUnavailable
    */
-  async callerOf(headers: Headers, socket?: Socket): Promise<Caller> {
+  async callerOf({ headers, socket, isSuspect }: Credentials): Promise<Caller> {
     if (!this.isOn) return ANYBODY;
     const authorization = headers.get('authorization');
     if (authorization === null || !this.#takesBearer) {
@@ -88,7 +100,7 @@ export class Authentication {
     if (credential === undefined || !this.#takesBearer) throw this.#missing(socket);
     if (this.#keys && (credential.startsWith(API_KEY_PREFIX) || !this.#tokens))
       return this.#keys.callerOf(credential);
-    return this.#tokens!.callerOf(credential);
+    return this.#tokens!.callerOf({ token: credential, isSuspect });
   }
 
   /**

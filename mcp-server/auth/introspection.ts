@@ -1,6 +1,7 @@
 /**
  * Token introspection (RFC 7662): the authorization server says whether an access token is valid, and whose it is. Answers are kept
- * for a few seconds, so that neither requests nor open streams ask for each token again and again.
+ * for a few seconds by the token's digest, and requests that come at the same time share one question, so neither requests, open
+ * streams nor a flood of one wrong token ask again and again.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,8 +9,15 @@ import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import type { Logger } from '../../platform/log.js';
-import { ANSWER_LIMIT_MS, AuthenticationUnavailable, CLOCK_TOLERANCE_SECONDS, isCurrent } from './jwt.js';
+import { sparingly, type Logger } from '../../platform/log.js';
+import { CredentialUnknown } from './challenge.js';
+import {
+  ANSWER_LIMIT_MS,
+  AuthenticationUnavailable,
+  CLOCK_TOLERANCE_SECONDS,
+  FAILURE_PAUSE_MS,
+  isCurrent,
+} from './jwt.js';
 
 /** How long an answer is used for new requests, in milliseconds. */
 const MAX_AGE_MS = 5_000;
@@ -17,13 +25,14 @@ const MAX_AGE_MS = 5_000;
 const HELD_AGE_MS = 3_000;
 /** How long open requests and streams stay while the authorization server doesn't answer, in milliseconds. */
 const UNCONFIRMED_LIMIT_MS = 60_000;
-/** Maximum number of answers that are kept. */
+/** Maximum number of answers that are kept about tokens that were valid, and about tokens that never were. */
 const MAX_ANSWERS = 10_000;
-/** Maximum number of requests to the authorization server at a time, and of those that wait. */
-const MAX_REQUESTS = 32;
+/** Maximum number of questions to the authorization server at a time. */
+const MAX_QUESTIONS = 32;
+/** Maximum number of questions of each order that wait, about tokens that weren't valid so far. */
 const MAX_WAITING = 1_000;
-/** Requests for open streams come first: they are few, and unknown tokens may be many. */
-const FIRST = 1;
+/** Order of questions, the highest first: new tokens may be many, and those of suspects are probably wrong. */
+const ORDER = { held: 3, valid: 2, new: 1, suspect: 0 };
 
 export interface IntrospectionEndpoint {
   url: string;
@@ -48,87 +57,117 @@ const answerSchema = z.looseObject({
 
 export type IntrospectionAnswer = z.infer<typeof answerSchema>;
 
-/** A token with the latest answer, shared by all requests with it. Times are those of `performance.now()`. */
+/** What the authorization server says of a token. */
 interface Known {
-  token: string;
-  /** The latest answer; undefined before the first. */
-  answer?: IntrospectionAnswer;
-  answeredAtMs: number;
-  askedAtMs: number;
-  asking?: Promise<void>;
+  answer: IntrospectionAnswer;
+  /** `performance.now()` at the question: the token may have been revoked since. */
+  atMs: number;
+  /** Whether the token is or was valid. */
+  wasValid: boolean;
 }
 
 export class Introspection {
-  /** SHA-256 of a token -> its answer, the oldest first. */
-  readonly #known = new Map<string, Known>();
-  readonly #requests = new PQueue({ concurrency: MAX_REQUESTS });
+  /** Digest of a token -> the latest answer about it, the oldest first. Wrong tokens don't displace valid ones. */
+  readonly #valid = new Map<string, Known>();
+  readonly #invalid = new Map<string, Known>();
+  /** Digest of a token -> the question about it. */
+  readonly #asking = new Map<string, Promise<Known>>();
+  readonly #questions = new PQueue({ concurrency: MAX_QUESTIONS });
+  readonly #reportFailure: (url: string, error: unknown) => void;
 
   constructor(
     private readonly client: IntrospectionClient,
     private readonly endpoint: () => Promise<IntrospectionEndpoint>,
-    private readonly logger: Logger,
-  ) {}
+    logger: Logger,
+  ) {
+    this.#reportFailure = sparingly((url, err) =>
+      logger.warn({ url, err }, 'the authorization server cannot be asked about a token'),
+    );
+  }
 
   /**
+   * @param given `isSigned`: whether its signature was verified, so it is no guess. `isSuspect`: whether it comes from where many wrong
+   *   ones come from, so others are asked about first
    * @param accept makes something of the claims; throws an OAuthError for those that aren't acceptable
    * @returns that, and whether the token is still valid and acceptable, as far as this is known by now
-   * @throws OAuthError `invalid_token`
+   * @throws OAuthError `invalid_token`; {@link CredentialUnknown} for a token that was never valid, as far as is known
    * @throws AuthenticationUnavailable
    */
   async check<Accepted>(
-    token: string,
+    { token, isSigned, isSuspect }: { token: string; isSigned: boolean; isSuspect: boolean },
     accept: (claims: JWTPayload) => Accepted,
   ): Promise<{ accepted: Accepted; isValid: () => boolean }> {
-    const known = this.#find(token);
-    if (known.answer === undefined || performance.now() - known.answeredAtMs > MAX_AGE_MS)
-      await this.#ask(known);
-    return {
-      accepted: accept(activeClaims(known.answer!)),
-      isValid: () => this.#isStillValid(known, accept),
+    const digest = createHash('sha256').update(token).digest('base64');
+    let known = this.#valid.get(digest) ?? this.#invalid.get(digest);
+    if (!known || performance.now() - known.atMs > MAX_AGE_MS) {
+      const unknown = isSuspect ? 'suspect' : 'new';
+      known = await this.#ask(digest, token, isSigned || known?.wasValid ? 'valid' : unknown);
+    }
+    const accepted = accept(activeClaims(known));
+    return { accepted, isValid: this.#watch(digest, token, known, accept) };
+  }
+
+  /** Whether a token is still valid, as far as this is known: asks again in the background. */
+  #watch(
+    digest: string,
+    token: string,
+    first: Known,
+    accept: (claims: JWTPayload) => unknown,
+  ): () => boolean {
+    let latest = first;
+    let askedAtMs = first.atMs;
+    return () => {
+      latest = this.#valid.get(digest) ?? latest;
+      const nowMs = performance.now();
+      if (nowMs - latest.atMs > UNCONFIRMED_LIMIT_MS) return false;
+      if (nowMs - Math.max(latest.atMs, askedAtMs) > HELD_AGE_MS) {
+        askedAtMs = nowMs;
+        this.#ask(digest, token, 'held').then(
+          (known) => (latest = known),
+          () => undefined,
+        );
+      }
+      try {
+        accept(activeClaims(latest));
+        return true;
+      } catch {
+        return false;
+      }
     };
   }
 
-  #isStillValid(known: Known, accept: (claims: JWTPayload) => unknown): boolean {
-    const nowMs = performance.now();
-    if (nowMs - known.answeredAtMs > UNCONFIRMED_LIMIT_MS) return false;
-    if (nowMs - Math.max(known.answeredAtMs, known.askedAtMs) > HELD_AGE_MS)
-      void this.#ask(known, FIRST).catch(() => undefined);
-    try {
-      accept(activeClaims(known.answer!));
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #find(token: string): Known {
-    const hash = createHash('sha256').update(token).digest('base64');
-    const found = this.#known.get(hash);
-    if (found) return found;
-    const known: Known = { token, answeredAtMs: -Infinity, askedAtMs: -Infinity };
-    this.#known.set(hash, known);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > MAX_ANSWERS && !oldest.done) this.#known.delete(oldest.value);
-    return known;
-  }
-
-  /** One request at a time for each token. @throws AuthenticationUnavailable */
-  #ask(known: Known, priority = 0): Promise<void> {
-    if (known.asking) return known.asking;
-    if (this.#requests.size >= MAX_WAITING)
+  /** One question at a time about each token. @throws AuthenticationUnavailable */
+  #ask(digest: string, token: string, order: keyof typeof ORDER): Promise<Known> {
+    const asked = this.#asking.get(digest);
+    if (asked) return asked;
+    const priority = ORDER[order];
+    const wasValid = priority > ORDER.new;
+    if (!wasValid && this.#questions.sizeBy({ priority }) >= MAX_WAITING)
       return Promise.reject(
         new AuthenticationUnavailable("access tokens can't be checked: too many at once"),
       );
-    known.askedAtMs = performance.now();
-    known.asking = this.#requests
-      .add(() => this.#request(known.token), { priority })
-      .then((answer) => {
-        known.answer = answer;
-        // The age counts from the question: the token may have been revoked since.
-        known.answeredAtMs = known.askedAtMs;
-      })
-      .finally(() => delete known.asking);
-    return known.asking;
+    const ask = async () => {
+      const atMs = performance.now();
+      const answer = await this.#request(token);
+      return this.#keep(digest, { answer, atMs, wasValid: wasValid || answer.active });
+    };
+    const asking = this.#questions.add(ask, { priority });
+    this.#asking.set(digest, asking);
+    asking.then(
+      () => this.#asking.delete(digest),
+      // Meanwhile the failure is the answer to everybody who asks about this token.
+      () => setTimeout(() => this.#asking.delete(digest), FAILURE_PAUSE_MS).unref(),
+    );
+    return asking;
+  }
+
+  #keep(digest: string, known: Known): Known {
+    this.#invalid.delete(digest);
+    const answers = known.wasValid ? this.#valid : this.#invalid;
+    answers.delete(digest);
+    answers.set(digest, known);
+    if (answers.size > MAX_ANSWERS) answers.delete(answers.keys().next().value!);
+    return known;
   }
 
   async #request(token: string): Promise<IntrospectionAnswer> {
@@ -152,9 +191,10 @@ export class Introspection {
         signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
       });
       if (!response.ok) throw new Error(`expected an answer about a token; got HTTP ${response.status}`);
-      return answerSchema.parse(await response.json());
+      const answer = answerSchema.parse(await response.json());
+      return answer.active ? answer : { active: false };
     } catch (error) {
-      this.logger.warn({ url, err: error }, 'the authorization server cannot be asked about a token');
+      this.#reportFailure(url, error);
       if (error instanceof AuthenticationUnavailable) throw error;
       throw new AuthenticationUnavailable(`access tokens can't be checked: ${url} does not answer`, {
         cause: error,
@@ -169,8 +209,9 @@ export class Introspection {
 }
 
 /** The claims of a token that is active, current, and of the type Bearer. @throws OAuthError `invalid_token` */
-function activeClaims({ active, ...claims }: IntrospectionAnswer): JWTPayload {
+function activeClaims({ answer: { active, ...claims }, wasValid }: Known): JWTPayload {
   const refuse = (why: string) => new OAuthError(OAuthErrorCode.InvalidToken, `The access token ${why}`);
+  if (!active && !wasValid) throw new CredentialUnknown('The access token is unknown, revoked or expired');
   if (!active) throw refuse('is unknown, revoked or expired');
   if (claims.exp !== undefined && !isCurrent(claims.exp)) throw refuse('has expired');
   if (claims.nbf !== undefined && Date.now() < (claims.nbf - CLOCK_TOLERANCE_SECONDS) * 1_000)

@@ -2,12 +2,15 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import {
   createRemoteJWKSet,
+  customFetch,
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type FetchImplementation,
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
+import { CredentialUnknown } from './challenge.js';
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
@@ -27,6 +30,8 @@ const ALGORITHMS = [
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
 export const ANSWER_LIMIT_MS = 5_000;
+/** How long a failed question counts, in milliseconds: a flood of tokens doesn't repeat it at once. */
+export const FAILURE_PAUSE_MS = 1_000;
 /** Minimum time between two reads of the keys because a token names an unknown one, in milliseconds. */
 const KEYS_COOLDOWN_MS = 30_000;
 /** How long keys are used without being read again, in milliseconds. */
@@ -49,7 +54,7 @@ export interface JwtRules {
 /**
  * The claims of a JWT with a valid signature, issuer, audience and expiry.
  *
- * @throws OAuthError `invalid_token`
+ * @throws OAuthError `invalid_token`; {@link CredentialUnknown} without a valid signature
  * @throws AuthenticationUnavailable when its keys can't be read
  */
 export async function verifyJwt(
@@ -67,14 +72,12 @@ export async function verifyJwt(
     return payload;
   } catch (error) {
     if (error instanceof AuthenticationUnavailable) throw error;
-    // Anything but a claim: an unknown key, a bad signature, `alg` none, or text that is no JWT.
-    const why =
-      error instanceof errors.JWTExpired
-        ? `The ${what} has expired`
-        : error instanceof errors.JWTClaimValidationFailed
-          ? `The claim ${error.claim} of the ${what} is invalid`
-          : `The ${what} is invalid`;
-    throw new OAuthError(OAuthErrorCode.InvalidToken, why);
+    if (error instanceof errors.JWTExpired)
+      throw new OAuthError(OAuthErrorCode.InvalidToken, `The ${what} has expired`);
+    if (error instanceof errors.JWTClaimValidationFailed)
+      throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${error.claim} of the ${what} is invalid`);
+    // An unknown key, a bad signature, `alg` none, or text that is no JWT.
+    throw new CredentialUnknown(`The ${what} is invalid`);
   }
 }
 
@@ -84,7 +87,24 @@ export function remoteKeys(url: string): JWTVerifyGetKey {
     timeoutDuration: ANSWER_LIMIT_MS,
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_MAX_AGE_MS,
+    [customFetch]: pausingFetch(),
   });
+}
+
+/** A fetch that fails without a request for a while after a failure. */
+function pausingFetch(): FetchImplementation {
+  let failedAtMs = -Infinity;
+  return async (url, options) => {
+    if (performance.now() - failedAtMs < FAILURE_PAUSE_MS) throw new Error(`${url} has just failed`);
+    try {
+      const response = await fetch(url, options);
+      if (!response.ok) throw new Error(`${url}: expected keys; got HTTP ${response.status}`);
+      return response;
+    } catch (error) {
+      failedAtMs = performance.now();
+      throw error;
+    }
+  };
 }
 
 /** Whether text has the form of a signed JWT (RFC 7515, section 3.1), not of an opaque token. */

@@ -1,11 +1,12 @@
 /** Authentication of HTTP requests, which ends streams and waits together with their credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
-import { socketOf } from '../../platform/http/client-address.js';
+import { clientAddress, socketOf } from '../../platform/http/client-address.js';
 import { noteWork } from '../../platform/work-context.js';
 import type { Audit } from '../audit/index.js';
 import { originOf } from '../audit/origin.js';
-import { AuthenticationUnavailable, type Authentication, type Caller } from './index.js';
+import type { FailedAuthentications } from '../limits/failed-authentications.js';
+import { AuthenticationUnavailable, CredentialUnknown, type Authentication, type Caller } from './index.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -20,25 +21,37 @@ export function callerOf(c: Context): Caller {
   return caller;
 }
 
+export interface AuthenticatedOptions {
+  authentication: Authentication;
+  /** Counts unknown credentials. */
+  failures: FailedAuthentications;
+  /** Records requests without a valid credential. */
+  audit: Audit | undefined;
+}
+
 /**
  * Middleware that finds the caller, for {@link callerOf}.
  *
- * @param refuse renders the error of a request without a valid credential
- * @param audit records it
+ * @param refuse renders the error of a request without a valid credential: an OAuthError, AuthenticationUnavailable or RateLimited
  */
 export function authenticated(
-  authentication: Authentication,
+  { authentication, failures, audit }: AuthenticatedOptions,
   refuse: (c: Context, error: unknown) => Response,
-  audit?: Audit,
 ): MiddlewareHandler {
   return async (c, next) => {
     let caller: Caller;
     try {
-      caller = await authentication.callerOf(c.req.raw.headers, socketOf(c));
+      caller = await authentication.callerOf({
+        headers: c.req.raw.headers,
+        socket: socketOf(c),
+        isSuspect: await failures.isSuspect(clientAddress(c)),
+      });
     } catch (error) {
       if (!(error instanceof OAuthError || error instanceof AuthenticationUnavailable)) throw error;
-      audit?.refusedAuthentication(originOf(c), c.req.header('authorization'), error);
-      return refuse(c, error);
+      const isUnknown = error instanceof CredentialUnknown;
+      const refusal = (isUnknown && (await failures.count(clientAddress(c)))) || error;
+      audit?.refusedAuthentication(originOf(c), c.req.header('authorization'), refusal);
+      return refuse(c, refusal);
     }
     c.set('caller', caller);
     noteWork({ principal: caller.principal });

@@ -1,7 +1,9 @@
 /** Problems of requests without a valid credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
+import { RateLimited } from '../limits/index.js';
 import { Problem, type ProblemType } from './problems.js';
+import { toProblem } from './render-problem.js';
 
 /**
  * The problem for an error of authentication.
@@ -9,6 +11,7 @@ import { Problem, type ProblemType } from './problems.js';
  * @param challenge the response for it, whose WWW-Authenticate is taken over
  */
 export function authenticationProblem(error: unknown, challenge: Response): Problem {
+  if (error instanceof RateLimited) return toProblem(error);
   const value = challenge.headers.get('WWW-Authenticate');
   const headers = value === null ? {} : { 'WWW-Authenticate': value };
   if (!(error instanceof OAuthError))

@@ -1,35 +1,30 @@
-/** Limits of connections: of all together, and from each address. */
+/** Limits of connections: of all together, and from each address (IPv6: each /64). */
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/config.js';
-import { trustedBy } from '../../platform/http/client-address.js';
-import type { Logger } from '../../platform/log.js';
+import { networkOf, trustedBy } from '../../platform/http/client-address.js';
+import { sparingly, type Logger } from '../../platform/log.js';
 import { OpenCounts } from './open-counts.js';
-
-/** How often refused connections are reported at most, in milliseconds. */
-const REPORT_INTERVAL_MS = 10_000;
 
 /** Closes connections beyond the limits as they are made. Those of trusted proxies count in the whole only. */
 export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
   const { maxConnections, maxConnectionsPerAddress } = settings;
   const isTrusted = trustedBy(settings.trustedProxies);
   const open = new OpenCounts();
-  let reportedMs = -Infinity;
-  const report = (address: string | undefined) => {
-    if (performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
-    reportedMs = performance.now();
-    logger.warn({ address }, 'a connection was closed, since there are too many');
-  };
+  const report = sparingly((address: string | undefined) =>
+    logger.warn({ address }, 'a connection was closed, since there are too many'),
+  );
   server.maxConnections = maxConnections;
   server.on('drop', (data) => report(data?.remoteAddress));
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
     if (address === undefined || isTrusted(address)) return;
-    if (open.get(address) >= maxConnectionsPerAddress) {
+    const network = networkOf(address);
+    if (open.get(network) >= maxConnectionsPerAddress) {
       report(address);
       socket.destroy();
       return;
     }
-    open.add(address);
-    socket.once('close', () => open.remove(address));
+    open.add(network);
+    socket.once('close', () => open.remove(network));
   });
 }

@@ -3,6 +3,7 @@ import { countOpenOperations } from '../../engine/count-open.js';
 import type { Engine } from '../../engine/index.js';
 import type { LimitSettings } from '../../platform/limit-settings.js';
 import type { Logger } from '../../platform/log.js';
+import { FailedAuthentications } from './failed-authentications.js';
 import { OpenOperations } from './open-operations.js';
 import { OpenRequests } from './open-requests.js';
 import { Rates } from './rates.js';
@@ -21,6 +22,7 @@ export interface StartLimits {
 export class Limits {
   readonly rates: Rates;
   readonly openRequests: OpenRequests;
+  readonly failedAuthentications: FailedAuthentications;
   /** For starts whose requests were counted as kickoffs already. */
   readonly counted: StartLimits;
   /** For all other starts. */
@@ -29,6 +31,7 @@ export class Limits {
   constructor(settings: LimitSettings, engine: Pick<Engine, 'temporal'>, logger: Logger) {
     this.rates = new Rates(settings);
     this.openRequests = new OpenRequests(settings);
+    this.failedAuthentications = new FailedAuthentications(logger);
     this.counted = openOperations(settings, engine, logger) ?? UNLIMITED;
     this.starts = {
       admit: async (principal) => {

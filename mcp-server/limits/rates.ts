@@ -63,9 +63,10 @@ export class Rates {
   }
 }
 
-async function consume(
+/** Counts in a limiter of the library. */
+export async function consume(
   limiter: RateLimiterMemory,
-  key: string,
+  key: string | number,
 ): Promise<{ state: RateLimiterRes; isOver: boolean }> {
   try {
     return { state: await limiter.consume(key), isOver: false };
@@ -80,6 +81,7 @@ function refusal(name: RateName, whose: string, limit: number, seconds: number, 
   return new RateLimited(expected, seconds, quota);
 }
 
-function secondsUntil({ msBeforeNext }: RateLimiterRes): number {
+/** Seconds until a window ends, at least 1. */
+export function secondsUntil({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000));
 }

@@ -54,12 +54,12 @@ export interface AuditEntry {
   artifact?: string;
   /**
    * `ok`, or the kind of the error. `attempted`, before the action is done, where none may be done unrecorded. For
-   * `authentication.refused`: `no_credential`, `unavailable`, or an error code of RFC 6750.
+   * `authentication.refused`: `no_credential`, `rate_limited`, `unavailable`, or an error code of RFC 6750.
    */
   outcome?: 'ok' | 'attempted' | 'no_credential' | ErrorKind | (string & {});
   /** Sequence of the line with `attempted` for the same action. */
   attempt?: number;
-  /** How many further refusals like this one the second had, which have no line of their own. */
+  /** How many further refusals like this one have no line of their own. */
   suppressed?: number;
   /** For `log.gap`: how many lines are missing, and the times of the first and the last. */
   missing?: number;

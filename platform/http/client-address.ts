@@ -52,6 +52,20 @@ export function behindProxies(trustedProxies: readonly string[]): MiddlewareHand
   };
 }
 
+/**
+ * What one client has of an address: all of an IPv4 address, the first 64 bits of an IPv6 address (RFC 4291, section 2.5.4), since
+ * it may use any of the others.
+ */
+export function networkOf(address: string): string {
+  const [plain] = plainAddress(address).split('%') as [string];
+  if (!isIPv6(plain)) return plain;
+  // The parser of URLs writes each address in one form.
+  const [head, tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
+  const [first, last] = [head, tail].map((groups) => (groups ? groups.split(':') : []));
+  const zeros = Array<string>(8 - first!.length - last!.length).fill('0');
+  return `${[...first!, ...zeros, ...last!].slice(0, 4).join(':')}::/64`;
+}
+
 /** Whether an address is one of the proxies', addresses and networks (CIDR). */
 export function trustedBy(proxies: readonly string[]): (address: string) => boolean {
   if (proxies.length === 0) return () => false;

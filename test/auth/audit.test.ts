@@ -164,14 +164,13 @@ test('a refused start has a line without its arguments', async () => {
   expect(refused).toMatchObject([{ tool: 'slow_compute', outcome: 'invalid_arguments' }]);
 });
 
-test('refused credentials have lines: a few a second, and a count of the others', async () => {
+test('refused credentials have lines, with the ID of a key', async () => {
   const [text, { id }] = addApiKey(keysFolder, { tenant: 'acme', subject: 'bob' });
   revokeApiKey(keysFolder, id);
   const before = (await lines({ event: 'authentication.refused' })).length;
   expect((await jobs().get('/v1/jobs')).status).toBe(401);
   expect((await wire(text).request('tools/list')).httpStatus).toBe(401);
-  const since = async () => (await lines({ event: 'authentication.refused' })).slice(before);
-  expect(await since()).toMatchObject([
+  expect((await lines({ event: 'authentication.refused' })).slice(before)).toMatchObject([
     { address: '127.0.0.1', protocol: 'http-jobs', outcome: 'no_credential' },
     {
       address: '127.0.0.1',
@@ -180,16 +179,6 @@ test('refused credentials have lines: a few a second, and a count of the others'
       credential: { kind: 'key', id },
     },
   ]);
-  let attempts = 2;
-  await eventually('some refusals are only counted', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => jobs('lh_wrong').get('/v1/jobs')));
-    attempts += 20;
-    return (await since()).some(({ suppressed }) => suppressed !== undefined);
-  });
-  await eventually('all refusals are counted', async () => {
-    const sum = (await since()).reduce((total, { suppressed }) => total + (suppressed ?? 1), 0);
-    return sum === attempts;
-  });
 });
 
 test("what a caller's roles do not permit has lines, under the caller who tried", async () => {

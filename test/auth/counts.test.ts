@@ -1,11 +1,16 @@
 /** Counting of rates, open requests and open operations. */
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { limitConnections } from '../../mcp-server/limits/connections.js';
 import { OpenOperations } from '../../mcp-server/limits/open-operations.js';
 import { OpenRequests } from '../../mcp-server/limits/open-requests.js';
 import { RateLimited } from '../../mcp-server/limits/rate-limited.js';
 import { Rates } from '../../mcp-server/limits/rates.js';
+import { loadSettings } from '../../platform/config.js';
 import { resolveLimitSettings } from '../../platform/limit-settings.js';
+import { createLogger } from '../../platform/log.js';
 
 const settings = (given: Parameters<typeof resolveLimitSettings>[0]) => resolveLimitSettings(given, true);
 
@@ -41,6 +46,28 @@ test('open requests end once', () => {
   close();
   requests.open('a/c');
   expect(() => requests.open('a/c')).toThrow('of all callers');
+});
+
+test('connections count for each address, and for each /64 of IPv6', async () => {
+  const server = new EventEmitter();
+  const limited = await loadSettings({ maxConnectionsPerAddress: 2 }, {}, '/');
+  limitConnections(server as Server, limited, createLogger('test', 'silent'));
+  const connect = (remoteAddress: string) => {
+    const socket = Object.assign(new EventEmitter(), { remoteAddress, isOpen: true });
+    server.emit(
+      'connection',
+      Object.assign(socket, { destroy: () => Object.assign(socket, { isOpen: false }) }),
+    );
+    return socket;
+  };
+  const first = connect('2001:db8::1');
+  expect(connect('2001:db8:0:0:ffff::2').isOpen).toBe(true);
+  expect(connect('2001:db8::3').isOpen).toBe(false);
+  expect(connect('2001:db8:0:1::1').isOpen).toBe(true);
+  first.emit('close');
+  expect(connect('2001:db8::3').isOpen).toBe(true);
+  for (const isOpen of [true, true, false]) expect(connect('::ffff:192.0.2.1').isOpen).toBe(isOpen);
+  expect(connect('192.0.2.1').isOpen).toBe(false);
 });
 
 describe('open operations', () => {

@@ -1,7 +1,7 @@
 /** The client's address behind proxies: their headers count only if the connection comes from one that is trusted. */
 import { Hono } from 'hono';
 import { describe, expect, test } from '@jest/globals';
-import { behindProxies, clientAddress, clientOf } from '../../platform/http/client-address.js';
+import { behindProxies, clientAddress, clientOf, networkOf } from '../../platform/http/client-address.js';
 import { loadSettings } from '../../platform/config.js';
 
 const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
@@ -101,6 +101,18 @@ test('scheme and host are those that the client called', async () => {
     host: 'inner:7411',
   });
 });
+
+test.each([
+  ['203.0.113.9', '203.0.113.9'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:2::', '2001:db8:1:2::/64'],
+  ['2001:db8::3:4:5:6', '2001:db8:0:0::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['', ''],
+])('the network of %s is %s', (address, network) => expect(networkOf(address)).toBe(network));
 
 test('entries that are no addresses are refused', async () => {
   const load = (trustedProxies: string) => loadSettings({ trustedProxies }, {}, '/');

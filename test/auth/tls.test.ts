@@ -4,6 +4,7 @@ import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { MAX_FAILURES } from '../../mcp-server/limits/failed-authentications.js';
 import { addApiKey } from '../../platform/api-keys.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { CertificateAuthority } from '../support/certificates.js';
@@ -153,6 +154,9 @@ test('with certificates alone, requests without one are answered 403', async () 
   expect([jobs.status, jobs.body.type]).toEqual([403, '/problems/certificate-required']);
   expect(jobs.headers['www-authenticate']).toBeUndefined();
   expect((await ask('/mcp', {}, {}, alone)).status).toBe(403);
+  // The handshake has judged a certificate, so it isn't counted as a guess.
+  for (let request = 0; request <= MAX_FAILURES; request += 1)
+    expect((await ask('/v1/jobs', certificateOf('alice', stranger), undefined, alone)).status).toBe(403);
   expect((await ask('/v1/jobs', certificateOf('alice'), undefined, alone)).status).toBe(200);
   expect((await ask('/healthz', {}, undefined, alone)).status).toBe(200);
 });
