@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { LINKS_AS_FILES } from './glob-links.js';
-import { realPathOf } from './private-paths.js';
+import { realPathOf } from './real-path.js';
 
 /** Folders from which callers read. */
 export interface DataFolders {

@@ -2,7 +2,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AuthSettings } from './auth-settings.js';
-import { realPathOf } from './private-paths.js';
+import { realPathOf } from './real-path.js';
 
 const WRITE_BITS = 0o022;
 const OTHERS_READ_BIT = 0o004;

@@ -1,14 +1,12 @@
 /** Files and folders of Longhaul that callers must not read, and how they lie to the data folders, from which callers do. */
-import { readlinkSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Settings } from './config.js';
 import type { DataFolders } from './data-folders.js';
+import { realPathOf } from './real-path.js';
 
 /** Settings that name a private file or folder. */
 const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;
-
-/** Links that are followed before a path counts as a circle, as on Linux. */
-const MAX_LINKS = 40;
 
 export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
 
@@ -58,31 +56,6 @@ export function overlapsOf(settings: PrivateSettings): Overlap[] {
     const found = within ?? around;
     return found ? [{ dataFolder, privatePath: found.privatePath, isAround: !within }] : [];
   });
-}
-
-/**
- * An absolute path without symbolic links, of something that may not exist yet: links that lead nowhere are followed too, since their
- * targets may be made later.
- */
-export function realPathOf(path: string, links = MAX_LINKS): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    if (parent === path) return path;
-    const target = links > 0 ? linkTarget(path) : undefined;
-    return target === undefined
-      ? join(realPathOf(parent, links), basename(path))
-      : realPathOf(resolve(parent, target), links - 1);
-  }
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function isWithin(path: string, folder: string): boolean {
