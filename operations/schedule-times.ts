@@ -67,7 +67,10 @@ type Matches = (timeMs: number) => boolean;
 /** @throws LonghaulError `invalid_arguments` for a schedule without times, or with times that can't be read */
 export function assertScheduleTimes(times: ScheduleTimes): void {
   if (times.cron.length + times.intervals.length === 0)
-    throw invalid('--schedule', 'a cron expression or an interval (--cron, --interval)', 'neither');
+    throw new LonghaulError(
+      'invalid_arguments',
+      '--schedule: expected a cron expression or an interval (--cron, --interval); got neither',
+    );
   matchersOf(times);
 }
 

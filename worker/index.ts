@@ -29,12 +29,7 @@ import { adoptSteps } from './adopt-steps.js';
 import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import {
-  answerVerifier,
-  childProgress,
-  requestCancel,
-  scheduledStartProblem,
-} from './local-activities.js';
+import { answerVerifier, childProgress, requestCancel, scheduledStartProblem } from './local-activities.js';
 import { Drain } from './drain.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';

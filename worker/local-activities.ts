@@ -46,7 +46,10 @@ export async function childProgress(workflowId: string): Promise<Progress | null
  * Why the calling workflow, whose signature for a schedule has been verified, may not work; null if it may. Anyone who reaches Temporal
  * can copy the signature, so it has effect only when the schedule itself would start a run.
  */
-export async function scheduledStartProblem({ signature, startedMs }: ScheduledStart): Promise<string | null> {
+export async function scheduledStartProblem({
+  signature,
+  startedMs,
+}: ScheduledStart): Promise<string | null> {
   const { client, info } = Context.current();
   const { workflowId } = info.workflowExecution!;
   const { id, timeMs } = scheduledRunOf(workflowId)!;

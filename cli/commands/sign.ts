@@ -38,13 +38,22 @@ export function define(command: Command): void {
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input (default: {})')
     .option('--token <token>', "the operation's token (default: a new one)")
     .option('--schedule <id>', 'ID of the schedule that starts it')
-    .option('--cron <expression>', 'times of the schedule, as Temporal reads them; repeated for several', append)
-    .option('--interval <time>', 'instead, or too: the interval, and its phase after a slash, such as 1h/15m', append)
+    .option(
+      '--cron <expression>',
+      'times of the schedule, as Temporal reads them; repeated for several',
+      append,
+    )
+    .option(
+      '--interval <time>',
+      'instead, or too: the interval, and its phase after a slash, such as 1h/15m',
+      append,
+    )
     .option('--time-zone <name>', 'time zone of the cron expressions (default: UTC)')
     .addOption(
-      new Option('--overlap-policy <name>', 'what the schedule does while a run is open (default: Skip)').choices(
-        OVERLAP_POLICIES,
-      ),
+      new Option(
+        '--overlap-policy <name>',
+        'what the schedule does while a run is open (default: Skip)',
+      ).choices(OVERLAP_POLICIES),
     )
     .option('--tenant <name>', 'tenant of the caller whose operation it will be (default: default)')
     .option('--subject <name>', 'that caller; without it, callers without authentication')
@@ -77,7 +86,13 @@ function append(value: string, before: string[] = []): string[] {
 }
 
 /** Times of the schedule; undefined without one. */
-function timesOf({ schedule, cron, interval, timeZone, overlapPolicy }: SignFlags): ScheduleTimes | undefined {
+function timesOf({
+  schedule,
+  cron,
+  interval,
+  timeZone,
+  overlapPolicy,
+}: SignFlags): ScheduleTimes | undefined {
   if (schedule !== undefined)
     return {
       cron: cron ?? [],
@@ -160,7 +175,13 @@ function commandLine(
   ].join(' \\\n');
 }
 
-function scheduleFlags({ id, cron, intervals, timeZone, overlap }: ScheduleTimes & { id: string }): [string, string][] {
+function scheduleFlags({
+  id,
+  cron,
+  intervals,
+  timeZone,
+  overlap,
+}: ScheduleTimes & { id: string }): [string, string][] {
   return [
     ['schedule-id', id],
     ...cron.map((each): [string, string] => ['cron', each]),

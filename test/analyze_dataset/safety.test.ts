@@ -25,7 +25,11 @@ describe("a path of Longhaul's own within the folder", () => {
     ...box.options,
     dataFolders: {
       folders: [box.data],
-      privatePaths: [path.join(box.data, '.longhaul'), path.join(box.data, 'linked'), path.join(box.data, 'a.csv')],
+      privatePaths: [
+        path.join(box.data, '.longhaul'),
+        path.join(box.data, 'linked'),
+        path.join(box.data, 'a.csv'),
+      ],
     },
   });
   beforeAll(async () => {

@@ -11,13 +11,22 @@ const timesOf = (times: Partial<ScheduleTimes>): ScheduleTimes => ({
   ...{ cron: [], intervals: [], overlap: 'Skip', from: '2020-01-01T00:00:00Z' },
   ...times,
 });
-const fits = (times: Partial<ScheduleTimes>, time: string) => isScheduledTime(timesOf(times), Date.parse(time));
+const fits = (times: Partial<ScheduleTimes>, time: string) =>
+  isScheduledTime(timesOf(times), Date.parse(time));
 
 // 2026-11-23 is a Monday.
 test.each<[string, string[], string[]]>([
-  ['0 3 * * *', ['2026-11-23T03:00:00Z'], ['2026-11-23T03:00:01Z', '2026-11-23T03:01:00Z', '2026-11-23T15:00:00Z']],
+  [
+    '0 3 * * *',
+    ['2026-11-23T03:00:00Z'],
+    ['2026-11-23T03:00:01Z', '2026-11-23T03:01:00Z', '2026-11-23T15:00:00Z'],
+  ],
   ['*/15 * * * *', ['2026-11-23T03:45:00Z'], ['2026-11-23T03:46:00Z']],
-  ['5/20 * * * *', ['2026-11-23T03:05:00Z', '2026-11-23T03:45:00Z'], ['2026-11-23T03:00:00Z', '2026-11-23T03:20:00Z']],
+  [
+    '5/20 * * * *',
+    ['2026-11-23T03:05:00Z', '2026-11-23T03:45:00Z'],
+    ['2026-11-23T03:00:00Z', '2026-11-23T03:20:00Z'],
+  ],
   ['0 9-17/4 * * MON-FRI', ['2026-11-23T13:00:00Z'], ['2026-11-22T13:00:00Z', '2026-11-23T12:00:00Z']],
   ['0 0 * * 7', ['2026-11-22T00:00:00Z'], ['2026-11-23T00:00:00Z']],
   ['0 0 * * 5-7', ['2026-11-22T00:00:00Z', '2026-11-20T00:00:00Z'], ['2026-11-23T00:00:00Z']],
@@ -29,7 +38,11 @@ test.each<[string, string[], string[]]>([
   ['@weekly', ['2026-11-22T00:00:00Z'], ['2026-11-23T00:00:00Z']],
   ['@daily # at night', ['2026-11-23T00:00:00Z'], ['2026-11-23T01:00:00Z']],
   ['@every 6h/15m', ['2026-11-23T06:15:00Z'], ['2026-11-23T06:00:00Z']],
-  ['CRON_TZ=Europe/Berlin 0 3 * * *', ['2026-11-23T02:00:00Z', '2026-07-23T01:00:00Z'], ['2026-11-23T03:00:00Z']],
+  [
+    'CRON_TZ=Europe/Berlin 0 3 * * *',
+    ['2026-11-23T02:00:00Z', '2026-07-23T01:00:00Z'],
+    ['2026-11-23T03:00:00Z'],
+  ],
   ['TZ=Asia/Kolkata 30 5 * * *', ['2026-11-23T00:00:00Z'], ['2026-11-23T05:30:00Z']],
 ])('cron %s', (cron, matching, others) => {
   for (const time of matching) expect([time, fits({ cron: [cron] }, time)]).toEqual([time, true]);
@@ -68,7 +81,11 @@ describe('refused are', () => {
     ['a step of 0', { cron: ['*/0 * * * *'] }, '--cron: expected values of 0 to 59 as the minute'],
     ['an unknown name', { cron: ['0 0 * * MOO'] }, '--cron: expected values of 0 to 7 as the day of week'],
     ['an unknown shorthand', { cron: ['@nightly'] }, '--cron: expected 5, 6 or 7 fields'],
-    ['an unknown time zone', { cron: ['@daily'], timeZone: 'Mars' }, '--time-zone: expected a name of the IANA'],
+    [
+      'an unknown time zone',
+      { cron: ['@daily'], timeZone: 'Mars' },
+      '--time-zone: expected a name of the IANA',
+    ],
     ['an interval of nothing', { intervals: ['0s'] }, '--interval: expected an interval and its phase'],
     ['an interval without a unit', { intervals: ['90'] }, '--interval: expected an interval and its phase'],
     ['two phases', { intervals: ['1h/1m/1m'] }, '--interval: expected an interval and its phase'],

@@ -78,7 +78,9 @@ describe('data folders and private paths', () => {
     mkdirSync(join(root, 'home'));
     symlinkSync(root, join(root, 'to-all'));
     expect(await conflictsOf({ dataFolders: '../to-all' })).toEqual([
-      expect.stringContaining(`--data-folders ${root}/to-all (which is ${root}): expected folders without --home`),
+      expect.stringContaining(
+        `--data-folders ${root}/to-all (which is ${root}): expected folders without --home`,
+      ),
     ]);
     mkdirSync(join(root, 'data/state'), { recursive: true });
     symlinkSync(join(root, 'data/state'), join(root, 'linked-home'));
@@ -198,19 +200,35 @@ describe('processes', () => {
   });
   afterEach(() => stack.stop());
 
-  test.each(['up', 'server', 'worker', 'stdio'])('%s refuses to start, and makes no home', async (command) => {
-    const home = join(root, 'data/home');
-    const { code, stderr } = await run(stack, [command, '--home', home, '--data-folders', join(root, 'data')]);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringContaining(`expected folders without --home ${home}`),
-    });
-    expect(() => realpathSync(home)).toThrow('ENOENT');
-  });
+  test.each(['up', 'server', 'worker', 'stdio'])(
+    '%s refuses to start, and makes no home',
+    async (command) => {
+      const home = join(root, 'data/home');
+      const { code, stderr } = await run(stack, [
+        command,
+        '--home',
+        home,
+        '--data-folders',
+        join(root, 'data'),
+      ]);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining(`expected folders without --home ${home}`),
+      });
+      expect(() => realpathSync(home)).toThrow('ENOENT');
+    },
+  );
 
   test('doctor lists the conflicts, and ends with 1', async () => {
     writeFileSync(join(root, 'policy.yml'), '');
-    const flags = ['--data-folders', root, '--home', join(root, 'home'), '--policy', join(root, 'policy.yml')];
+    const flags = [
+      '--data-folders',
+      root,
+      '--home',
+      join(root, 'home'),
+      '--policy',
+      join(root, 'policy.yml'),
+    ];
     const { code, stdout } = await run(stack, ['doctor', ...flags]);
     expect(stdout).toMatch(/^fail +settings +--policy: expected --authentication too/m);
     expect(stdout).toMatch(/^fail +settings +--data-folders .*expected folders without --home/m);

@@ -142,7 +142,12 @@ describe('longhaul sign', () => {
     });
     const nightly = ['--schedule', 'nightly', '--cron', '0 3 * * *', '--time-zone', 'Europe/Berlin'];
     const scheduled = (await sign('marks', '--args', path, ...nightly)).stdout;
-    for (const line of ['temporal schedule create', "--cron '0 3 * * *'", '--time-zone Europe/Berlin', '--overlap-policy Skip'])
+    for (const line of [
+      'temporal schedule create',
+      "--cron '0 3 * * *'",
+      '--time-zone Europe/Berlin',
+      '--overlap-policy Skip',
+    ])
       expect(scheduled).toContain(line);
   });
 });

@@ -29,7 +29,11 @@ test('equal values in another order have the same digest, which is SHA-256', () 
 });
 
 test('a signature holds for its workflow ID, type, memo and input alone', () => {
-  const { signature, ...memo } = signer.signedMemo('id', { workflowType: 'type', memo: MEMO, args: [{ a: 1 }] });
+  const { signature, ...memo } = signer.signedMemo('id', {
+    workflowType: 'type',
+    memo: MEMO,
+    args: [{ a: 1 }],
+  });
   expect(memo).toEqual(MEMO);
   expect(signature!.length).toBeLessThan(100);
   const { digest } = parseSignature(signature)!;
@@ -68,14 +72,23 @@ describe('a signature for a schedule', () => {
       ...['nightly', 'nightly-x', 'other-2026-11-23T03:00:00Z', 'nightly-2-2026-11-23T03:00:00Z'],
       // No times, or not as Temporal writes them.
       ...['nightly-2026-13-23T03:00:00Z', 'nightly-2026-02-30T03:00:00Z', 'nightly-2026-11-23T03:00:60Z'],
-      ...['nightly-2026-11-23T03:00:00.000Z', 'nightly-2026-11-23T03:00:00+00:00', 'nightly-2026-11-23T03:00Z'],
+      ...[
+        'nightly-2026-11-23T03:00:00.000Z',
+        'nightly-2026-11-23T03:00:00+00:00',
+        'nightly-2026-11-23T03:00Z',
+      ],
       'nightly-2026-11-23T03:00:00Z-2026-11-23T03:00:00Z',
     ])
       expect([id, problem(id)]).toEqual([id, 'forged']);
   });
 
   test('holds for no other time, nor for one before it was made', () => {
-    for (const time of ['2026-11-23T03:00:01Z', '2026-11-23T04:00:00Z', '2026-11-20T03:00:00Z', '1999-01-01T03:00:00Z'])
+    for (const time of [
+      '2026-11-23T03:00:01Z',
+      '2026-11-23T04:00:00Z',
+      '2026-11-20T03:00:00Z',
+      '1999-01-01T03:00:00Z',
+    ])
       expect([time, problem(`nightly-${time}`)]).toEqual([time, 'off-schedule']);
     expect(problem('nightly-2026-11-21T03:00:00Z')).toBeUndefined();
   });
