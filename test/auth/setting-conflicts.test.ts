@@ -19,7 +19,9 @@ beforeEach(() => {
   chmodSync(root, 0o755);
   roots.push(root);
 });
-afterEach(() => delete process.env['LONGHAUL_SECRET']);
+afterEach(() => {
+  delete process.env['LONGHAUL_SECRET'];
+});
 afterAll(() => roots.forEach((each) => rmSync(each, { recursive: true })));
 
 type Flags = Partial<Record<SettingName, unknown>>;
