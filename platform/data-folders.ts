@@ -21,7 +21,7 @@ export interface ResolvedPath {
   /** Whether a path within a folder is no candidate because it is private. */
   isPrivate: boolean;
   /** Whether a path without symbolic links is within one of the folders and isn't private. */
-  mayRead(realPath: string): boolean;
+  mayRead: (realPath: string) => boolean;
 }
 
 /**
