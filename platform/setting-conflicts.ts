@@ -13,7 +13,7 @@ import { transportConflict } from './transport-settings.js';
 interface Row {
   /** A row of all processes concerns each one that reads callers' files; others concern servers alone. */
   of: 'server' | 'all';
-  /** What contradicts: the settings with their values, what was expected, and the cure. */
+  /** Contradictions: the settings with their values, what was expected, and the cure. */
   find: (settings: Settings) => readonly (string | undefined)[];
 }
 
