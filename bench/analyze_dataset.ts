@@ -64,7 +64,7 @@ async function measureInChild(file: string): Promise<Measured> {
 async function analyse(file: string): Promise<Measured> {
   const options = {
     onProgress: () => undefined,
-    allowedFolders: [path.dirname(file)],
+    dataFolders: { folders: [path.dirname(file)], privatePaths: [] },
     tempFolder: path.join(path.dirname(file), 'scratch'),
   };
   const seconds: Record<string, number> = {};

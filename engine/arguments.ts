@@ -4,7 +4,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { check, withDefaults } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import { sizeInArguments, type CallEstimate } from '../operations/tool-estimate.js';
-import { fileBytes } from '../platform/data-folders.js';
+import { fileBytes, type DataFolders } from '../platform/data-folders.js';
 
 /** Maximum size of a call's arguments, and of an answer, in bytes of JSON: 1 MiB. */
 const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
@@ -33,12 +33,11 @@ export function assertSize(what: 'arguments' | 'answer', value: unknown): void {
 /**
  * Size of the work, if it is known. The size of a file is read from disk, unless that takes longer than 100 ms.
  *
- * @param dataFolders folders whose files callers may name
  */
 export async function sizeOfCall(
   estimate: CallEstimate,
   args: Record<string, unknown>,
-  dataFolders: readonly string[],
+  dataFolders: DataFolders,
 ): Promise<number | undefined> {
   const { per } = estimate;
   const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;

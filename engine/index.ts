@@ -8,6 +8,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { digestOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
+import type { DataFolders } from '../platform/data-folders.js';
 import type { Storage } from '../platform/storage/index.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
@@ -63,7 +64,7 @@ export class Engine {
     private readonly secret: Buffer,
     private readonly storage: Storage,
     /** Folders whose files callers may name. */
-    private readonly dataFolders: readonly string[] = [],
+    private readonly dataFolders: DataFolders = { folders: [], privatePaths: [] },
     /** Whether operations that are started from now on accept answers without a signature. */
     private readonly operatorAnswers = true,
   ) {

@@ -7,6 +7,7 @@ import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Answer } from '../operations/record.js';
 import { digestOf, assertClientToken, newToken, workflowIdOf } from '../operations/token.js';
+import { assertScheduleTimes, type ScheduleTimes } from '../operations/schedule-times.js';
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type ProvidedInput, type StartMemo } from '../operations/wire.js';
 import { Signer } from '../platform/signer.js';
@@ -15,10 +16,10 @@ import { executionTimeoutMs, memoOfTool } from './start.js';
 
 export interface SignRequest {
   principal: string;
-  /** Token of the operation. Default: a new random one. Of a schedule, each operation's is this, a hyphen and the time. */
+  /** Token of the operation. Default: a new random one. A scheduled operation's is this, a hyphen and the time. */
   token?: string;
-  /** Whether a schedule starts the operations. */
-  isScheduled: boolean;
+  /** Times of the schedule that starts the operations. */
+  times?: ScheduleTimes;
   /** Whether to set Longhaul's search attributes. */
   searchAttributes: boolean;
 }
@@ -40,10 +41,11 @@ export interface SignedStart {
 export function signStart(
   tool: Tool,
   args: unknown,
-  { principal, token = newToken(), isScheduled, searchAttributes }: SignRequest,
+  { principal, token = newToken(), times, searchAttributes }: SignRequest,
   secret: Buffer,
 ): SignedStart {
   assertClientToken(token);
+  if (times) assertScheduleTimes(times);
   if (tool.external)
     throw new LonghaulError(
       'invalid_arguments',
@@ -59,12 +61,12 @@ export function signStart(
     keepAliveSeconds: tool.keepAliveSeconds,
     searchAttributes,
   };
-  const kind = isScheduled ? 'schedule' : 'start';
+  const start = { workflowType: tool.workflow, memo, args: [input] };
   return {
     workflowType: tool.workflow,
     workflowId,
     input,
-    memo: { [START_MEMO]: new Signer(secret).signedMemo(kind, workflowId, tool.workflow, memo, [input]) },
+    memo: { [START_MEMO]: new Signer(secret).signedMemo(workflowId, start, times) },
     searchAttributes: searchAttributes
       ? {
           [SEARCH_ATTRIBUTES.principal]: principal,

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
-import { idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
+import { argumentsInId, idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
+import { tenantPrefixOf } from '../platform/principal.js';
 import { RunTokens } from './external/run-tokens.js';
 
 export interface StartOptions {
@@ -23,6 +24,9 @@ export interface StartOptions {
   /** ID of the call, if cancelling the call shall cancel the work. */
   requestId?: string | number;
 }
+
+/** Longest workflow ID in bytes: Temporal's databases hold 255 characters. */
+const LONGEST_WORKFLOW_ID_BYTES = 255;
 
 interface NamedStart {
   principal: string;
@@ -57,10 +61,40 @@ export function nameStart(
   const workflowId =
     external.id === undefined
       ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
-      : idOf(external.id, args);
+      : namedWorkflowId(external.id, tool.name, { principal, args });
   const { namespace } = external;
   const run = { principal, ...defined({ namespace }), workflowId, startId };
   return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
+}
+
+/**
+ * The workflow ID by the tool's template, in the caller's tenant: `acme/refund-o-17`. Callers of other tenants have IDs of their own,
+ * so that no start reveals or takes a name of theirs.
+ *
+ * @throws LonghaulError `invalid_arguments` for a name that Temporal or its database refuses
+ */
+function namedWorkflowId(
+  template: string,
+  tool: string,
+  { principal, args }: Pick<NamedStart, 'principal' | 'args'>,
+): string {
+  const name = idOf(template, args);
+  const prefix = tenantPrefixOf(principal);
+  const longestBytes = LONGEST_WORKFLOW_ID_BYTES - Buffer.byteLength(prefix);
+  const problem =
+    name === ''
+      ? 'an empty text'
+      : Buffer.byteLength(name) > longestBytes
+        ? `${Buffer.byteLength(name)} bytes`
+        : /[\p{Cc}\p{Cs}]/u.test(name)
+          ? 'control characters or lone surrogates'
+          : undefined;
+  if (problem === undefined) return prefix + name;
+  throw new LonghaulError(
+    'invalid_arguments',
+    `${argumentsInId(template).join(', ')}: "${tool}" makes its workflow ID of them, ${template}; expected 1 to ${longestBytes} ` +
+      `bytes without control characters, got ${problem}`,
+  );
 }
 
 function tokenOfStart({ principal, tool, options }: NamedStart, secret: Buffer): string {

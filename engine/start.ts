@@ -213,7 +213,7 @@ async function callStart(
     'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' | 'ALLOW_DUPLICATE' = 'REJECT_DUPLICATE',
 ): Promise<void> {
   const { workflow, workflowId, args, idempotencyKey, external } = operation;
-  const memo = signer.signedMemo('start', workflowId, workflow, operation.memo, args);
+  const memo = signer.signedMemo(workflowId, { workflowType: workflow, memo: operation.memo, args });
   const { session } = memo;
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),

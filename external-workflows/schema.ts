@@ -33,7 +33,7 @@ const workflow = z.strictObject(
     }),
     id: text('expected a workflow ID').max(200, 'expected at most 200 characters').optional().meta({
       description:
-        'Workflow ID, with inputs in braces: `refund-{order_id}`. A start whose ID is in use is refused. Default: the token of the operation.',
+        'Workflow ID, with inputs in braces: `refund-{order_id}`. With authentication, the tenant and a slash come before it. A start whose ID is in use is refused. Default: the token of the operation.',
     }),
   },
   { error: 'expected a map such as `{ type: RefundWorkflow, task-queue: refunds }`' },

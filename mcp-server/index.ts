@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { Engine, TemporalClient } from '../engine/index.js';
 import { every } from '../platform/every.js';
-import { assertServable, SettingsError, type Settings } from '../platform/config.js';
+import { SettingsError, type Settings } from '../platform/config.js';
+import { dataFoldersOf } from '../platform/private-paths.js';
+import { assertServable } from '../platform/setting-conflicts.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
@@ -169,7 +171,7 @@ export async function createEngine(
     tools,
     loadSecret(settings.home),
     storage,
-    settings.dataFolders,
+    dataFoldersOf(settings),
     settings.operatorAnswers,
   );
 }

@@ -12,7 +12,7 @@ const DIGEST_LENGTH = 40;
 
 /**
  * Things that are signed: the start of the workflow with an ID; of the workflows that a schedule starts, whose IDs are an ID, a hyphen
- * and the time; or an answer to the operation with an ID.
+ * and one of the schedule's times; or an answer to the operation with an ID.
  */
 export const SIGNED_KINDS = ['start', 'schedule', 'answer'] as const;
 export type SignedKind = (typeof SIGNED_KINDS)[number];
@@ -24,20 +24,24 @@ export interface Signature {
   keyId: string;
   digest: string;
   mac: string;
+  /** Times of a schedule, encoded. Missing in signatures of earlier releases, which aren't valid any more. */
+  times?: string;
 }
 
 const FORM = new RegExp(
-  `^(${SIGNED_KINDS.join('|')})\\.([\\w-]{8})\\.([0-9a-f]{${DIGEST_LENGTH}})\\.([\\w-]{32})$`,
+  `^(${SIGNED_KINDS.join('|')})\\.([\\w-]{8})\\.([0-9a-f]{${DIGEST_LENGTH}})\\.([\\w-]{32})(?:\\.([\\w-]+))?$`,
 );
 
 /** Undefined for anything but a signature. */
 export function parseSignature(text: unknown): Signature | undefined {
-  const [, kind, keyId, digest, mac] = (typeof text === 'string' && FORM.exec(text)) || [];
-  return kind ? { kind: kind as SignedKind, keyId: keyId!, digest: digest!, mac: mac! } : undefined;
+  const [, kind, keyId, digest, mac, times] = (typeof text === 'string' && FORM.exec(text)) || [];
+  if (!kind || (times !== undefined && kind !== 'schedule')) return undefined;
+  const signature = { kind: kind as SignedKind, keyId: keyId!, digest: digest!, mac: mac! };
+  return times === undefined ? signature : { ...signature, times };
 }
 
-export function formatSignature({ kind, keyId, digest, mac }: Signature): string {
-  return `${kind}.${keyId}.${digest}.${mac}`;
+export function formatSignature({ kind, keyId, digest, mac, times }: Signature): string {
+  return `${kind}.${keyId}.${digest}.${mac}${times === undefined ? '' : `.${times}`}`;
 }
 
 /** Digest of a value that was or will be sent as JSON. */

@@ -27,6 +27,12 @@ export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 /** Local activity of every worker: verifies the signature of an answer. Argument: an {@link AnswerProof}; result: a problem, or null. */
 export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
 
+/**
+ * Local activity of every worker: checks once whether the workflow of a schedule may work now. Argument: a {@link ScheduledStart};
+ * result: a problem, or null.
+ */
+export const VERIFY_SCHEDULED_START_ACTIVITY = 'longhaul_verify_scheduled_start';
+
 /** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities with it. */
 export const OPERATION_HEADER = 'longhaul';
 /** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
@@ -301,6 +307,13 @@ export interface AnswerProof {
   /** Workflow ID of the operation. */
   operationId: string;
   signature: string;
+}
+
+/** Argument of {@link VERIFY_SCHEDULED_START_ACTIVITY}. */
+export interface ScheduledStart {
+  signature: string;
+  /** When Temporal has started the run, in milliseconds since 1970. */
+  startedMs: number;
 }
 
 /** Details of the failure or cancellation that ends an operation's workflow. */

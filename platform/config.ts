@@ -6,29 +6,18 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import {
-  auditConflict,
-  auditSettingsShape,
-  resolveAuditSettings,
-  type AuditSettings,
-} from './audit-settings.js';
-import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
+import { auditSettingsShape, resolveAuditSettings, type AuditSettings } from './audit-settings.js';
+import { authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { settingFlag } from './setting-flag.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { signingSettingsShape } from './signing-settings.js';
 import { resolveStorageSettings, storageSettingsShape, type StorageSettings } from './storage-settings.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
-import {
-  metricsConflict,
-  metricsSettingsShape,
-  resolveMetricsSettings,
-  type MetricsSettings,
-} from './metrics-settings.js';
+import { metricsSettingsShape, resolveMetricsSettings, type MetricsSettings } from './metrics-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import { resolvePayloadCodec, temporalSettingsShape, type TemporalSettings } from './temporal-settings.js';
 import {
   resolveTransportSettings,
-  transportConflict,
   transportSettingsShape,
   type TransportSettings,
 } from './transport-settings.js';
@@ -72,7 +61,7 @@ const fileSchema = z.strictObject({
    * Default: `auto`.
    */
   resourceLinks: z.enum(['auto', 'always', 'never']),
-  /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
+  /** Folders whose files `analyze_dataset` may read; not the home, nor other private paths in them. Default: the project folder. */
   dataFolders: list,
   /** Folders with pipelines, `*.yml` and `*.yaml`. Default: the project's `pipelines/`. */
   pipelineFolders: list,
@@ -238,16 +227,6 @@ export async function loadSettings(
     ...resolveMetricsSettings(given),
     logLevel: given.logLevel ?? 'info',
   };
-}
-
-/** @throws SettingsError when no server may start with these settings: it would let anybody in, or its TLS can't be used */
-export function assertServable(settings: Settings): void {
-  const conflict =
-    authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
-    transportConflict(settings, settingFlag) ??
-    auditConflict(settings, settingFlag) ??
-    metricsConflict(settings, settingFlag);
-  if (conflict) throw new SettingsError(conflict);
 }
 
 function invalid(source: string, expected: string, raw: unknown): SettingsError {

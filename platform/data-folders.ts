@@ -3,13 +3,25 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { LINKS_AS_FILES } from './glob-links.js';
+import { realPathOf } from './real-path.js';
+
+/** Folders from which callers read. */
+export interface DataFolders {
+  folders: readonly string[];
+  /** Absolute paths of files and folders that callers may not read, even in one of the folders. */
+  privatePaths: readonly string[];
+}
 
 /** A caller's path, resolved against the data folders. */
 export interface ResolvedPath {
-  /** Absolute paths within a folder, in the folders' order; empty when the path is outside of all. */
+  /** Absolute paths within a folder that aren't private, in the folders' order; empty when the path is outside of all. */
   candidates: string[];
-  /** The folders with symbolic links resolved; a file's real path must be within one of them too. */
+  /** The folders with symbolic links resolved. */
   realFolders: string[];
+  /** Whether a path within a folder is no candidate because it is private. */
+  isPrivate: boolean;
+  /** Whether a path without symbolic links is within one of the folders and isn't private. */
+  mayRead: (realPath: string) => boolean;
 }
 
 /**
@@ -17,17 +29,26 @@ export interface ResolvedPath {
  *
  * @param givenPath absolute, or relative to a folder; not a URL
  */
-export async function resolveInFolders(givenPath: string, folders: readonly string[]): Promise<ResolvedPath> {
+export async function resolveInFolders(
+  givenPath: string,
+  { folders, privatePaths }: DataFolders,
+): Promise<ResolvedPath> {
   const realFolders = await Promise.all(
     folders.map((folder) => realpath(folder).catch(() => path.resolve(folder))),
   );
+  const realPrivatePaths = privatePaths.map((each) => realPathOf(each));
+  const isPrivate = (file: string, paths: readonly string[]) => paths.includes(file) || isUnder(file, paths);
+  const mayRead = (realPath: string) =>
+    isUnder(realPath, realFolders) && !isPrivate(realPath, realPrivatePaths);
   if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0'))
-    return { candidates: [], realFolders };
+    return { candidates: [], realFolders, isPrivate: false, mayRead };
   const spelledFolders = [...folders.map((folder) => path.resolve(folder)), ...realFolders];
-  const candidates = path.isAbsolute(givenPath)
+  const spelled = path.isAbsolute(givenPath)
     ? [path.resolve(givenPath)]
     : realFolders.map((folder) => path.resolve(folder, givenPath));
-  return { candidates: candidates.filter((candidate) => isUnder(candidate, spelledFolders)), realFolders };
+  const inFolders = spelled.filter((each) => isUnder(each, spelledFolders));
+  const candidates = inFolders.filter((each) => !isPrivate(each, [...privatePaths, ...realPrivatePaths]));
+  return { candidates, realFolders, isPrivate: candidates.length < inFolders.length, mayRead };
 }
 
 export function isUnder(file: string, folders: readonly string[]): boolean {
@@ -57,17 +78,17 @@ export function isGlob(givenPath: string): boolean {
 
 /**
  * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files match only patterns with a
- * leading dot. Links to files match; `**` doesn't descend into links to folders.
+ * leading dot; private files are left out. Links to files match; `**` doesn't descend into links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
  * @throws the signal's reason once it is aborted
  */
 export async function filesMatching(
   pattern: string,
-  folders: readonly string[],
+  dataFolders: DataFolders,
   signal?: AbortSignal,
 ): Promise<Match[] | undefined> {
-  const { candidates, realFolders } = await resolveInFolders(pattern, folders);
+  const { candidates, realFolders, mayRead } = await resolveInFolders(pattern, dataFolders);
   if (candidates.length === 0) return undefined;
   for (const candidate of candidates) {
     const segments = candidate.split(path.sep);
@@ -75,7 +96,7 @@ export async function filesMatching(
     const spelledBase = segments.slice(0, first).join(path.sep) || path.sep;
     const base = await realpath(spelledBase).catch(() => undefined);
     if (base === undefined) continue;
-    if (!realFolders.includes(base) && !isUnder(base, realFolders)) return undefined;
+    if (!realFolders.includes(base) && !mayRead(base)) return undefined;
     const found = await glob(segments.slice(first).join('/'), {
       cwd: base,
       braceExpansion: false,
@@ -93,7 +114,7 @@ export async function filesMatching(
       const file = await stat(realPath);
       signal?.throwIfAborted();
       if (!isUnder(realPath, realFolders)) return undefined;
-      if (!file.isFile()) continue;
+      if (!file.isFile() || !mayRead(realPath)) continue;
       const spelled = path.join(spelledBase, relative);
       const folder = realFolders.find((each) => isUnder(spelled, [each]));
       const name = path.isAbsolute(pattern) || !folder ? spelled : path.relative(folder, spelled);
@@ -112,19 +133,19 @@ export async function filesMatching(
  */
 export async function fileBytes(
   givenPath: string,
-  folders: readonly string[],
+  dataFolders: DataFolders,
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const { candidates, realFolders } = await resolveInFolders(givenPath, folders);
+  const { candidates, mayRead } = await resolveInFolders(givenPath, dataFolders);
   for (const candidate of candidates) {
     const real = await realpath(candidate).catch(() => undefined);
     if (real === undefined) continue;
-    if (!isUnder(real, realFolders)) return undefined;
+    if (!mayRead(real)) return undefined;
     const found = await stat(real).catch(() => undefined);
     return found?.isFile() ? found.size : undefined;
   }
   if (!isGlob(givenPath)) return undefined;
-  const matches = await filesMatching(givenPath, folders, signal).catch((thrown: unknown) => {
+  const matches = await filesMatching(givenPath, dataFolders, signal).catch((thrown: unknown) => {
     if (signal?.aborted) return undefined;
     throw thrown;
   });

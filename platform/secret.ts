@@ -7,6 +7,15 @@ import { SettingsError } from './config.js';
 /** Least length of a key, and the length of a generated one. */
 const KEY_BYTES = 32;
 
+/** Default of LONGHAUL_SECRET in docker-compose.temporal.yml, for trials. */
+const PUBLISHED_SECRET = 'bm90IGEgc2VjcmV0OiBmb3IgdHJpYWxzIG9uIG9uZSBtYWNoaW5l';
+
+/** Whether LONGHAUL_SECRET is the one that the Compose file publishes, in any spelling of base64. */
+export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env): boolean {
+  const given = environment['LONGHAUL_SECRET'];
+  return given !== undefined && Buffer.from(given, 'base64').equals(Buffer.from(PUBLISHED_SECRET, 'base64'));
+}
+
 /**
  * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the key file of the home, which is created at first use.
  *

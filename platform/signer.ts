@@ -5,13 +5,32 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../operations/canonical-json.js';
 import { formatSignature, parseSignature, startDigest, type SignedKind } from '../operations/signatures.js';
+import { isScheduledTime, type ScheduleTimes } from '../operations/schedule-times.js';
 import type { StartMemo } from '../operations/wire.js';
 
-/** Why a signature isn't valid: it was made with another key, or not for this. */
-export type SignatureProblem = 'other-key' | 'forged';
+/** Why a signature isn't valid: it was made with another key, not for this, or not for the time in the workflow ID. */
+export type SignatureProblem = 'other-key' | 'forged' | 'off-schedule';
 
-/** Time stamp that Temporal adds to the workflow ID of a schedule, after a hyphen. */
-const SCHEDULED_TIME = /-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+/** Time that Temporal adds to the workflow ID of a schedule, after a hyphen. */
+const SCHEDULED_TIME = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z$/;
+
+/** ID of the schedule's workflows and the time, in milliseconds, in the ID of one of them; undefined for other IDs. */
+export function scheduledRunOf(workflowId: string): { id: string; timeMs: number } | undefined {
+  const [ending, time] = SCHEDULED_TIME.exec(workflowId) ?? [];
+  if (ending === undefined) return undefined;
+  const timeMs = Date.parse(`${time}Z`);
+  // JavaScript takes February 30 for March 1 or 2.
+  if (Number.isNaN(timeMs) || new Date(timeMs).toISOString() !== `${time}.000Z`) return undefined;
+  return { id: workflowId.slice(0, -ending.length), timeMs };
+}
+
+/** Times in a signature for a schedule. */
+export function timesIn(text: unknown): ScheduleTimes | undefined {
+  const times = parseSignature(text)?.times;
+  return times === undefined
+    ? undefined
+    : (JSON.parse(Buffer.from(times, 'base64url').toString()) as ScheduleTimes);
+}
 
 /** Signs and verifies. The key is derived from the secret, so that a signature reveals nothing about other uses of it. */
 export class Signer {
@@ -24,9 +43,16 @@ export class Signer {
     this.keyId = createHash('sha256').update(this.#key).digest('base64url').slice(0, 8);
   }
 
-  /** @param id workflow ID of the operation; of a schedule, the ID that the time is added to */
-  sign(kind: SignedKind, id: string, digest: string): string {
+  /** @param id workflow ID of the operation */
+  sign(kind: Exclude<SignedKind, 'schedule'>, id: string, digest: string): string {
     return formatSignature({ kind, keyId: this.keyId, digest, mac: this.#mac(kind, id, digest) });
+  }
+
+  /** @param id that a time is added to @param times of the schedule */
+  signSchedule(id: string, digest: string, times: ScheduleTimes): string {
+    const encoded = Buffer.from(JSON.stringify(times)).toString('base64url');
+    const mac = this.#mac('schedule', id, digest, encoded);
+    return formatSignature({ kind: 'schedule', keyId: this.keyId, digest, mac, times: encoded });
   }
 
   /**
@@ -41,15 +67,21 @@ export class Signer {
       .slice(0, 32);
   }
 
-  /** The start memo with a signature. @param args arguments of the workflow function */
+  /**
+   * The start memo with a signature.
+   *
+   * @param id workflow ID of the operation; of a schedule, the ID that the time is added to
+   * @param args arguments of the workflow function
+   * @param times of the schedule that starts it
+   */
   signedMemo<Memo extends StartMemo>(
-    kind: 'start' | 'schedule',
     id: string,
-    workflowType: string,
-    memo: Memo,
-    args: readonly unknown[],
+    { workflowType, memo, args }: { workflowType: string; memo: Memo; args: readonly unknown[] },
+    times?: ScheduleTimes,
   ): Memo {
-    return { ...memo, signature: this.sign(kind, id, startDigest(workflowType, memo, args)) };
+    const digest = startDigest(workflowType, memo, args);
+    const signature = times ? this.signSchedule(id, digest, times) : this.sign('start', id, digest);
+    return { ...memo, signature };
   }
 
   /**
@@ -62,15 +94,18 @@ export class Signer {
     const signature = parseSignature(text);
     if (!signature || !kinds.includes(signature.kind)) return 'forged';
     if (signature.keyId !== this.keyId) return 'other-key';
-    const { kind, digest, mac } = signature;
-    if (kind === 'schedule' && !SCHEDULED_TIME.test(workflowId)) return 'forged';
-    const id = kind === 'schedule' ? workflowId.replace(SCHEDULED_TIME, '') : workflowId;
-    return timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(kind, id, digest))) ? undefined : 'forged';
+    const { kind, digest, mac, times } = signature;
+    const scheduled = kind === 'schedule' ? scheduledRunOf(workflowId) : undefined;
+    if (kind === 'schedule' && (!scheduled || times === undefined)) return 'forged';
+    const expected = this.#mac(kind, scheduled?.id ?? workflowId, digest, times);
+    if (!timingSafeEqual(Buffer.from(mac), Buffer.from(expected))) return 'forged';
+    return scheduled && !isScheduledTime(timesIn(text)!, scheduled.timeMs) ? 'off-schedule' : undefined;
   }
 
   /** 192 bits. */
-  #mac(kind: SignedKind, id: string, digest: string): string {
-    const mac = createHmac('sha256', this.#key).update(canonicalJson([kind, id, digest]));
+  #mac(kind: SignedKind, id: string, digest: string, times?: string): string {
+    const signed = [kind, id, digest, ...(times === undefined ? [] : [times])];
+    const mac = createHmac('sha256', this.#key).update(canonicalJson(signed));
     return mac.digest('base64url').slice(0, 32);
   }
 }

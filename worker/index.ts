@@ -8,6 +8,7 @@ import {
   CHILD_PROGRESS_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
   VERIFY_ANSWER_ACTIVITY,
+  VERIFY_SCHEDULED_START_ACTIVITY,
 } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
@@ -28,7 +29,7 @@ import { adoptSteps } from './adopt-steps.js';
 import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
+import { answerVerifier, childProgress, requestCancel, scheduledStartProblem } from './local-activities.js';
 import { Drain } from './drain.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
@@ -80,6 +81,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
       ...TURN_ACTIVITIES,
       [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
+      [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);

@@ -1,8 +1,13 @@
 /** Local activities of every worker, called by the workflow runtime. */
 import { Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Progress } from '../operations/record.js';
-import { STATE_MEMO, type AnswerProof, type StateMemo } from '../operations/wire.js';
-import type { Signer } from '../platform/signer.js';
+import { STATE_MEMO, type AnswerProof, type ScheduledStart, type StateMemo } from '../operations/wire.js';
+import { scheduledRunOf, timesIn, type Signer } from '../platform/signer.js';
+
+/** By how much the clocks of Temporal's servers may differ, in milliseconds. */
+const CLOCK_TOLERANCE_MS = 10_000;
 
 /** Requests the cancellation of the calling workflow. */
 export async function requestCancel(reason?: string): Promise<void> {
@@ -35,4 +40,50 @@ export async function childProgress(workflowId: string): Promise<Progress | null
   const { parentExecution } = raw.workflowExecutionInfo ?? {};
   if (parentExecution?.workflowId !== info.workflowExecution!.workflowId) return null;
   return (memo?.[STATE_MEMO] as StateMemo | undefined)?.progress ?? null;
+}
+
+/**
+ * Why the calling workflow, whose signature for a schedule has been verified, may not work; null if it may. Anyone who reaches Temporal
+ * can copy the signature, so it has effect only when the schedule itself would start a run.
+ */
+export async function scheduledStartProblem({
+  signature,
+  startedMs,
+}: ScheduledStart): Promise<string | null> {
+  const { client, info } = Context.current();
+  const { workflowId } = info.workflowExecution!;
+  const { id, timeMs } = scheduledRunOf(workflowId)!;
+  const nothing = 'nothing was done';
+  if (timeMs > startedMs + CLOCK_TOLERANCE_MS)
+    return `workflow "${workflowId}" was started before its time, so not by the schedule: ${nothing}`;
+  const { overlap } = timesIn(signature)!;
+  if (overlap === 'AllowAll') return null;
+  const other = await openRunBefore(client, { id, workflowId, startedMs });
+  return other === undefined
+    ? null
+    : `workflow "${workflowId}" overlaps with "${other}", which the overlap policy ${overlap} doesn't allow: ${nothing}`;
+}
+
+/** Open workflow of the same schedule that was started before this one. */
+async function openRunBefore(
+  client: Client,
+  { id, workflowId, startedMs }: { id: string; workflowId: string; startedMs: number },
+): Promise<string | undefined> {
+  const query = `WorkflowId STARTS_WITH '${id}-' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId: other } of client.workflow.list({ query })) {
+    if (other === workflowId || scheduledRunOf(other)?.id !== id) continue;
+    // Lists lag behind.
+    const found = await client.workflow
+      .getHandle(other)
+      .describe()
+      .catch((error: unknown) => {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      });
+    if (found?.status.name !== 'RUNNING') continue;
+    const isContinued = found.raw.workflowExecutionInfo?.firstRunId !== found.runId;
+    const difference = found.startTime.getTime() - startedMs;
+    if (isContinued || difference < 0 || (difference === 0 && other < workflowId)) return other;
+  }
+  return undefined;
 }

@@ -5,10 +5,11 @@
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { CHECK_TURNS_ACTIVITY, TELL_TURNS_ACTIVITY } from '../operations/queue-wire.js';
+import { describeTimes } from '../operations/schedule-times.js';
 import { parseSignature } from '../operations/signatures.js';
 import { OPERATION_ID_HEADER, OTHER_KEY, SIGNATURE_HEADER, UNSIGNED } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
-import type { Signer } from '../platform/signer.js';
+import { timesIn, type Signer } from '../platform/signer.js';
 
 /**
  * Local activities of queues, whose workflows operations start by a signal, unsigned. They only send signals and describe
@@ -63,6 +64,13 @@ export function startVerifier({
       warnOnce('key', { workflowId, workflowType }, message);
       // Another worker, or this one with the right secret, can still run it.
       throw ApplicationFailure.retryable(message, OTHER_KEY);
+    }
+    if (problem === 'off-schedule') {
+      const message =
+        `the time in the ID of ${what} is none of the signed schedule (${describeTimes(timesIn(signature)!)}), so the schedule didn't ` +
+        `start it: nothing was done. Sign other times with longhaul sign --schedule; for a single run, start the tool through the server`;
+      warnOnce(problem, { workflowId, workflowType }, message);
+      throw ApplicationFailure.nonRetryable(message, UNSIGNED);
     }
     const message =
       problem === 'forged'

@@ -83,7 +83,7 @@ export async function withDataset<T>(
   work: (dataset: Dataset) => Promise<T>,
   sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
-  const file = await locate(givenPath, options.allowedFolders);
+  const file = await locate(givenPath, options.dataFolders);
   const onProgress = monotonic(options.onProgress.bind(options));
   let reading = options.reading ?? (await firstLook(file));
   if (reading.filesDigest !== filesDigestOf(file)) {

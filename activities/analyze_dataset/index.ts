@@ -4,6 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { DataFolders } from '../../platform/data-folders.js';
+import { dataFoldersOf } from '../../platform/private-paths.js';
 import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import type { ArtifactEstimate, Inspection, QueryResult, Reading } from './analysis.js';
 import { analyzeInChild, type InChildOptions } from './analyze-in-child.js';
@@ -74,18 +76,18 @@ export function writeDatasetArtifact(
  * @param units this activity's share of the operation's progress, in units; without it nothing is reported
  */
 async function inScratch<T>(
-  work: (options: { allowedFolders: string[]; tempFolder: string }, inChild: InChildOptions) => Promise<T>,
+  work: (options: { dataFolders: DataFolders; tempFolder: string }, inChild: InChildOptions) => Promise<T>,
   units?: number,
 ): Promise<T> {
-  const { home, dataFolders } = workerSettings();
-  const folder = join(home, 'tmp');
+  const settings = workerSettings();
+  const folder = join(settings.home, 'tmp');
   await mkdir(folder, { recursive: true });
   await sweepLeftovers(folder);
   const tempFolder = claimScratch(folder);
   try {
     await mkdir(tempFolder);
     const result = await work(
-      { allowedFolders: dataFolders, tempFolder },
+      { dataFolders: dataFoldersOf(settings), tempFolder },
       {
         // Temporal's time-out holds during an outage of Temporal too.
         signal: AbortSignal.any([

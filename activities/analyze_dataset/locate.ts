@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { filesMatching, isGlob, isUnder, resolveInFolders } from '../../platform/data-folders.js';
+import { filesMatching, isGlob, resolveInFolders, type DataFolders } from '../../platform/data-folders.js';
 import { DatasetError } from './errors.js';
 
 export type DatasetFormat = 'csv' | 'json' | 'parquet';
@@ -37,24 +37,24 @@ const FORMATS: [RegExp, DatasetFormat][] = [
 
 /**
  * Finds a file under the allowed folders, or the files that match a pattern; a file that is called like the pattern comes
- * first. A path that is outside by its spelling is refused without access to the disk, which would reveal what exists
- * elsewhere; one that leads outside over a symbolic link is refused afterwards.
+ * first. A path that is outside or private by its spelling is refused without access to the disk, which would reveal what exists
+ * there; one that leads there over a symbolic link is refused afterwards.
  * @throws DatasetError not_allowed, not_found, unsupported_format, unreadable
  */
-export async function locate(givenPath: string, allowedFolders: readonly string[]): Promise<DatasetFile> {
+export async function locate(givenPath: string, dataFolders: DataFolders): Promise<DatasetFile> {
   if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0')) {
     throw new DatasetError(
       'not_allowed',
       `path: expected a file under an allowed folder; got ${JSON.stringify(givenPath)}`,
     );
   }
-  const { candidates, realFolders } = await resolveInFolders(givenPath, allowedFolders);
-  if (candidates.length === 0) throw outside(givenPath, allowedFolders);
+  const { candidates, isPrivate, mayRead } = await resolveInFolders(givenPath, dataFolders);
+  if (candidates.length === 0) throw outside(givenPath, dataFolders, isPrivate);
 
   for (const candidate of candidates) {
     const real = await realpath(candidate).catch((thrown: unknown) => unresolved(thrown, givenPath));
     if (real === undefined) continue;
-    if (!isUnder(real, realFolders)) throw outside(givenPath, allowedFolders);
+    if (!mayRead(real)) throw outside(givenPath, dataFolders);
     const found = await stat(real);
     if (!found.isFile()) {
       throw new DatasetError('unreadable', `path: expected a file; ${givenPath} is a folder or a device`);
@@ -63,20 +63,20 @@ export async function locate(givenPath: string, allowedFolders: readonly string[
     const file = { name: givenPath, realPath: real, format: formatOf(givenPath), bytes: found.size };
     return datasetOf(givenPath, [file]);
   }
-  if (isGlob(givenPath)) return locatePattern(givenPath, allowedFolders);
+  if (isGlob(givenPath)) return locatePattern(givenPath, dataFolders);
   throw new DatasetError(
     'not_found',
-    `path: there is no file ${givenPath} (allowed folders: ${allowedFolders.join(', ')})`,
+    `path: there is no file ${givenPath} (allowed folders: ${dataFolders.folders.join(', ')})`,
   );
 }
 
-async function locatePattern(pattern: string, allowedFolders: readonly string[]): Promise<DatasetFile> {
-  const matches = await filesMatching(pattern, allowedFolders);
-  if (!matches) throw outside(`${pattern}, which matches something else`, allowedFolders);
+async function locatePattern(pattern: string, dataFolders: DataFolders): Promise<DatasetFile> {
+  const matches = await filesMatching(pattern, dataFolders);
+  if (!matches) throw outside(`${pattern}, which matches something else`, dataFolders);
   if (matches.length === 0) {
     throw new DatasetError(
       'not_found',
-      `path: no file matches ${pattern} (allowed folders: ${allowedFolders.join(', ')})`,
+      `path: no file matches ${pattern} (allowed folders: ${dataFolders.folders.join(', ')})`,
     );
   }
   if (matches.length > MAX_FILES) {
@@ -136,10 +136,11 @@ function formatOf(givenPath: string): DatasetFormat {
   );
 }
 
-function outside(givenPath: string, allowedFolders: readonly string[]): DatasetError {
+function outside(givenPath: string, { folders }: DataFolders, isPrivate = false): DatasetError {
+  const other = isPrivate ? ", other than Longhaul's own (home, keys, audit log)" : '';
   return new DatasetError(
     'not_allowed',
-    `path: expected a file under ${allowedFolders.join(' or ') || 'an allowed folder (none is set)'}; got ${givenPath}`,
+    `path: expected a file under ${folders.join(' or ') || 'an allowed folder (none is set)'}${other}; got ${givenPath}`,
   );
 }
 

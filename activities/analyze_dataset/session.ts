@@ -2,12 +2,13 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { DuckDBInstance, quotedString } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResultReader } from '@duckdb/node-api';
+import type { DataFolders } from '../../platform/data-folders.js';
 import type { Progress } from './progress.js';
 
 export interface DatasetOptions {
   /** Called about four times a second while a query runs; never goes back within a call. */
   onProgress: (progress: Progress) => void;
-  allowedFolders: string[];
+  dataFolders: DataFolders;
   /** Memory that DuckDB may use before it spills, in megabytes. Default: 512. */
   memoryLimitMb?: number;
   /** Folder for spilled data; made when missing. Every call cleans up after itself. */

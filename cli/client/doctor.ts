@@ -22,6 +22,7 @@ import { usesExternalTemporal } from '../../platform/temporal-address.js';
 import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
 import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
+import { settingConflicts } from '../../platform/setting-conflicts.js';
 import type { Finding } from './finding.js';
 import { checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
@@ -58,11 +59,11 @@ export function checkHome({ home }: Settings): Finding {
 }
 
 /**
- * Lists the settings that aren't defaults, each with its source.
+ * Lists the settings that aren't defaults, each with its source; then those that contradict or undo each other.
  *
  * @param flags the command's flags
  */
-export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding> {
+export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding[]> {
   const workingFolder = process.cwd();
   const path = findConfigFile(flags['project'] ?? process.env[SETTING_VARIABLES.project], workingFolder);
   const folder = path === undefined ? workingFolder : dirname(path);
@@ -81,7 +82,10 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
     const source = sourceOf(name);
     return source === undefined ? [] : [`${name} ${String(settingValue(settings, name))} (${source})`];
   });
-  return ok('settings', described.join(', ') || 'all defaults');
+  return [
+    ok('settings', described.join(', ') || 'all defaults'),
+    ...settingConflicts(settings).map((conflict) => fail('settings', conflict)),
+  ];
 }
 
 /** Whether the embedded server's binary exists, and fits the database. */

@@ -8,7 +8,7 @@ export function define(command: Command): void {
     const [settings, { assertServable }, { runInForeground }, { createLogger }, { startServer }] =
       await Promise.all([
         settingsOf(command),
-        import('../../platform/config.js'),
+        import('../../platform/setting-conflicts.js'),
         import('../../stack/foreground.js'),
         import('../../platform/log.js'),
         import('../../mcp-server/index.js'),

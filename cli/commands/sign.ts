@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { SignedStart } from '../../engine/sign.js';
+import { OVERLAP_POLICIES, type ScheduleTimes } from '../../operations/schedule-times.js';
 import type { Settings } from '../../platform/config.js';
 import { shellWord } from '../../platform/program.js';
 import { isJson, printJson, withErrorReporting } from '../client/command.js';
@@ -12,16 +13,19 @@ import { settingsOf } from '../settings-flags.js';
 const HELP = `
 Workers refuse to work for workflows that no server of Longhaul has started. This command signs a start with the secret of
 the home, without connecting to anything, and prints the command of Temporal's own command line that makes it. A start is
-signed for one workflow ID and its input; with --schedule, for all workflows that a schedule with this ID starts.
+signed for one workflow ID and its input; with --schedule, for the workflows that a schedule with this ID starts at the given
+times, from now on.
 
-  longhaul sign nightly_report --args report.json --schedule nightly
-
-adds to what it prints when the schedule runs: --cron '0 3 * * *', --interval 1d or --calendar '{...}'.
+  longhaul sign nightly_report --args report.json --schedule nightly --cron '0 3 * * *' --time-zone Europe/Berlin
 `;
 
 interface SignFlags {
   args?: string;
   schedule?: string;
+  cron?: string[];
+  interval?: string[];
+  timeZone?: string;
+  overlapPolicy?: ScheduleTimes['overlap'];
   token?: string;
   tenant?: string;
   subject?: string;
@@ -34,6 +38,23 @@ export function define(command: Command): void {
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input (default: {})')
     .option('--token <token>', "the operation's token (default: a new one)")
     .option('--schedule <id>', 'ID of the schedule that starts it')
+    .option(
+      '--cron <expression>',
+      'times of the schedule, as Temporal reads them; repeated for several',
+      append,
+    )
+    .option(
+      '--interval <time>',
+      'instead, or too: the interval, and its phase after a slash, such as 1h/15m',
+      append,
+    )
+    .option('--time-zone <name>', 'time zone of the cron expressions (default: UTC)')
+    .addOption(
+      new Option(
+        '--overlap-policy <name>',
+        'what the schedule does while a run is open (default: Skip)',
+      ).choices(OVERLAP_POLICIES),
+    )
     .option('--tenant <name>', 'tenant of the caller whose operation it will be (default: default)')
     .option('--subject <name>', 'that caller; without it, callers without authentication')
     .option('--json', 'print JSON, for programs')
@@ -48,10 +69,11 @@ export function define(command: Command): void {
           throw usageFailure(
             '--schedule and --token: expected one of them; the ID of a schedule is in its tokens',
           );
+        const times = timesOf(flags);
         const settings = await settingsOf(command);
-        const start = await sign(settings, name, flags);
+        const start = await sign(settings, name, flags, times);
         if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
-        else print(commandLine(start, settings.taskQueue, flags.schedule));
+        else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
         // Files of tools are watched.
         process.stdout.write('', () => process.exit());
       },
@@ -59,7 +81,37 @@ export function define(command: Command): void {
   );
 }
 
-async function sign(settings: Settings, name: string, flags: SignFlags): Promise<SignedStart> {
+function append(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}
+
+/** Times of the schedule; undefined without one. */
+function timesOf({
+  schedule,
+  cron,
+  interval,
+  timeZone,
+  overlapPolicy,
+}: SignFlags): ScheduleTimes | undefined {
+  if (schedule !== undefined)
+    return {
+      cron: cron ?? [],
+      intervals: interval ?? [],
+      ...(timeZone === undefined ? {} : { timeZone }),
+      overlap: overlapPolicy ?? 'Skip',
+      from: new Date().toISOString(),
+    };
+  if ([cron, interval, timeZone, overlapPolicy].some((each) => each !== undefined))
+    throw usageFailure('--cron, --interval, --time-zone and --overlap-policy belong to --schedule');
+  return undefined;
+}
+
+async function sign(
+  settings: Settings,
+  name: string,
+  flags: SignFlags,
+  times: ScheduleTimes | undefined,
+): Promise<SignedStart> {
   const [{ signStart }, { createTools }, { loadSecret }, { openHome }, { readArguments }] = await Promise.all(
     [
       import('../../engine/sign.js'),
@@ -86,7 +138,7 @@ async function sign(settings: Settings, name: string, flags: SignFlags): Promise
     {
       principal: await principalOfFlags(flags),
       ...(token === undefined ? {} : { token }),
-      isScheduled: flags.schedule !== undefined,
+      ...(times === undefined ? {} : { times }),
       searchAttributes: settings.searchAttributes !== 'off',
     },
     loadSecret(settings.home),
@@ -94,10 +146,14 @@ async function sign(settings: Settings, name: string, flags: SignFlags): Promise
 }
 
 /** The command of Temporal's command line, for a shell. */
-function commandLine(start: SignedStart, taskQueue: string, schedule: string | undefined): string {
+function commandLine(
+  start: SignedStart,
+  taskQueue: string,
+  schedule: (ScheduleTimes & { id: string }) | undefined,
+): string {
   const entry = ([name, value]: [string, unknown]) => `${name}=${JSON.stringify(value)}`;
   const flags: [string, string][] = [
-    ...(schedule === undefined ? [] : [['schedule-id', schedule] as [string, string]]),
+    ...(schedule === undefined ? [] : scheduleFlags(schedule)),
     ['workflow-id', start.workflowId],
     ['type', start.workflowType],
     ['task-queue', taskQueue],
@@ -117,4 +173,20 @@ function commandLine(start: SignedStart, taskQueue: string, schedule: string | u
     ...(schedule === undefined ? ['  --id-reuse-policy RejectDuplicate', '  --id-conflict-policy Fail'] : []),
     ...lines,
   ].join(' \\\n');
+}
+
+function scheduleFlags({
+  id,
+  cron,
+  intervals,
+  timeZone,
+  overlap,
+}: ScheduleTimes & { id: string }): [string, string][] {
+  return [
+    ['schedule-id', id],
+    ...cron.map((each): [string, string] => ['cron', each]),
+    ...intervals.map((each): [string, string] => ['interval', each]),
+    ...(timeZone === undefined ? [] : [['time-zone', timeZone] as [string, string]]),
+    ['overlap-policy', overlap],
+  ];
 }

@@ -6,11 +6,13 @@ import { settingsOf } from '../settings-flags.js';
 /** `longhaul stdio`. */
 export function define(command: Command): void {
   command.action(async () => {
-    const [settings, { attachToStack }, { createLogger }] = await Promise.all([
+    const [settings, { assertWorkable }, { attachToStack }, { createLogger }] = await Promise.all([
       settingsOf(command),
+      import('../../platform/setting-conflicts.js'),
       import('../../stack/attach.js'),
       import('../../platform/log.js'),
     ]);
+    assertWorkable(settings);
     openHome(settings.home, say);
     const stack = attachToStack(settings, say);
     stack.catch(() => undefined);

@@ -8,7 +8,7 @@ export function define(command: Command): void {
   command.action(async () => {
     const [settings, { assertServable }, { up }] = await Promise.all([
       settingsOf(command),
-      import('../../platform/config.js'),
+      import('../../platform/setting-conflicts.js'),
       import('../../stack/up.js'),
     ]);
     assertServable(settings);

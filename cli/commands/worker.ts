@@ -6,12 +6,15 @@ import { settingsOf } from '../settings-flags.js';
 /** `longhaul worker`. */
 export function define(command: Command): void {
   command.action(async () => {
-    const [settings, { runInForeground }, { createLogger }, { startWorker }] = await Promise.all([
-      settingsOf(command),
-      import('../../stack/foreground.js'),
-      import('../../platform/log.js'),
-      import('../../worker/index.js'),
-    ]);
+    const [settings, { assertWorkable }, { runInForeground }, { createLogger }, { startWorker }] =
+      await Promise.all([
+        settingsOf(command),
+        import('../../platform/setting-conflicts.js'),
+        import('../../stack/foreground.js'),
+        import('../../platform/log.js'),
+        import('../../worker/index.js'),
+      ]);
+    assertWorkable(settings);
     boundHeapGrowth();
     const logger = createLogger('worker', settings.logLevel);
     openHome(settings.home, (line) => logger.warn(line));

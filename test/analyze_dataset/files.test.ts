@@ -170,7 +170,7 @@ describe('a pattern', () => {
     const found = await look('logs/2026-*.csv*');
     expect(found).toMatchObject({ rowCount: 3, columns: ['id', 'n'], rows: [[1, 2], [3, 4], [5, 6]] }); // prettier-ignore
     expect(found.notes).toEqual(['3 files are read, from logs/2026-01.csv to logs/2026-03.csv.gz.']);
-    expect(found.bytes).toBe(await fileBytes('logs/2026-*.csv*', [box.data]));
+    expect(found.bytes).toBe(await fileBytes('logs/2026-*.csv*', box.options.dataFolders));
     expect(found.bytes).toBe(8 + 12 + gzipSync('n,id\n6,5\n').length);
     const deep = await look(`${box.data}/logs/**/2026-0[14].csv`);
     expect(deep.rows).toEqual([[1, 2], [7, 8]]); // prettier-ignore
@@ -219,7 +219,7 @@ describe('a pattern', () => {
     const none = await refusal(inspect('logs/1999-*.csv', box.options));
     expect(none).toEqual({
       code: 'not_found',
-      message: `path: no file matches logs/1999-*.csv (allowed folders: ${box.options.allowedFolders.join(', ')})`,
+      message: `path: no file matches logs/1999-*.csv (allowed folders: ${box.options.dataFolders.folders.join(', ')})`,
     });
     await box.file('logs/notes.txt', 'x');
     expect((await refusal(inspect('logs/*', box.options))).code).toBe('unsupported_format');
@@ -239,9 +239,9 @@ describe('a pattern', () => {
       setImmediate(() => controller.abort(new Error('over')));
       return controller.signal;
     };
-    expect(await fileBytes('many/*.csv', [box.data], new AbortController().signal)).toBe(4000);
-    expect(await fileBytes('many/*.csv', [box.data], ending())).toBeUndefined();
-    await expect(filesMatching('many/*.csv', [box.data], ending())).rejects.toThrow('over');
+    expect(await fileBytes('many/*.csv', box.options.dataFolders, new AbortController().signal)).toBe(4000);
+    expect(await fileBytes('many/*.csv', box.options.dataFolders, ending())).toBeUndefined();
+    await expect(filesMatching('many/*.csv', box.options.dataFolders, ending())).rejects.toThrow('over');
   });
 
   it('that matches other files later is refused', async () => {
@@ -269,6 +269,6 @@ describe('a pattern', () => {
     expect((await refusal(inspect('logs/linked/*.csv', box.options))).code).toBe('not_allowed');
     await symlink(secret, path.join(box.data, 'logs', '2026-99.csv'));
     expect((await refusal(inspect('logs/2026-*.csv', box.options))).code).toBe('not_allowed');
-    expect(await fileBytes('logs/2026-*.csv', [box.data])).toBeUndefined();
+    expect(await fileBytes('logs/2026-*.csv', box.options.dataFolders)).toBeUndefined();
   });
 });

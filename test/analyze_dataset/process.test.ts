@@ -34,7 +34,7 @@ afterAll(() => box.remove());
 const inspection = (file: string) => ({
   name: 'inspect' as const,
   args: [file] as [string],
-  options: { allowedFolders: [box.data], tempFolder: box.scratch },
+  options: { dataFolders: box.options.dataFolders, tempFolder: box.scratch },
 });
 const longQuery = () => {
   const aggregates = [

@@ -1,7 +1,8 @@
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
+import { fileBytes } from '../../platform/data-folders.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
 import { refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
@@ -18,6 +19,60 @@ beforeAll(async () => {
   await symlink(path.dirname(secret), path.join(box.data, 'folder'));
 });
 afterAll(() => box.remove());
+
+describe("a path of Longhaul's own within the folder", () => {
+  const own = () => ({
+    ...box.options,
+    dataFolders: {
+      folders: [box.data],
+      privatePaths: [
+        path.join(box.data, '.longhaul'),
+        path.join(box.data, 'linked'),
+        path.join(box.data, 'a.csv'),
+      ],
+    },
+  });
+  beforeAll(async () => {
+    await mkdir(path.join(box.data, '.longhaul/storage'), { recursive: true });
+    await mkdir(path.join(box.data, 'state'));
+    await box.file('.longhaul/storage/result.csv', 'secret\n1\n');
+    await box.file('state/b.csv', 'secret\n1\n');
+    await box.file('a.csv', 'secret\n1\n');
+    // The home may be a link, and a caller's folder may have a link to it.
+    await symlink(path.join(box.data, 'state'), path.join(box.data, 'linked'));
+    await symlink(path.join(box.data, '.longhaul'), path.join(box.data, 'hidden'));
+  });
+
+  it.each([
+    ['in the home', '.longhaul/storage/result.csv'],
+    ['in the home, absolute', () => path.join(box.data, '.longhaul/storage/result.csv')],
+    ['in the home, by dots', 'state/../.longhaul/storage/result.csv'],
+    ['missing in the home', '.longhaul/none.csv'],
+    ['a file', 'a.csv'],
+    ['below a link', 'linked/b.csv'],
+    ['behind the link', 'state/b.csv'],
+    ['below a link of a caller', 'hidden/storage/result.csv'],
+    ['a pattern in the home', '.longhaul/storage/*.csv'],
+    ['a pattern below a link', 'hidden/storage/*.csv'],
+  ])('%s is not allowed, and has no size', async (_, given) => {
+    const spelled = typeof given === 'string' ? given : given();
+    expect((await refusal(inspect(spelled, own()))).code).toBe('not_allowed');
+    expect(await fileBytes(spelled, own().dataFolders)).toBeUndefined();
+  });
+
+  it('is said to be so', async () => {
+    expect((await refusal(inspect('.longhaul/none.csv', own()))).message).toBe(
+      `path: expected a file under ${box.data}, other than Longhaul's own (home, keys, audit log); got .longhaul/none.csv`,
+    );
+  });
+
+  it('matches no pattern', async () => {
+    const { bytes } = await stat(path.join(box.data, 'plain.csv')).then(({ size }) => ({ bytes: size }));
+    expect(await fileBytes('[ap]*.csv', own().dataFolders)).toBe(bytes);
+    expect(await fileBytes('*/b.csv', own().dataFolders)).toBeUndefined();
+    expect((await refusal(inspect('.*/storage/*.csv', own()))).code).toBe('not_found');
+  });
+});
 
 describe('a path', () => {
   it.each([

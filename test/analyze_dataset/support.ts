@@ -32,7 +32,7 @@ export async function sandbox(): Promise<Sandbox> {
     options: {
       onProgress: (report) => reports.push(report),
       reports,
-      allowedFolders: [data, VEGA],
+      dataFolders: { folders: [data, VEGA], privatePaths: [] },
       tempFolder: scratch,
     },
     async file(name, content) {

@@ -72,7 +72,7 @@ function make(oracle: Oracle, table: Table, root: string): Promise<Made> {
 async function fileDifferences(oracle: Oracle, file: number, path: string, root: string): Promise<string[]> {
   const options = {
     onProgress: () => undefined,
-    allowedFolders: [root],
+    dataFolders: { folders: [root], privatePaths: [] },
     tempFolder: join(root, 'scratch'),
   };
   await mkdir(options.tempFolder, { recursive: true });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   const newEngine = async (operatorAnswers: boolean) => {
     const client = new TemporalClient({ home, taskQueue: stack.taskQueue }, storage, logger);
     const tools = new Tools(new Map([['release', release]]), [], logger);
-    const made = new Engine(client, tools, secret, storage, [], operatorAnswers);
+    const made = new Engine(client, tools, secret, storage, undefined, operatorAnswers);
     engines.push(made);
     await eventually('the engine is connected', () => made.temporal.facts().catch(() => undefined));
     return made;

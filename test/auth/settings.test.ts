@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose';
-import { assertServable, loadSettings, type SettingName } from '../../platform/config.js';
+import { loadSettings, type SettingName } from '../../platform/config.js';
+import { assertServable } from '../../platform/setting-conflicts.js';
 
 let folder: string;
 beforeAll(async () => {

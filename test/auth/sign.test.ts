@@ -43,13 +43,14 @@ describe('longhaul sign', () => {
     expect(linesOf(signed.marker('by-operator'))).toEqual(['ran']);
   });
 
-  test('signs for the workflows of a schedule, and for no other', async () => {
+  test('signs for the workflows that a schedule starts at its times, and for no other', async () => {
     const schedule = `nightly-${randomUUID()}`;
-    const words = ['marking', '--args', argsFile('scheduled'), '--schedule', schedule, '--json'];
-    const { workflowType, workflowId, input, memo } = JSON.parse((await sign(...words)).stdout);
+    const words = ['marking', '--args', argsFile('scheduled'), '--schedule', schedule, '--interval', '1s'];
+    const { workflowType, workflowId, input, memo } = JSON.parse((await sign(...words, '--json')).stdout);
     const handle = await signed.temporal.schedule.create({
       scheduleId: schedule,
-      spec: { intervals: [{ every: '30d' }] },
+      spec: { intervals: [{ every: '1s' }] },
+      state: { remainingActions: 1 },
       action: {
         type: 'startWorkflow',
         workflowType,
@@ -60,7 +61,6 @@ describe('longhaul sign', () => {
       },
     });
     try {
-      await handle.trigger();
       const taken = await eventually('the schedule has started one', async () => {
         const { info } = await handle.describe();
         return info.recentActions[0]?.action.workflow.workflowId;
@@ -70,9 +70,55 @@ describe('longhaul sign', () => {
     } finally {
       await handle.delete();
     }
-    for (const id of [workflowId, `${schedule}-other-2026-11-23T00:00:00Z`])
-      expect((await signed.refused([input], memo, id)).message).toMatch(/not for this workflow ID/);
+    for (const [id, why] of [
+      [workflowId, /not for this workflow ID/],
+      [`${schedule}-other-2026-11-23T00:00:00Z`, /not for this workflow ID/],
+      [`${schedule}-2026-02-30T00:00:00Z`, /not for this workflow ID/],
+      [`${schedule}-2026-01-01T00:00:00Z`, /none of the signed schedule \(every 1s, since 20/],
+      [`${schedule}-2099-01-01T00:00:00Z`, /started before its time/],
+    ] as const)
+      expect((await signed.refused([input], memo, id)).message).toMatch(why);
     expect(linesOf(signed.marker('scheduled'))).toEqual(['ran']);
+  });
+
+  test.each(['Skip', 'AllowAll'])('signs for runs that overlap as the policy has it: %s', async (policy) => {
+    const schedule = `asking-${randomUUID()}`;
+    const args = argsFile(`asking-${policy}`, { filename: 'a.txt' });
+    const words = ['confirm_delete', '--args', args, '--schedule', schedule, '--interval', '1s'];
+    const { workflowType, input, memo } = JSON.parse(
+      (await sign(...words, '--overlap-policy', policy, '--json')).stdout,
+    );
+    const { workflow } = signed.temporal;
+    /** Starts the run of a second, which has to have come. */
+    const start = async (ms: number) => {
+      const id = `${schedule}-${new Date(ms).toISOString().replace('.000', '')}`;
+      await eventually('its time has come', () => Date.now() > ms);
+      return workflow.start(workflowType, signed.options([input], memo, id));
+    };
+    const secondMs = Math.ceil(Date.now() / 1000) * 1000;
+    const first = await start(secondMs);
+    try {
+      await signed.stack.client.until(first.workflowId, 'input_required');
+      await eventually('lists have it', async () => {
+        for await (const { workflowId } of workflow.list({ query: `WorkflowId = '${first.workflowId}'` }))
+          return workflowId;
+      });
+      const second = await start(secondMs + 1000);
+      if (policy === 'Skip')
+        expect((await signed.failureOf(second.workflowId)).message).toContain(
+          `overlaps with "${first.workflowId}", which the overlap policy Skip doesn't allow: nothing was done`,
+        );
+      else {
+        await signed.stack.client.until(second.workflowId, 'input_required');
+        await second.terminate();
+      }
+    } finally {
+      await first.terminate();
+    }
+    // A run after the first has no other one beside it.
+    const third = await start(secondMs + 2000);
+    await signed.stack.client.until(third.workflowId, 'input_required');
+    await third.terminate();
   });
 
   test('prints the command of Temporal, and refuses what the tool refuses', async () => {
@@ -88,6 +134,21 @@ describe('longhaul sign', () => {
     await expect(sign('marks', '--schedule', 'a', '--token', 'b')).rejects.toMatchObject({
       stderr: expect.stringMatching(/expected one of them/),
     });
+    await expect(sign('marks', '--schedule', 'a')).rejects.toMatchObject({
+      stderr: expect.stringMatching(/--schedule: expected a cron expression or an interval/),
+    });
+    await expect(sign('marks', '--cron', '@daily')).rejects.toMatchObject({
+      stderr: expect.stringMatching(/belong to --schedule/),
+    });
+    const nightly = ['--schedule', 'nightly', '--cron', '0 3 * * *', '--time-zone', 'Europe/Berlin'];
+    const scheduled = (await sign('marks', '--args', path, ...nightly)).stdout;
+    for (const line of [
+      'temporal schedule create',
+      "--cron '0 3 * * *'",
+      '--time-zone Europe/Berlin',
+      '--overlap-policy Skip',
+    ])
+      expect(scheduled).toContain(line);
   });
 });
 

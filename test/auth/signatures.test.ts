@@ -1,7 +1,8 @@
 /** Digests and signatures, without Temporal. */
 import { createHash } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { canonicalJson } from '../../operations/canonical-json.js';
+import type { ScheduleTimes } from '../../operations/schedule-times.js';
 import { digestOfJson, parseSignature, startDigest } from '../../operations/signatures.js';
 import type { StartMemo } from '../../operations/wire.js';
 import { Signer } from '../../platform/signer.js';
@@ -28,7 +29,11 @@ test('equal values in another order have the same digest, which is SHA-256', () 
 });
 
 test('a signature holds for its workflow ID, type, memo and input alone', () => {
-  const { signature, ...memo } = signer.signedMemo('start', 'id', 'type', MEMO, [{ a: 1 }]);
+  const { signature, ...memo } = signer.signedMemo('id', {
+    workflowType: 'type',
+    memo: MEMO,
+    args: [{ a: 1 }],
+  });
   expect(memo).toEqual(MEMO);
   expect(signature!.length).toBeLessThan(100);
   const { digest } = parseSignature(signature)!;
@@ -49,12 +54,60 @@ test('a signature holds for its workflow ID, type, memo and input alone', () => 
     expect(signer.problemOf(kinds, 'id', bad)).toBe('forged');
 });
 
-test('a signature for a schedule holds for its ID with a time', () => {
-  const { signature } = signer.signedMemo('schedule', 'nightly', 'type', MEMO, []);
-  const problem = (id: string) => signer.problemOf(['start', 'schedule'], id, signature);
-  expect(problem('nightly-2026-11-23T03:00:00Z')).toBeUndefined();
-  for (const id of ['nightly', 'nightly-x', 'other-2026-11-23T03:00:00Z', 'nightly-2-2026-11-23T03:00:00Z'])
-    expect(problem(id)).toBe('forged');
+describe('a signature for a schedule', () => {
+  const TIMES: ScheduleTimes = {
+    cron: ['0 3 * * *'],
+    intervals: [],
+    overlap: 'Skip',
+    from: '2026-11-20T12:00:00.000Z',
+  };
+  const start = { workflowType: 'type', memo: MEMO, args: [] };
+  const { signature } = signer.signedMemo('nightly', start, TIMES);
+  const problem = (id: string, text: unknown = signature) =>
+    signer.problemOf(['start', 'schedule'], id, text);
+
+  test('holds for its ID with one of its times', () => {
+    expect(problem('nightly-2026-11-23T03:00:00Z')).toBeUndefined();
+    for (const id of [
+      ...['nightly', 'nightly-x', 'other-2026-11-23T03:00:00Z', 'nightly-2-2026-11-23T03:00:00Z'],
+      // No times, or not as Temporal writes them.
+      ...['nightly-2026-13-23T03:00:00Z', 'nightly-2026-02-30T03:00:00Z', 'nightly-2026-11-23T03:00:60Z'],
+      ...[
+        'nightly-2026-11-23T03:00:00.000Z',
+        'nightly-2026-11-23T03:00:00+00:00',
+        'nightly-2026-11-23T03:00Z',
+      ],
+      'nightly-2026-11-23T03:00:00Z-2026-11-23T03:00:00Z',
+    ])
+      expect([id, problem(id)]).toEqual([id, 'forged']);
+  });
+
+  test('holds for no other time, nor for one before it was made', () => {
+    for (const time of [
+      '2026-11-23T03:00:01Z',
+      '2026-11-23T04:00:00Z',
+      '2026-11-20T03:00:00Z',
+      '1999-01-01T03:00:00Z',
+    ])
+      expect([time, problem(`nightly-${time}`)]).toEqual([time, 'off-schedule']);
+    expect(problem('nightly-2026-11-21T03:00:00Z')).toBeUndefined();
+  });
+
+  test('is forged with other times, without any, or as the signature of one start', () => {
+    const [kind, keyId, digest, mac, times] = signature!.split('.');
+    const others = Buffer.from(JSON.stringify({ ...TIMES, cron: ['* * * * *'] })).toString('base64url');
+    const id = 'nightly-2026-11-23T03:00:00Z';
+    expect(problem(id, [kind, keyId, digest, mac, times].join('.'))).toBeUndefined();
+    for (const parts of [
+      [kind, keyId, digest, mac, others],
+      [kind, keyId, digest, mac],
+      ['start', keyId, digest, mac],
+      ['start', keyId, digest, mac, times],
+    ])
+      expect(problem(id, parts.join('.'))).toBe('forged');
+    const { signature: single } = signer.signedMemo(id, start);
+    expect(problem(id, `${single}.${times}`)).toBe('forged');
+  });
 });
 
 test("an answer's ID is the same for equal answers of one answerer, and for nobody else's", () => {

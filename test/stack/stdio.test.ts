@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -59,10 +60,11 @@ test('stdio says why when the stack does not start', async () => {
 });
 
 test('call --up starts the stack, which outlives it, and the next call uses it', async () => {
-  writeFileSync(join(home.path, 'a.csv'), 'x\n1\n');
+  const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
+  writeFileSync(join(data, 'a.csv'), 'x\n1\n');
   const call = () =>
     home.run(['call', '--up', 'analyze_dataset', '--path', 'a.csv', '--json'], {
-      LONGHAUL_DATA_FOLDERS: home.path,
+      LONGHAUL_DATA_FOLDERS: data,
     });
   const first = call();
   expect({ code: await first.ended, printed: first.stdout(), said: first.stderr() }).toMatchObject({
@@ -74,6 +76,7 @@ test('call --up starts the stack, which outlives it, and the next call uses it',
   const second = call();
   expect(await second.ended).toBe(0);
   expect(home.state()).toMatchObject({ supervisorPid });
+  rmSync(data, { recursive: true });
 });
 
 test('call --up refuses an address', async () => {

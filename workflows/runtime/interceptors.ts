@@ -53,7 +53,7 @@ import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import { startedMs } from './measure.js';
 import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
-import { assertOwnStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
+import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import {
   beginWork,
   changeState,
@@ -128,10 +128,11 @@ const execute: Inbound = async (input, next) => {
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
-  const run = () => {
+  const begin = () => {
     startClock();
     return next(input);
   };
+  const run = () => assertScheduledStart()?.then(begin) ?? begin();
   const work = turn ? turn.then(run) : run();
   const worked = new Promise((resolve, reject) => {
     work.then(resolve, reject);

@@ -5,6 +5,7 @@
 import {
   ApplicationFailure,
   defaultPayloadConverter,
+  proxyLocalActivities,
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
@@ -15,7 +16,9 @@ import {
   ORIGIN_MEMO,
   SIGNATURE_HEADER,
   UNSIGNED,
+  VERIFY_SCHEDULED_START_ACTIVITY,
   type OriginMemo,
+  type ScheduledStart,
 } from '../../operations/wire.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
 
@@ -51,6 +54,24 @@ function startProblem(args: readonly unknown[]): string | undefined {
     'the start was signed for another workflow type, input or memo than this one: nothing was done. Start it through the ' +
     'server, or as longhaul sign prints'
   );
+}
+
+const { [VERIFY_SCHEDULED_START_ACTIVITY]: verify } = proxyLocalActivities<
+  Record<typeof VERIFY_SCHEDULED_START_ACTIVITY, (start: ScheduledStart) => Promise<string | null>>
+>({ startToCloseTimeout: '10s' });
+
+/**
+ * Checks the time of a schedule's run: one whose time hasn't come, or that overlaps with another against the schedule's policy,
+ * wasn't started by the schedule.
+ *
+ * @returns undefined for any other start. Rejects with ApplicationFailure `longhaul.unsigned`
+ */
+export function assertScheduledStart(): Promise<void> | undefined {
+  const signature = partMemo() || isContinued() ? undefined : startMemo()?.signature;
+  if (signature === undefined || parseSignature(signature)?.times === undefined) return undefined;
+  return verify({ signature, startedMs: workflowInfo().startTime.getTime() }).then((problem) => {
+    if (problem !== null) throw ApplicationFailure.nonRetryable(problem, UNSIGNED);
+  });
 }
 
 /** Set in a child workflow that may outlive the operation which started it. */

@@ -58,7 +58,7 @@ export async function checkFiles(folder: string, aspect: Aspect, files: ChangedF
   }
   const tests = aspect === 'hygiene' ? await testsOf(root) : [];
   for (const file of files) {
-    const path = await fileIn(root, file.path);
+    const path = await fileIn(root, file.path, workerSettings().home);
     if (path && aspect === 'hygiene') findings.push(...hygiene(file, await readFile(path, 'utf8'), tests));
     if (path && aspect === 'lint' && isCode(path)) findings.push(...lint(file, await readFile(path, 'utf8')));
     count(file.path);
@@ -68,7 +68,7 @@ export async function checkFiles(folder: string, aspect: Aspect, files: ChangedF
 }
 
 async function allowed(path: string): Promise<string> {
-  const real = await allowedPath(workerSettings().dataFolders, path).catch((error: Error) => {
+  const real = await allowedPath(workerSettings(), path).catch((error: Error) => {
     throw refuse('PathUnreadable', `${path} can't be read: ${error.message}`);
   });
   if (real === undefined) throw refuse('PathNotAllowed', `${path} is outside of the data folders`);
@@ -86,13 +86,13 @@ function parse(text: string): ParsedFile[] {
 
 /** A submodule is a line in the diff and a folder in the checkout. */
 async function isFolder(root: string, path: string): Promise<boolean> {
-  const real = await fileIn(root, path);
+  const real = await fileIn(root, path, workerSettings().home);
   return real !== undefined && (await stat(real)).isDirectory();
 }
 
 /** Line numbers mean nothing in another state of the files. */
 async function assertFits(root: string, { path }: ChangedFile, lines: Map<number, string>): Promise<void> {
-  const real = await fileIn(root, path);
+  const real = await fileIn(root, path, workerSettings().home);
   if (real === undefined) throw refuse('DiffDoesNotFit', `${path} of the diff is not in the folder`);
   const have = (await readFile(real, 'utf8')).split('\n');
   for (const [number, line] of lines)

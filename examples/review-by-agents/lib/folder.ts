@@ -8,21 +8,33 @@ export function isInside(folder: string, path: string): boolean {
   return way === '' || (!way.startsWith('..') && !isAbsolute(way));
 }
 
+/** Where callers may read: the data folders, without Longhaul's home in them. */
+export interface Readable {
+  dataFolders: readonly string[];
+  home: string;
+}
+
 /**
  * The real path of a folder or file that a caller names.
  *
  * @param path absolute, or from the first of the data folders
- * @returns undefined for a path outside of the data folders
+ * @returns undefined for a path outside of the data folders, or in the home
  * @throws Error for a path that doesn't exist
  */
-export async function allowedPath(dataFolders: readonly string[], path: string): Promise<string | undefined> {
+export async function allowedPath(
+  { dataFolders, home }: Readable,
+  path: string,
+): Promise<string | undefined> {
   const real = await realpath(resolve(dataFolders[0] ?? '.', path));
   const folders = await Promise.all(dataFolders.map((folder) => realpath(folder)));
-  return folders.some((folder) => isInside(folder, real)) ? real : undefined;
+  return folders.some((folder) => isInside(folder, real)) && !isInside(await realpath(home), real)
+    ? real
+    : undefined;
 }
 
-/** The real path of a file that a diff names. @returns undefined when it is missing, or outside, also by a link */
-export async function fileIn(folder: string, path: string): Promise<string | undefined> {
+/** The real path of a file that a diff names. @returns undefined when it is missing, outside, also by a link, or in the home */
+export async function fileIn(folder: string, path: string, home: string): Promise<string | undefined> {
   const real = await realpath(resolve(folder, path)).catch(() => undefined);
-  return real !== undefined && isInside(folder, real) ? real : undefined;
+  if (real === undefined || !isInside(folder, real) || isInside(await realpath(home), real)) return undefined;
+  return real;
 }

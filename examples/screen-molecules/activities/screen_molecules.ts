@@ -31,7 +31,7 @@ export async function planScreening(
   continues?: string,
 ): Promise<{ file: SourceFile; chunks: Chunk[] }> {
   const { home, dataFolders } = workerSettings();
-  const file = await findSource(path, dataFolders);
+  const file = await findSource(path, dataFolders, home);
   const chunkBytes = Math.max(LEAST_CHUNK_BYTES, Math.ceil(file.bytes / MOST_CHUNKS));
   const chunks = await planChunks(file.path, chunkBytes, cancellationSignal());
   if (chunks.length === 0) throw ApplicationFailure.nonRetryable(`${path} is empty`, 'NoMolecules');

@@ -12,14 +12,19 @@ export interface SourceFile {
 /**
  * Finds a file in one of the folders that callers may read.
  *
+ * @param home of Longhaul, which may be in one of them
  * @throws ApplicationFailure `FileMissing`, also for a file elsewhere: callers don't learn which files exist there
  */
-export async function findSource(path: string, folders: readonly string[]): Promise<SourceFile> {
+export async function findSource(
+  path: string,
+  folders: readonly string[],
+  home: string,
+): Promise<SourceFile> {
   for (const folder of folders) {
-    const [root, found] = await Promise.all(
-      [folder, resolve(folder, path)].map((one) => realpath(one).catch(() => undefined)),
+    const [root, found, own] = await Promise.all(
+      [folder, resolve(folder, path), home].map((one) => realpath(one).catch(() => undefined)),
     );
-    if (!root || !found?.startsWith(root + sep)) continue;
+    if (!root || !found?.startsWith(root + sep) || (own && found.startsWith(own + sep))) continue;
     const stats = await stat(found);
     if (stats.isFile()) return { path: found, bytes: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) };
   }

@@ -1,0 +1,70 @@
+/** Permissions of the folder of API keys: who writes there decides who may call. */
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { AuthSettings } from './auth-settings.js';
+import { realPathOf } from './real-path.js';
+
+const WRITE_BITS = 0o022;
+const OTHERS_READ_BIT = 0o004;
+
+/**
+ * The reason why no server may take API keys from the folder: others can add or change keys, or read their hashes. Undefined for a
+ * missing folder, and on Windows, which has no such permissions.
+ *
+ * @param flag name of a setting -> its flag
+ */
+export function keysFolderConflict(
+  { authentication, keysFolder }: Pick<AuthSettings, 'authentication' | 'keysFolder'>,
+  flag: (name: 'authentication' | 'keysFolder') => string,
+): string | undefined {
+  if (!authentication.includes('keys') || process.platform === 'win32') return undefined;
+  const folder = realPathOf(keysFolder);
+  const described = `${flag('authentication')} keys, ${flag('keysFolder')} ${keysFolder}`;
+  try {
+    const mode = reachableMode(folder);
+    const isFixed = isOnReadOnlyFileSystem(folder);
+    if (!isFixed && mode & WRITE_BITS)
+      return (
+        `${described}: expected a folder that its owner alone can write, since who writes there can make keys; ` +
+        `got mode ${octal(folder)}. Run: chmod go-w '${keysFolder}'`
+      );
+    for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
+      const path = join(folder, name);
+      const fileMode = reachableMode(path);
+      if (!(fileMode & OTHERS_READ_BIT) && (isFixed || !(fileMode & WRITE_BITS))) continue;
+      return (
+        `${described}: expected keys that other users can neither read nor write; got mode ${octal(path)} of ${name}. ` +
+        `Run: chmod 600 '${join(keysFolder, name)}'`
+      );
+    }
+    return undefined;
+  } catch {
+    // Missing, or not readable: then nobody has a key.
+    return undefined;
+  }
+}
+
+/** Permissions of group and others that they can use: without access to a folder above they have none. */
+function reachableMode(path: string): number {
+  let { mode } = statSync(path);
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const above = statSync(folder).mode;
+    if (!(above & 0o001)) mode &= ~0o007;
+    if (!(above & 0o011)) mode &= ~0o070;
+    if (folder === dirname(folder)) return mode;
+  }
+}
+
+/** Such as a volume with a Secret of Kubernetes, which has mode 1777. */
+function isOnReadOnlyFileSystem(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
+
+function octal(path: string): string {
+  return (statSync(path).mode & 0o7777).toString(8).padStart(4, '0');
+}

@@ -1,0 +1,85 @@
+/** Files and folders of Longhaul that callers must not read, and how they lie to the data folders, from which callers do. */
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Settings } from './config.js';
+import type { DataFolders } from './data-folders.js';
+import { realPathOf } from './real-path.js';
+
+/** Settings that name a private file or folder. */
+const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;
+
+export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
+
+/** Absolute path of a setting that callers must not read. */
+export interface PrivatePath {
+  name: (typeof PRIVATE)[number];
+  path: string;
+}
+
+/** The data folders, with what callers may not read in them. */
+export function dataFoldersOf(settings: PrivateSettings): DataFolders {
+  return { folders: settings.dataFolders, privatePaths: privatePathsOf(settings).map(({ path }) => path) };
+}
+
+function privatePathsOf(settings: PrivateSettings): PrivatePath[] {
+  const storage = settings.storage === 'folder' ? join(settings.home, 'storage') : undefined;
+  const paths = { ...settings, storage };
+  return PRIVATE.flatMap((name) => {
+    const path = paths[name];
+    return path === undefined ? [] : [{ name, path }];
+  });
+}
+
+/** A data folder and a private path, of which one is within the other. */
+export interface Overlap {
+  dataFolder: string;
+  privatePath: PrivatePath;
+  /** Whether the data folder has the private path in it; else it is within the private path, or the same folder. */
+  isAround: boolean;
+}
+
+/**
+ * Data folders that overlap with private paths, each with the first of them. The project folder, the default data folder, doesn't
+ * count: it often has the home in it, and callers can't read private paths there.
+ */
+export function overlapsOf(settings: PrivateSettings): Overlap[] {
+  const project = realPathOf(settings.project);
+  const privatePaths = privatePathsOf(settings).map((privatePath) => ({
+    privatePath,
+    real: realPathOf(privatePath.path),
+  }));
+  return settings.dataFolders.flatMap((dataFolder) => {
+    const folder = realPathOf(dataFolder);
+    if (isSame(folder, project)) return [];
+    const within = privatePaths.find(({ real }) => isWithin(folder, real));
+    const around = privatePaths.find(({ real }) => isWithin(real, folder));
+    const found = within ?? around;
+    return found ? [{ dataFolder, privatePath: found.privatePath, isAround: !within }] : [];
+  });
+}
+
+function isWithin(path: string, folder: string): boolean {
+  if (isSame(path, folder)) return true;
+  return path !== dirname(path) && isWithin(dirname(path), folder);
+}
+
+/**
+ * Whether two paths lead to the same file, also over a bind mount or in another case. Missing ones are compared by their names, without
+ * regard to case or Unicode form, in which the file system may not distinguish them.
+ */
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [first, second] = [identityOf(one), identityOf(other)];
+  if (first !== undefined || second !== undefined) return first === second;
+  const [name, otherName] = [one, other].map((path) => path.normalize().toLowerCase());
+  return name === otherName;
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
