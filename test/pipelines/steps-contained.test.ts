@@ -139,7 +139,7 @@ describe.each(CONTAINMENTS)('in %s, hidden processes end', (_name, containment) 
   test('and a step is otherwise as without it', async () => {
     const script = `
       env | grep -v -e ^LONGHAUL_STEP_ID= -e ^LONGHAUL_OUTPUT= | sort
-      grep -E '^(Sig(Blk|Ign|Cgt)|Uid|Gid|Groups|CapEff|NoNewPrivs|Seccomp):' /proc/$$/status
+      grep -E '^(Sig(Blk|Ign)|Uid|Gid|Groups|CapEff|NoNewPrivs|Seccomp):' /proc/self/status
       ulimit -a; umask; pwd; nice; echo $0 $- $#; ls /proc/$$/fd
       for fd in 0 1 2; do readlink /proc/$$/fd/$fd | tr -d 0-9; done
       sh -c 'yes | head -1; exit 3' || echo "exit $?"`;
