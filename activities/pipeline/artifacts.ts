@@ -1,15 +1,16 @@
 /** Stores files of a workspace as artifacts. */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { glob } from 'tinyglobby';
 import { childName, type ArtifactReference, type SaveArtifacts } from '../../pipelines/run.js';
+import { copyFile } from '../../platform/copy-file.js';
 import { LINKS_AS_FILES } from '../../platform/glob-links.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { ARTIFACT_MISSING, ARTIFACT_REFUSED } from './failures.js';
+import { ARTIFACT_REFUSED, refuseHoles } from '../runtime/holes.js';
+import { ARTIFACT_MISSING } from './failures.js';
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';
 
@@ -25,8 +26,9 @@ export interface ArtifactContext {
 }
 
 /**
- * Stores copies of the files that match the patterns. Replaces artifacts of the same name.
+ * Stores copies of the files that match the patterns. Replaces artifacts of the same name. Leaves no unfinished copy.
  *
+ * @throws the signal's reason, once nothing is copied any more
  * @throws ApplicationFailure `ArtifactMissing` for a pattern that finds nothing, `ArtifactRefused` for files
  * that can't be stored; both non-retryable
  */
@@ -45,9 +47,10 @@ export async function saveArtifacts(
     const name = `${childName(child)}/${path}`;
     const copy = join(tmp, `artifact-${randomUUID()}`);
     try {
-      await copyFile(join(workspace, file), copy, constants.COPYFILE_FICLONE);
+      await refuseHoles(join(workspace, file), path, signal);
+      await copyFile(join(workspace, file), copy, signal);
       const { size } = await stat(copy);
-      await storage.putFile(artifactKey(workflowId, name), copy);
+      await storage.putFile(artifactKey(workflowId, name), copy, signal);
       saved.push({ child, path, name, workflowId, bytes: size });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG')

@@ -24,20 +24,20 @@ const RELAY_LIMIT_MS = 2_000;
  * @param graceMs time between SIGTERM and SIGKILL at most. Default: that of its launcher, 10 s
  */
 export async function endRun(
-  { folder, start: { stepId } }: Attempt,
+  { folder, start: { stepId, cgroup } }: Attempt,
   cause: StopCause,
   graceMs = STOP_GRACE_MS + LAUNCHER_LIMIT_MS,
 ): Promise<void> {
   await recordStop(folder, cause);
-  const run = { folder, stepId, pids: await readLauncher(folder) };
+  const run = { folder, stepId, cgroup, pids: await readLauncher(folder) };
   const session = isLauncherAlive(run) ? run.pids?.launcher : undefined;
   signalLauncher(run);
-  const isThere = () => (run.pids ? isLauncherAlive(run) : processesOfStep(stepId).length > 0);
+  const isThere = () => (run.pids ? isLauncherAlive(run) : processesOfStep(run).length > 0);
   await waitUntilGone(isThere, graceMs);
   await killLeftovers(run, { session });
   if (session === undefined) return;
   const all = { session, isRelayToo: true };
-  await waitUntilGone(() => processesOfStep(stepId, all).length > 0, RELAY_LIMIT_MS);
+  await waitUntilGone(() => processesOfStep(run, all).length > 0, RELAY_LIMIT_MS);
 }
 
 /** The steps that run on this host, with a launcher that lives. */

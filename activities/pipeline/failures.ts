@@ -17,7 +17,6 @@ export const STEP_LOG_LOST = 'StepLogLost';
 export const WORKSPACE_MISSING = 'WorkspaceMissing';
 export const SECRET_UNUSABLE = 'SecretUnusable';
 export const ARTIFACT_MISSING = 'ArtifactMissing';
-export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
 /** Why the outcome of a step is unknown. */
 export type UnknownOutcomeReason =

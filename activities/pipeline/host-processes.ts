@@ -30,12 +30,13 @@ export async function stepProcesses(home: string): Promise<StepProcesses[]> {
       const { stepId, token, step, follower, workerPid, namespace, taskQueue } = running;
       const run = await runOf(home, running);
       if (!run) return [];
-      const pids = await readLauncher(run.folder);
-      const hasLauncher = isLauncherAlive({ folder: run.folder, stepId, pids });
-      if (!hasLauncher && processesOfStep(stepId).length === 0) return [];
+      const { folder, start } = run;
+      const pids = await readLauncher(folder);
+      const hasLauncher = isLauncherAlive({ folder, stepId, pids });
+      if (!hasLauncher && processesOfStep(start).length === 0) return [];
       return [
         {
-          ...{ token, job: childName(step.child), step: step.name, startedAt: run.start.startedAt },
+          ...{ token, job: childName(step.child), step: step.name, startedAt: start.startedAt },
           ...(hasLauncher ? { launcherPid: pids!.launcher } : {}),
           ...(follower === 'none' || workerPid === undefined ? {} : { workerPid }),
           ...{ namespace, taskQueue },

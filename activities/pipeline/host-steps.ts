@@ -6,6 +6,7 @@ import { loadSecret } from '../../platform/secret.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
+import type { Containment } from './containment.js';
 import { hostId } from './host.js';
 import type { Attempt } from './journal.js';
 import type { StartedLauncher } from './launcher.js';
@@ -46,6 +47,8 @@ export interface HostStepsOptions {
   graceMs?: number;
   /** Maximum size of a step's log, in bytes. Default: 256 MiB. */
   logLimitBytes?: number;
+  /** Containment of the steps' processes. Default: the one that this host offers. */
+  containment?: Containment;
 }
 
 /** A followed run of a step. */
@@ -61,6 +64,8 @@ export interface FollowedStep {
 /** A run of a step, and how its log continues. */
 interface StepRun {
   folder: string;
+  /** Path of its cgroup; undefined if it has none of its own. */
+  cgroup?: string | undefined;
   masking: Masking;
   cursor: Cursor;
   /** If this process has started it. */
@@ -207,7 +212,7 @@ export class HostSteps {
 
   #follow(
     running: RunningStep,
-    { folder, masking, cursor, launcher, startedAt, span }: StepRun,
+    { folder, cgroup, masking, cursor, launcher, startedAt, span }: StepRun,
   ): FollowedStep {
     const { settings, storage, logLimitBytes } = this.options;
     const { step, stepId, token } = running;
@@ -218,7 +223,7 @@ export class HostSteps {
       limitBytes: logLimitBytes,
     });
     const follower = new StepFollower({
-      ...{ folder, stepId, log, logStop, cursor },
+      ...{ folder, stepId, cgroup, log, logStop, cursor },
       graceMs: this.graceMs,
       timeoutMs: timeoutOf(step),
       isOwn: () => isOwnRunning(settings.home, stepId),
@@ -264,8 +269,8 @@ export class HostSteps {
       await log.heading(HIDDEN);
       cursor = { ...cursor, covered: 0, logBytes: await log.size() };
     }
-    const { startedAt, span } = run.start;
-    return this.#follow(running, { folder, masking, cursor, startedAt, span });
+    const { cgroup, startedAt, span } = run.start;
+    return this.#follow(running, { folder, cgroup, masking, cursor, startedAt, span });
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {

@@ -32,6 +32,8 @@ export interface StartRecord {
   secretsDigest?: string;
   /** ID of the host's boot; empty where the system has none. */
   boot: string;
+  /** Path of the step's cgroup, which may not exist. Missing if it has none of its own. */
+  cgroup?: string;
   /** ISO 8601, UTC. */
   startedAt: string;
   /** Span of the attempt that has started it; missing if none is recorded. */

@@ -29,15 +29,17 @@ export const LAUNCHER_DESCRIPTOR = 6;
  *   may also come from an `exit`.
  * - A step has a lower priority than its worker, where the system has `nice`.
  * - PATH may be the step's own: what the launcher itself calls is found on the worker's.
+ * - The step enters its cgroup before it runs anything. If the launcher is a subreaper instead, orphans of the step are its children,
+ *   in other process groups than its own, and end with the step.
  *
  * Arguments: folder of the run, which holds `script.sh`, `running` and `spool/`; tenths of a second between SIGTERM and SIGKILL; tenths of
  * a second until the step's time-out, or 0; 1 if the step ends with its worker, which holds the pipe to standard input then;
- * PATH of the worker; umask of the step.
+ * PATH of the worker; umask of the step; path of its cgroup, or empty.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 set +o posix
 umask 077
-folder=$1 grace=$2 timeout=$3 dies=$4 tools=$5 umask=$6
+folder=$1 grace=$2 timeout=$3 dies=$4 tools=$5 umask=$6 cgroup=$7
 exec 3<&0 </dev/null 5>&2 2>"$folder/${FIRST_LAUNCHER_FILE}" ${LAUNCHER_DESCRIPTOR}>&2 || exit 1
 for file in launcher.json exit.tmp; do printf '%512s' '' >"$folder/$file" || exit 1; done
 
@@ -51,7 +53,11 @@ exec >/dev/null
 set -m
 nice=$(PATH=$tools type -P nice)
 if [ -n "$nice" ]; then set -- "$nice" -n 5; else set --; fi
-(umask "$umask"; exec "$@" "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- ${LAUNCHER_DESCRIPTOR}>&- >&4 2>&4 4>&- &
+(
+  umask "$umask"
+  [ -z "$cgroup" ] || { echo 0 >"$cgroup/cgroup.procs"; } 2>/dev/null
+  exec "$@" "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh"
+) 3<&- 5>&- ${LAUNCHER_DESCRIPTOR}>&- >&4 2>&4 4>&- &
 step=$!
 
 stop() {
@@ -69,6 +75,22 @@ is_gone_within() {
 end_group() {
   kill -TERM -- "-$step" 2>/dev/null || return 0
   is_gone_within "$1" || kill -KILL -- "-$step" 2>/dev/null
+}
+end_orphans() {
+  local tries pid stat children orphans
+  for ((tries = 250; tries > 0; tries--)); do
+    children= orphans=
+    read -r children 2>/dev/null <"/proc/$$/task/$$/children"
+    for pid in $children; do
+      stat=
+      read -r stat 2>/dev/null <"/proc/$pid/stat"
+      set -- ${'$'}{stat##*) }
+      [ "$3" = "$$" ] || orphans="$orphans $pid"
+    done
+    [ -n "$orphans" ] || break
+    kill -KILL $orphans 2>/dev/null
+    PATH=$tools sleep 0.02
+  done
 }
 started_at() {
   local stat
@@ -128,6 +150,7 @@ record="{$how${'$'}{cause:+,\"stopped\":\"$cause\"},\"endedAt\":\"$(PATH=$tools 
 )
 printf 'ended %s\n' "$record" >&5
 if [ -n "$ender" ]; then wait "$ender"; else end_group "$((grace < 20 ? grace : 20))"; fi
+end_orphans
 `;
 
 /** Name of the launcher in the run's folder. */

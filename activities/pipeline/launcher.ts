@@ -1,6 +1,5 @@
 /** Starts a step's script under its launcher, which outlives this process. */
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { isDiskFull } from '../../platform/disk.js';
@@ -32,6 +31,10 @@ export interface LaunchOptions {
   timeoutMs: number | undefined;
   /** Whether the step ends with this process. */
   endsWithWorker: boolean;
+  /** Path of the step's cgroup; undefined if it has none of its own. */
+  cgroup?: string | undefined;
+  /** Command that makes the launcher a subreaper; undefined if it isn't one. */
+  subreaper?: string[] | undefined;
 }
 
 /** A launcher that this process has started. */
@@ -49,13 +52,15 @@ export interface StartedLauncher {
  */
 export async function startLauncher(options: LaunchOptions): Promise<StartedLauncher> {
   const { folder, stepId, workingDirectory, environment, bash, tools, umask, endsWithWorker } = options;
-  const { graceMs, timeoutMs } = options;
+  const { graceMs, timeoutMs, cgroup = '', subreaper = [] } = options;
   const tenths = (ms: number) => String(Math.max(1, Math.round(ms / 100)));
   const timeout = timeoutMs === undefined ? '0' : tenths(Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
   const dies = endsWithWorker ? '1' : '0';
   // Privileged mode (-p) ignores BASH_ENV and shell options in the step's environment.
-  const args = ['-p', join(folder, LAUNCHER_FILE), folder, tenths(graceMs), timeout, dies, tools, umask];
-  const launcher = execa(bash, args, {
+  const script = ['-p', join(folder, LAUNCHER_FILE)];
+  const args = [folder, tenths(graceMs), timeout, dies, tools, umask, cgroup];
+  const [file, ...rest] = [...subreaper, bash, ...script, ...args];
+  const launcher = execa(file!, rest, {
     cwd: workingDirectory,
     env: { ...environment, [STEP_MARKER]: stepId },
     extendEnv: false,
@@ -96,20 +101,4 @@ export async function startLauncher(options: LaunchOptions): Promise<StartedLaun
   await Promise.race([isStarted, failed]);
   failed.catch(() => undefined);
   return { ended, unref: () => launcher.unref() };
-}
-
-/** Path of bash on a PATH. */
-export function findBash(path: string | undefined): string | undefined {
-  return (path ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .map((folder) => join(folder, 'bash'))
-    .find((candidate) => {
-      try {
-        accessSync(candidate, constants.X_OK);
-        return statSync(candidate).isFile();
-      } catch {
-        return false;
-      }
-    });
 }

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bootId, processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { killCgroup, processesIn, removeCgroup } from './containment.js';
 import type { LauncherRecord } from './launcher-record.js';
 import { FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
 
@@ -17,6 +18,8 @@ export interface RunProcesses {
   /** Folder of the run: part of the command lines of launcher and step. */
   folder: string;
   stepId: string;
+  /** Path of the step's cgroup; undefined if it has none of its own. */
+  cgroup?: string | undefined;
   /** Undefined if the step was never started, or its record is lost. */
   pids: LauncherRecord | undefined;
 }
@@ -51,38 +54,69 @@ export interface SessionProcesses {
 }
 
 /**
- * Kills what is left of a run, also what its processes start meanwhile: its launcher, its process group, all processes with its
- * LONGHAUL_STEP_ID, and those of its session. Only Linux shows the last two.
+ * Kills what is left of a run, also what its processes start meanwhile: its launcher with all descendants, its process group, the
+ * processes in its cgroup, those with its LONGHAUL_STEP_ID, and those of its session. Removes the cgroup. Only Linux shows more
+ * than launcher and group.
  */
 export async function killLeftovers(run: RunProcesses, within: SessionProcesses = {}): Promise<void> {
-  const { folder, stepId, pids } = run;
+  const { folder, pids, cgroup } = run;
   if (pids && isOfRun(pids, pids.step, pids.stepStartedAt, folder)) signalProcess(-pids.step, 'SIGKILL');
-  if (pids && isLauncherAlive(run)) signalProcess(pids.launcher, 'SIGKILL');
+  if (pids && isLauncherAlive(run)) {
+    // First: they are no longer its descendants once it has ended.
+    await killAll(() => descendantsOf(pids.launcher));
+    signalProcess(pids.launcher, 'SIGKILL');
+  }
+  if (cgroup) killCgroup(cgroup);
+  await killAll(() => processesOfStep(run, within));
+  if (cgroup) removeCgroup(cgroup);
+}
+
+async function killAll(find: () => number[]): Promise<void> {
   const deadline = performance.now() + KILL_LIMIT_MS;
   for (;;) {
-    const left = processesOfStep(stepId, within);
+    const left = find();
     if (left.length === 0 || performance.now() > deadline) return;
     for (const pid of left) signalProcess(pid, 'SIGKILL');
     await sleep(20);
   }
 }
 
-/** PIDs of the processes with a step's LONGHAUL_STEP_ID, or in its session. Only Linux shows them. */
+/** PIDs of the processes in a step's cgroup, with its LONGHAUL_STEP_ID, or in its session. Only Linux shows them. */
 export function processesOfStep(
-  stepId: string,
+  { stepId, cgroup }: Pick<RunProcesses, 'stepId' | 'cgroup'>,
   { session, isRelayToo = false }: SessionProcesses = {},
 ): number[] {
   if (process.platform !== 'linux') return [];
   const marker = `${STEP_MARKER}=${stepId}\0`;
   const isInSession = (pid: number) => {
     if (session === undefined) return false;
-    const found = groupAndSessionOf(pid);
+    const found = relationsOf(pid);
     return found?.session === session && (isRelayToo || found.group !== session);
   };
+  const marked = allPids().filter((pid) => hasInEnvironment(pid, marker) || isInSession(pid));
+  return cgroup === undefined ? marked : [...new Set([...processesIn(cgroup), ...marked])];
+}
+
+/** PIDs of the processes below a launcher, but for the relay and others in its own group. Only Linux shows them. */
+function descendantsOf(launcher: number): number[] {
+  if (process.platform !== 'linux') return [];
+  const others = allPids().flatMap((pid) => {
+    const found = relationsOf(pid);
+    return found && found.group !== launcher ? [{ pid, ...found }] : [];
+  });
+  const found = new Set([launcher]);
+  for (let size = 0; size < found.size;) {
+    size = found.size;
+    for (const { pid, parent } of others) if (found.has(parent)) found.add(pid);
+  }
+  found.delete(launcher);
+  return [...found];
+}
+
+function allPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => hasInEnvironment(pid, marker) || isInSession(pid));
+    .map(Number);
 }
 
 /** Variables in the environment that a process was started with; only Linux shows them. */
@@ -126,12 +160,14 @@ function hasInEnvironment(pid: number, text: string): boolean {
   }
 }
 
-/** Fields 5 and 6 of proc(5), after the name in parentheses, which may hold spaces; undefined for a zombie. */
-function groupAndSessionOf(pid: number): { group: number; session: number } | undefined {
+/** Fields 4 to 6 of proc_pid_stat(5), after the name in parentheses, which may hold spaces; undefined for a zombie. */
+function relationsOf(pid: number): { parent: number; group: number; session: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' ? undefined : { group: Number(group), session: Number(session) };
+    const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z'
+      ? undefined
+      : { parent: Number(parent), group: Number(group), session: Number(session) };
   } catch {
     return undefined;
   }

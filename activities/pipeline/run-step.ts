@@ -23,7 +23,8 @@ import { notStarted, describeSystemError, stepNotRun, workspaceMissing } from '.
 import { hostId } from './host.js';
 import { timeoutOf, type FollowedStep, type HostSteps } from './host-steps.js';
 import { findAttempts, removeStart, outputFile, prepareRun, recordStart, type Attempt } from './journal.js';
-import { findBash, startLauncher, type LaunchOptions } from './launcher.js';
+import { cgroupOf, findContainment, findOnPath, makeCgroup, removeCgroup } from './containment.js';
+import { startLauncher, type LaunchOptions } from './launcher.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking } from './mask.js';
@@ -189,6 +190,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   const stepId = randomUUID();
   const running = runningStepOf(step, stepId, context);
   let recorded: string | undefined;
+  let cgroup: string | undefined;
   try {
     return await steps.start(running, async () => {
       // Again: a step of another run that starts at this moment sees this one's record, or this one sees that one's.
@@ -196,11 +198,13 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       const attempts = await findAttempts(paths, step.step);
       const launch = await prepare(step, stepId, context, { paths, secrets, attempts });
       const { folder } = launch;
+      const containment = steps.options.containment ?? (await findContainment(launch.tools));
+      cgroup = cgroupOf(containment, stepId);
       const startedAt = new Date();
       recorded = folder;
       await recordStart(folder, {
         ...{ stepId, workflowId, runId, attempt, boot: bootId(), startedAt: startedAt.toISOString() },
-        ...defined({ span: context.span }),
+        ...defined({ span: context.span, cgroup }),
         ...(step.secrets.length
           ? { secretsDigest: secretsDigest(loadSecret(settings.home), stepId, secrets) }
           : {}),
@@ -213,9 +217,11 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       const cursor = { file: 0, offset: 0, covered: 0, logBytes: await log.size() };
       await writeCursor(folder, cursor);
       await steps.recordStarting(running);
-      const launcher = await startLauncher(launch);
+      const contained = cgroup && makeCgroup(cgroup) ? { cgroup } : { subreaper: containment.subreaper };
+      const launcher = await startLauncher({ ...launch, ...contained });
       return {
         folder,
+        cgroup,
         masking: hidden,
         cursor,
         launcher,
@@ -225,6 +231,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
     });
   } catch (error) {
     if (recorded) await removeStart(recorded);
+    if (cgroup) removeCgroup(cgroup);
     if (isStorageWait(error) || error instanceof TemporalFailure) throw error;
     throw notStarted(step, describeSystemError(error));
   }
@@ -240,7 +247,7 @@ async function prepare(
   const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
   const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
   const base = stepVariables(settings, environment);
-  const bash = findBash(base['PATH']);
+  const bash = findOnPath('bash', base['PATH']);
   if (!bash)
     throw new Error(`there is no bash on the worker's PATH (${base['PATH'] ?? 'not set'}): install it`);
   const launch = {

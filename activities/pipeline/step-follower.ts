@@ -43,6 +43,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface FollowOptions {
   folder: string;
   stepId: string;
+  /** Path of the step's cgroup; undefined if it has none of its own. */
+  cgroup: string | undefined;
   log: StepLog;
   /** Up to where the output is in the log. */
   cursor: Cursor;
@@ -221,7 +223,7 @@ export class StepFollower {
       this.#session = processes.pids!.launcher;
       return;
     }
-    const isStarting = !processes.pids && processesOfStep(this.options.stepId).length > 0;
+    const isStarting = !processes.pids && processesOfStep(processes).length > 0;
     if (isStarting) return;
     // A process that is just being created can't be seen for a moment.
     if (!processes.pids && (this.#looks += 1) * READ_PAUSE_MS < START_LIMIT_MS) return;
@@ -304,8 +306,8 @@ export class StepFollower {
   }
 
   async #processes(): Promise<RunProcesses> {
-    const { folder, stepId } = this.options;
-    return { folder, stepId, pids: await readLauncher(folder) };
+    const { folder, stepId, cgroup } = this.options;
+    return { folder, stepId, cgroup, pids: await readLauncher(folder) };
   }
 
   #pause(ms: number): Promise<void> {

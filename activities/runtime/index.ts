@@ -8,6 +8,7 @@ import type { ActivityReport } from '../../operations/report.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import { awaitStorage } from './await-storage.js';
+import { refuseHoles } from './holes.js';
 import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
@@ -83,10 +84,14 @@ export interface Artifact {
  * storage is away it waits, until the activity is cancelled; the operation's status message says so.
  *
  * @param path of the file; it is gone afterwards
+ * @throws ApplicationFailure `ArtifactRefused` for a sparse file with more than 10 GiB of holes; the reason of
+ *   {@link cancellationSignal}, once nothing is copied any more
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
+  const signal = cancellationSignal();
+  await refuseHoles(path, name, signal);
   const { size } = await stat(path);
-  return storeArtifact(name, size, (storage, key) => storage.putFile(key, path));
+  return storeArtifact(name, size, (storage, key) => storage.putFile(key, path, signal));
 }
 
 /**

@@ -21,10 +21,11 @@ export function define(command: Command): void {
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, checks, storage] = await Promise.all([
+  const [settings, checks, storage, steps] = await Promise.all([
     settingsOf(command),
     import('../client/doctor.js'),
     import('../client/storage-check.js'),
+    import('../client/steps-check.js'),
   ]);
   // A server given by --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
@@ -38,6 +39,7 @@ async function examine(command: Command): Promise<Finding[]> {
           storage.checkStorageAnswers(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
+          steps.checkStepProcesses(),
           checks.checkTemporal(settings, command.opts<{ fix?: boolean }>().fix === true),
         ]),
     checks.checkServer(await urlOf(command, settings)),

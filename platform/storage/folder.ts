@@ -2,7 +2,6 @@
 import { createReadStream } from 'node:fs';
 import {
   chmod,
-  copyFile,
   link,
   mkdir,
   open,
@@ -18,6 +17,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { LonghaulError } from '../../operations/errors.js';
 import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../atomic-files.js';
+import { copyFile } from '../copy-file.js';
 import type { Storage } from './types.js';
 
 /** Only the user may read values. */
@@ -78,8 +78,9 @@ export function folderStorage(folder: string): Storage {
         await rm(unfinished, { force: true });
       }
     },
-    async putFile(key, from) {
+    async putFile(key, from, signal) {
       const path = pathOf(key);
+      signal?.throwIfAborted();
       // Sweeps use the time at which the file was stored.
       await utimes(from, new Date(), new Date());
       await chmod(from, FILE_MODE);
@@ -89,7 +90,7 @@ export function folderStorage(folder: string): Storage {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
         const unfinished = temporaryPath(path);
         await removeOnFailure(unfinished, async () => {
-          await inFolderOf(path, () => copyFile(from, unfinished));
+          await inFolderOf(path, () => copyFile(from, unfinished, signal));
           await rename(unfinished, path);
         });
         await unlink(from);

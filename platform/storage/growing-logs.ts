@@ -46,10 +46,10 @@ export function withGrowingLogs(objects: Objects): Omit<Storage, 'appendPauseMs'
       if (isStepLogKey(key)) throw new LonghaulError('internal', `${key}: logs of steps are appended to`);
       return objects.create(key, bytes);
     },
-    async putFile(key, path) {
-      if (!isStepLogKey(key)) return objects.putFile(key, path);
+    async putFile(key, path, signal) {
+      if (!isStepLogKey(key)) return objects.putFile(key, path, signal);
       const { stat } = await import('node:fs/promises');
-      return replace(key, (await stat(path)).size, (chunk) => objects.putFile(chunk, path));
+      return replace(key, (await stat(path)).size, (chunk) => objects.putFile(chunk, path, signal));
     },
     async append(key, bytes) {
       if (!isStepLogKey(key))

@@ -12,7 +12,7 @@ export function lazyStorage(load: () => Promise<Omit<Storage, 'appendPauseMs'>>)
     appendPauseMs: APPEND_PAUSE_MS,
     put: async (key, bytes) => (await loaded()).put(key, bytes),
     create: async (key, bytes) => (await loaded()).create(key, bytes),
-    putFile: async (key, path) => (await loaded()).putFile(key, path),
+    putFile: async (key, path, signal) => (await loaded()).putFile(key, path, signal),
     append: async (key, bytes) => (await loaded()).append(key, bytes),
     read: async (key, range) => (await loaded()).read(key, range),
     stream: async (key, range) => (await loaded()).stream(key, range),

@@ -21,8 +21,13 @@ export interface Storage {
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Stores bytes under a key that has no value: all of them or nothing. @returns whether it had none */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
-  /** Moves a local file into storage. The file is gone once it is stored. */
-  putFile(key: string, path: string): Promise<void>;
+  /**
+   * Moves a local file into storage. The file is gone once it is stored.
+   *
+   * @param signal cancels it: nothing is copied any more, and no part of the value is stored, once this rejects
+   * @throws the signal's reason
+   */
+  putFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
   /**
    * Appends bytes to a value, all of them or nothing; creates a missing value. One writer per key, which has asked for the
    * {@link size} first. For logs of steps alone: see `isStepLogKey`.

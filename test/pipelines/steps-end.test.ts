@@ -42,9 +42,11 @@ describe('the end of a step', () => {
     expect(home.log()).toBe('before\n');
   });
 
-  test('does not wait for a stranger that holds its output and hides', async () => {
+  test('does not wait for a stranger that holds its output and hides, where the host has no containment', async () => {
     const done = await home.run(
       `env -i /usr/bin/setsid /bin/sh -c 'echo $$ >stranger; exec sleep 30' & until [ -s stranger ]; do sleep 0.05; done`,
+      {},
+      { containment: {} },
     );
     expect(done.exitCode).toBe(0);
     kill(await pidIn('stranger'));

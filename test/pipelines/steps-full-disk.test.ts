@@ -4,11 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
+import { masking } from '../../activities/pipeline/mask.js';
 import { readCursor, writeCursor } from '../../activities/pipeline/spool.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { StepHome } from './steps-support.js';
+import { CHILD, StepHome } from './steps-support.js';
 
 jest.setTimeout(PROCESSES_MS);
 /** On another disk: the steps' notes for the test. */
@@ -55,6 +57,22 @@ test('a cursor that finds no room leaves no unfinished file', async () => {
   expect(readdirSync(disk).filter((name) => name.startsWith('cursor'))).toEqual(['cursor.json']);
   emptyDisk();
   expect(await readCursor(disk)).toEqual(cursor);
+});
+
+test('an artifact that finds no room leaves no unfinished copy, nor does one from another disk', async () => {
+  await home.run('head -c 8M /dev/urandom >large');
+  const { storage, workflowId } = home;
+  const saving = saveArtifacts(
+    { child: CHILD, patterns: ['large'], secrets: [] },
+    { home: home.home, storage, workflowId, masking: masking([]) },
+  );
+  await expect(saving).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(readdirSync(home.paths.tmp)).toEqual([]);
+  const elsewhere = join(notes, 'large');
+  spawnSync('cp', [join(home.paths.workspace, 'large'), elsewhere]);
+  await expect(storage.putFile('artifacts/o/large', elsewhere)).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(readdirSync(join(home.home, 'storage', 'artifacts', 'o'))).toEqual([]);
+  expect(readdirSync(notes)).toEqual(['large']);
 });
 
 test('a step that prints waits for room, and its log has everything', async () => {

@@ -31,7 +31,8 @@ export interface Failed {
 }
 
 /** Context of a step, and options of the process that follows it. */
-type Around = Partial<StepContext> & Pick<Partial<HostStepsOptions>, 'graceMs' | 'logLimitBytes' | 'storage'>;
+type Around = Partial<StepContext> &
+  Pick<Partial<HostStepsOptions>, 'graceMs' | 'logLimitBytes' | 'storage' | 'containment'>;
 
 /** How Temporal answers the heartbeats of adopted steps. */
 interface Temporal {
@@ -96,9 +97,9 @@ export class StepHome {
     });
   }
 
-  around({ graceMs, logLimitBytes, storage, ...around }: Around = {}): StepContext {
+  around({ graceMs, logLimitBytes, storage, containment, ...around }: Around = {}): StepContext {
     const { environment } = around;
-    const options = defined({ graceMs, logLimitBytes, storage, environment });
+    const options = defined({ graceMs, logLimitBytes, storage, containment, environment });
     return {
       settings: { home: this.home, stepEnvironment: [], stepsEndWithWorker: false },
       steps: Object.keys(options).length ? this.hostSteps(options) : this.steps,
@@ -180,7 +181,7 @@ export class StepHome {
   /** Processes that are left of any step of this home. */
   async leftovers(): Promise<number[]> {
     const attempts = await findAttempts(this.paths);
-    return attempts.flatMap(({ start }) => processesOfStep(start.stepId));
+    return attempts.flatMap(({ start }) => processesOfStep(start));
   }
 
   runningFiles(): string[] {

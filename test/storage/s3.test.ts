@@ -1,11 +1,14 @@
 /** Pages, trouble and moves of S3. */
+import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { randomBytes } from 'node:crypto';
+import { existsSync, truncateSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { artifactKey, logKey } from '../../platform/storage-keys.js';
 import { StorageError, verifyStorage } from '../../platform/storage/index.js';
 import { copyStorage } from '../../platform/storage/move.js';
 import { Links } from '../chaos/faults/links.js';
+import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { all, Storages } from './storages.js';
 
@@ -29,6 +32,30 @@ test('a list of S3 has all pages', async () => {
   expect(await all(storage.keys('artifacts/'))).toHaveLength(1_100);
   await storage.removeAll(storage.keys());
   expect(await all(storage.keys())).toEqual([]);
+});
+
+test('a canceled upload leaves nothing in S3, and the file where it is', async () => {
+  const storage = storages.bucket();
+  const key = artifactKey('an operation', 'large');
+  const path = storages.file(Buffer.from('x'));
+  truncateSync(path, 9 * 1024 ** 3);
+  const client = new S3Client({
+    endpoint: storages.s3.endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+  });
+  const uploads = async () =>
+    (await client.send(new ListMultipartUploadsCommand({ Bucket: 'values' }))).Uploads ?? [];
+  const cancel = new AbortController();
+  const stored = storage.putFile(key, path, cancel.signal).catch((error: unknown) => error);
+  await eventually('the upload has begun', async () => (await uploads()).length > 0);
+  cancel.abort(new Error('canceled'));
+  expect(await stored).toEqual(new Error('canceled'));
+  expect(await uploads()).toEqual([]);
+  expect(await storage.size(key)).toBeUndefined();
+  expect(existsSync(path)).toBe(true);
+  await expect(storage.putFile(key, path, cancel.signal)).rejects.toThrow('canceled');
+  client.destroy();
 });
 
 describe('trouble of S3', () => {

@@ -27,7 +27,7 @@ import { runOnHost, type HostedJob } from './hosts.js';
 import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
 /** Without a worker for so long, the next attempt of the step waits for one, and finds the step by its journal. */
-const HEARTBEAT_TIMEOUT_MS = 120_000;
+export const HEARTBEAT_TIMEOUT_MS = 120_000;
 /** How often an idempotent step is run again automatically after its worker died. */
 const MAX_RERUNS = 5;
 /** Start-to-close time-out beyond the step's own, which the worker enforces, in minutes. */

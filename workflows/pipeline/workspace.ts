@@ -1,5 +1,5 @@
 /** Activities on a child's workspace: opening it, and saving artifacts from it. */
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ActivityCancellationType, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline/index.js';
 import {
   hostTaskQueue,
@@ -9,10 +9,13 @@ import {
   type OpenWorkspace,
 } from '../../pipelines/run.js';
 import { runOnHost } from './hosts.js';
-import type { StepOwner } from './step.js';
+import { HEARTBEAT_TIMEOUT_MS, type StepOwner } from './step.js';
 
 /** How long to wait for a host that has an earlier operation's workspace, in milliseconds. */
 const TAKE_OVER_WAIT_MS = 60_000;
+
+/** Patch: a cancel waits until the files are no longer copied. */
+const CANCELED_COPIES = 'canceled-copies';
 
 /** A workspace of an earlier operation. */
 export interface EarlierWorkspace {
@@ -59,6 +62,11 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
       taskQueue: hostTaskQueue(workflowInfo().taskQueue, child.host),
       scheduleToStartTimeout: queueWaitMs,
       startToCloseTimeout: '1h',
+      // The wait after a cancel ends with this too, if the host is lost.
+      heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+      cancellationType: patched(CANCELED_COPIES)
+        ? ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+        : ActivityCancellationType.TRY_CANCEL,
       retry: { maximumAttempts: 5 },
       summary: `${child.record.name}: artifacts`,
     });

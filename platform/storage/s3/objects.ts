@@ -109,7 +109,8 @@ export function s3Objects({ client, uploads, place, prefix, encryption }: Object
         }
       }
     },
-    async putFile(key, path) {
+    async putFile(key, path, signal) {
+      signal?.throwIfAborted();
       const { size } = await stat(path);
       if (size <= PART_BYTES) await this.put(key, await readFile(path));
       else {
@@ -120,7 +121,18 @@ export function s3Objects({ client, uploads, place, prefix, encryption }: Object
           params: { ...of(key), ...encrypted, Body },
           ...{ partSize, queueSize: CONCURRENT_PARTS },
         });
-        await run('upload', () => upload.done()).finally(() => Body.destroy());
+        // This ends the upload once the parts under way have ended, and removes them. Upload.abort() waits for neither.
+        const cancel = () => Body.destroy(new Error('canceled'));
+        signal?.addEventListener('abort', cancel);
+        try {
+          await run('upload', () => upload.done());
+        } catch (error) {
+          signal?.throwIfAborted();
+          throw error;
+        } finally {
+          signal?.removeEventListener('abort', cancel);
+          Body.destroy();
+        }
         const stored = (await head(key))?.ContentLength;
         if (stored !== size)
           throw new StorageError(
