@@ -38,7 +38,7 @@ const SCRIPTS: [script: string, shown: RegExp][] = [
     /^dXNlcmlk.{1,2}\*\*\*.*bW9yZQ==$|^dXNlcmlk.{1,2}\*\*\*.+$/,
   ],
   ["printf %s \"$SECRET\" | base64 -w0 | tr '+/' '-_' | tr -d =", /^\*\*\*$/],
-  ['printf %s "$SECRET" | base32 >/dev/null; printf %s "$SECRET" | od -An -tx1', /^ \*\*\*$/],
+  ['printf %s "$SECRET" | od -An -v -tx1', /^\*\*\*$/],
   ['printf %s "$SECRET" | od -An -v -tx1 | tr -d \' \\n\'', /^\*\*\*$/],
   ['printf %s "$SECRET" | od -An -v -tx1 | tr -d \' \\n\' | tr a-f A-F', /^\*\*\*$/],
   ["printf %s \"$SECRET\" | od -An -v -tx1 | tr -d '\\n' | tr ' ' %", /^\*\*\*$/],
@@ -63,7 +63,7 @@ const OTHER_PROGRAMS: Record<string, [script: string, shown: RegExp][]> = {
   python3: [
     ['urllib.parse.quote(s)', /^\*\*\*$/],
     ['urllib.parse.quote(s, safe="")', /^\*\*\*$/],
-    ['urllib.parse.quote(s, safe="").lower()', /^\*\*\*$/],
+    ['re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(s, safe=""))', /^\*\*\*$/],
     ['urllib.parse.quote_plus(s)', /^\*\*\*$/],
     ['urllib.parse.urlencode({"a": s})', /^a=\*\*\*$/],
     ['html.escape(s)', /^\*\*\*$/],
@@ -79,7 +79,7 @@ const OTHER_PROGRAMS: Record<string, [script: string, shown: RegExp][]> = {
     ['s.encode().hex(":")', /^\*\*\*$/],
     ['base64.urlsafe_b64encode(b"x" + s.encode()).decode()', /^.{0,2}\*\*\*=*$/],
   ].map(([code, shown]) => [
-    `python3 -c 'import base64,html,json,os,shlex,urllib.parse,xml.sax.saxutils;s=os.environ["SECRET"];print(${code as string})'`,
+    `python3 -c 'import base64,html,json,os,re,shlex,urllib.parse,xml.sax.saxutils;s=os.environ["SECRET"];print(${code as string})'`,
     shown as RegExp,
   ]),
 };
