@@ -43,7 +43,8 @@ const RECORD: OperationRecord = {
       artifacts: [{ name: `build/${ORDER}`, path: ORDER, bytes: 1, workflowId: 'token' }],
     },
   ],
-} as OperationRecord;
+  live: true,
+};
 
 const QUESTION = {
   message: ORDER,
