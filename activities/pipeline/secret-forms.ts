@@ -16,7 +16,7 @@ type Step = readonly number[];
 
 /** The spellings of one character: from node 0, each byte leads to further nodes or to {@link END}. */
 export class Unit {
-  readonly nodes: Map<number, number[]>[] = [new Map()];
+  readonly nodes = [new Map<number, number[]>()];
 
   add(spelling: readonly Step[], from = 0, to: number = END): void {
     let at = from;

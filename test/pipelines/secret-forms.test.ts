@@ -133,10 +133,11 @@ const ENCODERS: Record<string, (text: string) => string> = {
   base64url: (text) => Buffer.from(text).toString('base64url'),
 };
 
-const secrets = fc.array(fc.string({ unit: 'grapheme', minLength: 4, maxLength: 40 }), {
-  minLength: 1,
-  maxLength: 4,
-});
+// Without the characters of masks.
+const secret = fc
+  .string({ unit: 'grapheme', minLength: 4, maxLength: 40 })
+  .map((value) => value.replaceAll('*', 'x'));
+const secrets = fc.array(secret, { minLength: 1, maxLength: 4 });
 
 test('any secret is masked in any form, in chunks of any sizes', () => {
   fc.assert(
@@ -163,7 +164,7 @@ test('any secret is masked in any form, in chunks of any sizes', () => {
         for (const value of values) expect(whole).not.toContain(encode(value));
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 300 },
   );
 });
 
