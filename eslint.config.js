@@ -1,6 +1,9 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** `process.stdout` and `process.stderr`. */
+const OUTPUT = 'MemberExpression[object.name="process"][property.name=/^std(out|err)$/]';
+
 export default tseslint.config(
   {
     ignores: [
@@ -49,8 +52,27 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: false } },
   },
   {
-    files: ['bench/**', 'test/**', 'cli/**', 'examples/**', '**/*.js', '**/*.cjs', '**/*.mjs'],
+    files: ['bench/**', 'test/**', 'examples/**', '**/*.js', '**/*.cjs', '**/*.mjs'],
     rules: { 'no-console': 'off' },
+  },
+  {
+    // What comes from outside is escaped in one place.
+    files: ['cli/**/*.ts', 'mailbox/cli/**/*.ts'],
+    ignores: ['cli/console.ts', 'cli/client/prompts.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          `MemberExpression[property.name=/^(write|end|fd|pipe|cork)$/] > ${OUTPUT}`,
+          `:not(MemberExpression) > ${OUTPUT}`,
+          'VariableDeclarator[init.name="process"] Property[key.name=/^std(out|err)$/]',
+        ].map((selector) => ({ selector, message: 'Write with the functions of cli/console.ts.' })),
+        {
+          selector: 'ImportExpression[source.value="@clack/prompts"]',
+          message: 'Ask with the functions of cli/client/prompts.ts.',
+        },
+      ],
+    },
   },
   {
     // Tests look at whatever came over the wire.

@@ -1,13 +1,73 @@
-/** Output of commands. */
+/**
+ * The output of commands. Everything goes through this file, which escapes what comes from outside: results, messages, names. A lint
+ * rule keeps other writes out.
+ */
+import { writeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { escapeControls, escapeLine, jsonText } from './client/terminal-text.js';
+
+/** Standard output for results, standard error for notices. */
+export type Output = 'stdout' | 'stderr';
+
+/** A control sequence of our own. No text from outside is one. */
+export class Sequence {
+  constructor(readonly text: string) {}
+}
 
 /** Prints a result on standard output. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+export function print(text: string): void {
+  write('stdout', `${text}\n`);
 }
 
 /** Prints a notice on standard error. */
-export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+export function say(text: string): void {
+  write('stderr', `${text}\n`);
+}
+
+/** Writes text without a line break at its end. */
+export function write(output: Output, text: string): void {
+  process[output].write(escapeControls(text));
+}
+
+/** Prints one line of JSON on standard output. */
+export function printJson(document: unknown): void {
+  process.stdout.write(`${jsonText(document)}\n`);
+}
+
+/** Prints what a tool has made: escaped at a terminal, unchanged into a file or a pipe. */
+export function printData(text: string): void {
+  if (process.stdout.isTTY) print(text);
+  else process.stdout.write(`${text}\n`);
+}
+
+/** Writes text to standard output that is escaped already, or that goes to no terminal. */
+export async function writeEscaped(text: string): Promise<void> {
+  await new Promise((settle) => process.stdout.write(text, settle));
+}
+
+/** Writes bytes to standard output, which is no terminal, unchanged. */
+export async function writeBytes(bytes: Readable): Promise<void> {
+  await pipeline(bytes, process.stdout, { end: false });
+}
+
+/** Draws at a terminal: texts are parts of lines and are escaped, sequences are written as they are. */
+export function draw(output: Output, ...parts: (string | Sequence)[]): void {
+  process[output].write(drawing(parts));
+}
+
+/** Like {@link draw}, also while the process ends. */
+export function drawNow(output: Output, ...parts: (string | Sequence)[]): void {
+  writeSync(process[output].fd, drawing(parts));
+}
+
+function drawing(parts: (string | Sequence)[]): string {
+  return parts.map((part) => (typeof part === 'string' ? escapeLine(part) : part.text)).join('');
+}
+
+/** Exits once standard output is written, also if something keeps the process alive. @param code default: `process.exitCode` */
+export function exitOnceWritten(code?: number): void {
+  process.stdout.write('', () => process.exit(code));
 }
 
 /** 128 + 13, as shells show a process that SIGPIPE ended. Node.js ignores that signal and gets an error instead. */

@@ -1,5 +1,6 @@
 /** Reports a command's failure as a message and an exit code. */
 import { CommanderError } from 'commander';
+import { say } from './console.js';
 
 /** A failure that is reported as one line. */
 export class CommandFailure extends Error {
@@ -35,7 +36,7 @@ export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const failure = error instanceof Error ? error : new Error(String(error));
   const isExpected = USER_ERRORS.includes(failure.name);
-  process.stderr.write(`longhaul: ${isExpected ? failure.message : unexpected(failure)}\n`);
+  say(`longhaul: ${isExpected ? failure.message : unexpected(failure)}`);
   if (failure.name === 'HomeError') return 2;
   return failure instanceof CommandFailure ? failure.exitCode : 1;
 }

@@ -4,7 +4,7 @@ import { longhaulPackage } from '../platform/package.js';
 import { findCalled, separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { COMMANDS } from './command-table.js';
-import { exitWhenOutputCloses } from './console.js';
+import { exitWhenOutputCloses, write } from './console.js';
 import { reportFailure } from './failure.js';
 import { addCommands, defineCommand } from './lazy-commands.js';
 import { addSettingsFlags } from './settings-flags.js';
@@ -15,6 +15,10 @@ const LONG_RUNNING = ['up', 'stdio', 'server', 'worker', 'temporal'];
 const program = new Command('longhaul')
   .description('Temporal workflows as MCP tools that any client can start, watch, answer, cancel and collect')
   .version(longhaulPackage().version)
+  .configureOutput({
+    writeOut: (text) => write('stdout', text),
+    writeErr: (text) => write('stderr', text),
+  })
   .exitOverride()
   .addHelpText('after', EXIT_CODES_HELP)
   .showHelpAfterError('(longhaul --help lists the commands)');

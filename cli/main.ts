@@ -6,11 +6,13 @@
 import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { say, print } from './console.js';
 import { nodeProblem } from '../platform/node-version.js';
 import { longhaulPackage } from '../platform/package.js';
 
 // A reader that has gone away (a closed terminal) doesn't end the program; see exitWhenOutputCloses for most commands.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
 
 /** Keeps V8's code of this program's modules from one start to the next, with Node.js 22.1 and newer. */
 function enableCompileCache(): void {
@@ -22,10 +24,9 @@ function enableCompileCache(): void {
 
 const problem = nodeProblem();
 if (problem !== undefined) {
-  process.stderr.write(`longhaul: ${problem}\n`);
+  say(`longhaul: ${problem}`);
   process.exitCode = 1;
-} else if (process.argv[2] === '--version' || process.argv[2] === '-V')
-  process.stdout.write(`${longhaulPackage().version}\n`);
+} else if (process.argv[2] === '--version' || process.argv[2] === '-V') print(longhaulPackage().version);
 else {
   enableCompileCache();
   void import('./longhaul.js');

@@ -3,6 +3,7 @@
  * commands.
  */
 import { pino, stdSerializers, type Logger } from 'pino';
+import { escapeJson } from './control-characters.js';
 import { currentLogFields } from './work-context.js';
 
 export type { Logger };
@@ -23,6 +24,8 @@ export function createLogger(process: string, level: string = 'info'): Logger {
       serializers: { err: stdSerializers.err, error: stdSerializers.err },
       // A line's own fields have priority.
       mixin: currentLogFields,
+      // A terminal may show the log.
+      hooks: { streamWrite: escapeJson },
     },
     pino.destination({ dest: 2, sync: true }),
   );

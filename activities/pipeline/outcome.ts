@@ -89,7 +89,7 @@ export async function maskedOutputs(
   folder: string,
   masking: Masking,
 ): Promise<{ outputs: Record<string, string>; problem?: string }> {
-  const { outputs, problem } = await readOutputs(outputFile(folder));
+  const { outputs, problem } = await readOutputs(outputFile(folder), (text) => masking.text(text));
   return {
     outputs: Object.fromEntries(
       Object.entries(outputs).map(([key, value]) => [masking.text(key), masking.text(value)]),

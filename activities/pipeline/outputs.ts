@@ -8,6 +8,8 @@ const MAX_BYTES = 256 * 1024;
 const MAX_KEYS = 200;
 /** Maximum size of the file: values, keys and delimiters. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
+/** Length of a part of the file in a problem, in characters. */
+const QUOTED_CHARACTERS = 60;
 
 export interface ParsedOutputs {
   /** Outputs before the first problem. */
@@ -16,8 +18,12 @@ export interface ParsedOutputs {
   problem?: string;
 }
 
-/** Reads the file; a file that the step removed counts as empty. */
-export async function readOutputs(path: string): Promise<ParsedOutputs> {
+/**
+ * Reads the file; a file that the step removed counts as empty.
+ *
+ * @param mask masks secrets in what the problem quotes
+ */
+export async function readOutputs(path: string, mask: (text: string) => string): Promise<ParsedOutputs> {
   let file;
   try {
     // A step may have replaced it: a FIFO must not block, a link must not be followed.
@@ -31,13 +37,18 @@ export async function readOutputs(path: string): Promise<ParsedOutputs> {
     if (!stat.isFile()) return { outputs: {}, problem: '$LONGHAUL_OUTPUT is no longer a file' };
     if (stat.size > MAX_FILE_BYTES)
       return { outputs: {}, problem: `$LONGHAUL_OUTPUT holds more than ${MAX_BYTES / 1024} KiB` };
-    return parseOutputs(await file.readFile('utf8'));
+    return parseOutputs(await file.readFile('utf8'), mask);
   } finally {
     await file.close();
   }
 }
 
-export function parseOutputs(text: string): ParsedOutputs {
+export function parseOutputs(
+  text: string,
+  mask: (text: string) => string = (unchanged) => unchanged,
+): ParsedOutputs {
+  // Masked before it is cut: the beginning of a secret can't be recognized.
+  const quoted = (part: string) => `"${mask(part).slice(0, QUOTED_CHARACTERS)}"`;
   const lines = text.split('\n');
   // Without a prototype: `__proto__` is a key like any other.
   const outputs = Object.create(null) as Record<string, string>;
@@ -51,16 +62,16 @@ export function parseOutputs(text: string): ParsedOutputs {
       problem: `line ${number} of $LONGHAUL_OUTPUT: ${problem}`,
     });
     const [, key = '', operator, rest = ''] = /^(.*?)(=|<<)(.*)$/su.exec(line) ?? [];
-    if (!operator) return failed(`expected key=value or key<<DELIMITER; got "${line.slice(0, 60)}"`);
+    if (!operator) return failed(`expected key=value or key<<DELIMITER; got ${quoted(line)}`);
     if (!KEY.test(key))
       return failed(
-        `expected a key of letters, digits, _ and -, not beginning with a digit; got "${key.slice(0, 60)}"`,
+        `expected a key of letters, digits, _ and -, not beginning with a digit; got ${quoted(key)}`,
       );
     let value = rest;
     if (operator === '<<') {
       if (!rest) return failed(`expected a delimiter after ${key}<<`);
       const end = lines.indexOf(rest, at + 1);
-      if (end < 0) return failed(`the value of ${key} has no end: no line "${rest.slice(0, 60)}" follows`);
+      if (end < 0) return failed(`the value of ${key} has no end: no line ${quoted(rest)} follows`);
       value = lines.slice(at + 1, end).join('\n');
       at = end;
     }

@@ -3,9 +3,7 @@ import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/config.js';
 import { SECRET_UNUSABLE } from './failures.js';
-
-/** Minimum length of a secret: shorter values can't be masked, because they match everywhere. */
-const SHORTEST_SECRET = 4;
+import { SHORTEST_SECRET } from './secret-forms.js';
 
 /**
  * @param environment of the worker; defaults to its own

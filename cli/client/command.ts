@@ -1,5 +1,6 @@
 /** Common parts of all client commands: flags, error reporting, closing the connection. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { printJson } from '../console.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
@@ -66,11 +67,6 @@ export async function withErrorReporting(
 export function isJson(command: Command): boolean {
   // Commander gives a flag that the command above it has, too, to that one.
   return command.optsWithGlobals<{ json?: boolean }>().json === true;
-}
-
-/** One line of JSON on standard output. */
-export function printJson(document: unknown): void {
-  process.stdout.write(`${JSON.stringify(document)}\n`);
 }
 
 /** Parses a flag's value. @throws InvalidArgumentError for anything but a whole number from 1 on */

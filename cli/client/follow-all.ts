@@ -1,9 +1,9 @@
 /** Waits for several tasks concurrently and independently. */
 import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
-import { isJson, printJson } from './command.js';
+import { isJson } from './command.js';
 import { EXIT } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
 import { followTask, questionModeOf, reportConnectionState, untilDetached } from './follow.js';

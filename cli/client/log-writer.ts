@@ -1,5 +1,6 @@
 /** Writes log lines to standard output: unchanged, with numbers, or as JSON. */
-import { escapeControls, splitStyle } from './terminal-text.js';
+import { writeEscaped } from '../console.js';
+import { escapeControls, escapeStyled, jsonText, splitStyle } from './terminal-text.js';
 import type { LogAnswer, LogAnswerLine } from './wire.js';
 
 const PLAIN_STYLE = '\u001b[0m';
@@ -17,15 +18,12 @@ export class LogWriter {
   #held = '';
   #isStyled = false;
 
-  constructor(
-    private readonly options: WriterOptions,
-    private readonly output: NodeJS.WritableStream = process.stdout,
-  ) {}
+  constructor(private readonly options: WriterOptions) {}
 
   async page({ step, lines }: LogAnswer): Promise<void> {
     await this.#put(
       this.options.json
-        ? lines.map((line) => `${JSON.stringify({ step, ...line })}\n`).join('')
+        ? lines.map((line) => `${jsonText({ step, ...line })}\n`).join('')
         : lines.map((line) => this.#text(line)).join(''),
     );
   }
@@ -54,7 +52,7 @@ export class LogWriter {
       ? splitStyle(this.#held + text)
       : [this.#held + text.replace(/\r$/, ''), ''];
     this.#held = rest;
-    const shown = escapeControls(whole);
+    const shown = escapeStyled(whole);
     this.#isStyled ||= shown.includes('\u001b');
     return shown;
   }
@@ -73,6 +71,6 @@ export class LogWriter {
   }
 
   async #put(text: string): Promise<void> {
-    if (text !== '') await new Promise((settle) => this.output.write(text, settle));
+    if (text !== '') await writeEscaped(text);
   }
 }

@@ -1,7 +1,8 @@
 /** Prints a closed task's outcome, and maps it to an exit code. */
-import { print, say } from '../console.js';
+import { printData, say } from '../console.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { EXIT } from './exit-codes.js';
+import { jsonText } from './terminal-text.js';
 import { statusNote, temporalUrlOf, type ContentBlock, type Task, type ToolResult } from './wire.js';
 
 /** The exit code of a closed task. */
@@ -35,9 +36,9 @@ function canceledText(task: Task): string {
 export function printResult(result: ToolResult): void {
   const lines = (result.content ?? []).map(textOfBlock);
   if (lines.length === 0 && result.structuredContent !== undefined)
-    lines.push(JSON.stringify(result.structuredContent, null, 2));
+    lines.push(jsonText(result.structuredContent, 2));
   if (lines.length === 0) return;
-  (result.isError ? say : print)(lines.join('\n'));
+  (result.isError ? say : printData)(lines.join('\n'));
 }
 
 function textOfBlock(block: ContentBlock): string {

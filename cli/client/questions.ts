@@ -10,6 +10,7 @@ import {
   parseValue,
   type Choice,
 } from './schema-values.js';
+import { CANCELLED, confirm, multiselect, select, text } from './prompts.js';
 import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
@@ -35,9 +36,8 @@ export async function ask(
   gone: AbortSignal,
   asker?: string,
 ): Promise<InputResponse | NoResponse> {
-  const { isCancel, select } = await import('@clack/prompts');
   const schema = question.params?.requestedSchema ?? { type: 'object', properties: {} };
-  const common = { output: process.stderr, signal: gone };
+  const common = { signal: gone };
   const message = escapedLines(question.params?.message ?? 'The tool asks something.').join('\n');
   const action = await select({
     ...common,
@@ -48,12 +48,12 @@ export async function ask(
       { value: 'cancel' as const, label: 'Dismiss', hint: 'the tool may ask again' },
     ],
   });
-  if (isCancel(action)) return gone.aborted ? 'gone' : 'left';
+  if (action === CANCELLED) return gone.aborted ? 'gone' : 'left';
   if (action !== 'accept') return { action };
   const content: Record<string, unknown> = {};
   for (const [name, property] of propertiesOf(schema)) {
     const value = await askField(name, property, isRequired(schema, name), common);
-    if (isCancel(value)) return gone.aborted ? 'gone' : 'left';
+    if (value === CANCELLED) return gone.aborted ? 'gone' : 'left';
     if (value !== SKIPPED) content[name] = value;
   }
   return { action, content };
@@ -63,9 +63,8 @@ async function askField(
   name: string,
   schema: JsonSchema,
   required: boolean,
-  common: { output: typeof process.stderr; signal: AbortSignal },
+  common: { signal: AbortSignal },
 ): Promise<unknown> {
-  const { confirm, isCancel, multiselect, select, text } = await import('@clack/prompts');
   const label = oneLine(formatValue(schema['description'] ?? schema['title'] ?? name));
   const message = required ? label : `${label} (optional)`;
   const initial = schema['default'];
@@ -78,7 +77,7 @@ async function askField(
       options: [...options(choices), ...(required ? [] : [{ value: -1, label: '(no answer)' }])],
       initialValue: choices.findIndex(({ value }) => value === initial),
     });
-    if (isCancel(index)) return index;
+    if (index === CANCELLED) return index;
     return index === -1 ? SKIPPED : choices[index]!.value;
   }
   const items = choicesOf((schema['items'] ?? {}) as JsonSchema);
@@ -92,7 +91,7 @@ async function askField(
         Array.isArray(initial) && initial.includes(value) ? [index] : [],
       ),
     });
-    return isCancel(chosen) ? chosen : chosen.map((index) => items[index]!.value);
+    return chosen === CANCELLED ? chosen : chosen.map((index) => items[index]!.value);
   }
   if (isBoolean) {
     return confirm({ ...common, message, initialValue: initial === true });
@@ -101,14 +100,14 @@ async function askField(
     ...common,
     message,
     ...(initial === undefined ? {} : { initialValue: formatValue(initial) }),
-    validate: (value) => (!value && !required ? undefined : problemOf(value ?? '', schema, name)),
+    validate: (value) => (!value && !required ? undefined : problemOf(value, schema, name)),
   });
-  if (isCancel(typed)) return typed;
+  if (typed === CANCELLED) return typed;
   return !typed && !required ? SKIPPED : parseValue(typed, schema, name);
 }
 
 function options(choices: Choice[]): { value: number; label: string }[] {
-  return choices.map(({ label }, index) => ({ value: index, label: oneLine(label) }));
+  return choices.map(({ label }, index) => ({ value: index, label }));
 }
 
 /** Validation message for a typed value; undefined for a valid one. */

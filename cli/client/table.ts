@@ -1,4 +1,5 @@
 /** Text tables. */
+import { escapeControls, escapeLine } from './terminal-text.js';
 import { columnsOf, padTo, widthOf } from './text-width.js';
 
 /** Least width of prose in the last column of a table. */
@@ -12,7 +13,8 @@ const HANGING = '    ';
  *
  * @param width of the whole, in columns. Default: the terminal's; no limit for a file or a pipe
  */
-export function textTable(rows: string[][], width = columnsOf(process.stdout)): string {
+export function textTable(cells: string[][], width = columnsOf('stdout')): string {
+  const rows = cells.map((row) => row.map(escapeLine));
   const widths: number[] = [];
   for (const row of rows)
     row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
@@ -75,6 +77,5 @@ function paragraph(row: string[], width: number): string[] {
 
 /** Text on one line, without anything that a terminal would act upon. */
 export function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return escapeControls(text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim());
 }

@@ -1,20 +1,37 @@
-/** Escapes text from other programs for the terminal. */
+/** Escapes text from other programs for the terminal. Escaped text stays the same if it is escaped again. */
+import { codeOf, CONTROL_CHARACTERS, escapeJson } from '../../platform/control-characters.js';
 
 const SCREEN_LINES = 40;
-/** Colors and the like: SGR sequences. */
-const STYLE = /^\u001b\[[0-9;:]*m$/; // eslint-disable-line no-control-regex
-const CONTROL = /\u001b\[[0-9;:]*m|[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g; // eslint-disable-line no-control-regex
+const ESCAPE = '\u001b';
+/** Colors and the like: SGR sequences, which change nothing but how text looks. */
+const STYLE = new RegExp(`(${ESCAPE}\\[[0-9;:]*m)`);
 /** An incomplete style sequence at the end of a text. */
-const UNFINISHED_STYLE = /\u001b(\[[0-9;:]{0,30})?$/; // eslint-disable-line no-control-regex
+const UNFINISHED_STYLE = new RegExp(`${ESCAPE}(\\[[0-9;:]{0,30})?$`);
 
-/** Replaces control characters, except tabs and styles, by symbols: `␛`, `␍`. */
+/**
+ * Replaces control characters, except tabs and line feeds: by their symbols where Unicode has them (`␛`), by their numbers
+ * elsewhere (`<U+202E>`). A CRLF becomes a line feed.
+ */
 export function escapeControls(text: string): string {
-  return text.replace(CONTROL, (found) => (STYLE.test(found) ? found : symbolOf(found.charCodeAt(0))));
+  return text.replace(/\r\n/g, '\n').replace(CONTROL_CHARACTERS, symbolOf);
+}
+
+/** Like {@link escapeControls}, for one line. */
+export function escapeLine(text: string): string {
+  return escapeControls(text).replaceAll('\n', '\u240a').replaceAll('\t', ' ');
+}
+
+/** Like {@link escapeControls}, but keeps styles, for logs. */
+export function escapeStyled(text: string): string {
+  return text
+    .split(STYLE)
+    .map((part, index) => (index % 2 === 1 ? part : escapeControls(part)))
+    .join('');
 }
 
 /** Escaped lines, as many as fit one screen. */
 export function escapedLines(text: string): string[] {
-  const lines = text.split(/\r?\n/).map((line) => escapeControls(line));
+  const lines = escapeControls(text).split('\n');
   const more = lines.length - SCREEN_LINES;
   return more > 0 ? [...lines.slice(0, SCREEN_LINES), `... (${more} more lines)`] : lines;
 }
@@ -25,7 +42,17 @@ export function splitStyle(text: string): [text: string, rest: string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)];
 }
 
-function symbolOf(code: number): string {
-  if (code === 0x7f) return '\u2421';
-  return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd';
+/**
+ * A document as JSON that is safe on a terminal.
+ *
+ * @param indent number of spaces. Default: all on one line
+ */
+export function jsonText(document: unknown, indent?: number): string {
+  return escapeJson(JSON.stringify(document, null, indent));
+}
+
+function symbolOf(found: string): string {
+  const code = found.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : `<U+${codeOf(found).toUpperCase()}>`;
 }

@@ -1,5 +1,6 @@
 /** Width of text on a terminal, in columns: wide characters take two. */
 import stringWidth from 'fast-string-width';
+import type { Output } from '../console.js';
 
 const ELLIPSIS = '…';
 const CHARACTERS = new Intl.Segmenter();
@@ -32,9 +33,10 @@ export function padTo(text: string, columns: number): string {
  * Width of an output, in columns: the terminal's, or COLUMNS where that is less or the terminal's is unknown. Infinity for a
  * file or a pipe, whose lines are never cut or wrapped.
  */
-export function columnsOf(stream: NodeJS.WriteStream): number {
-  if (!stream.isTTY) return Infinity;
+export function columnsOf(output: Output): number {
+  const { isTTY, columns: own } = process[output];
+  if (!isTTY) return Infinity;
   const wanted = Number(process.env['COLUMNS']);
-  const known = [stream.columns, wanted].filter((columns) => columns > 0);
+  const known = [own, wanted].filter((columns) => columns > 0);
   return known.length ? Math.min(...known) : USUAL_COLUMNS;
 }

@@ -24,7 +24,7 @@ const WIDTH = 100;
 export function toolHelp(tool: ToolDeclaration): string {
   const flags = toolFlags(tool.inputSchema);
   const rows = flags.map((flag) => [`  ${usageOf(flag)}`, describe(flag)]);
-  const width = Math.min(WIDTH, columnsOf(process.stdout));
+  const width = Math.min(WIDTH, columnsOf('stdout'));
   return [
     `Usage: longhaul call ${tool.name} [flags]`,
     '',

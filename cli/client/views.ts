@@ -1,12 +1,12 @@
 /** Views of watched tasks: live lines in a terminal, plain lines elsewhere, JSON lines for programs. */
-import { say } from '../console.js';
-import { printJson } from './command.js';
+import { draw, printJson, say, Sequence } from '../console.js';
 import { statusLine } from './status-line.js';
 import { oneLine } from './table.js';
 import { columnsOf } from './text-width.js';
 import { isClosed, progressOf, type Task } from './wire.js';
 
 const REDRAW_MS = 100;
+const NEXT_LINE = new Sequence('\n');
 /** Interval of progress lines in plain output, in milliseconds. */
 const PLAIN_INTERVAL_MS = 30_000;
 
@@ -87,13 +87,13 @@ class TerminalView implements View {
   }
 
   #draw(): void {
-    const [columns, most] = [columnsOf(process.stderr), Math.max(1, (process.stderr.rows || 24) - 1)];
+    const [columns, most] = [columnsOf('stderr'), Math.max(1, (process.stderr.rows || 24) - 1)];
     const frame = this.#frame++;
     const all = [...this.#tasks.values()].map((task) => this.#line(task, frame, columns));
     const lines =
       all.length > most ? [...all.slice(0, most - 1), `... and ${all.length - most + 1} more`] : all;
     this.#clear();
-    process.stderr.write(lines.join('\n'));
+    draw('stderr', ...lines.flatMap((line, index) => (index > 0 ? [NEXT_LINE, line] : [line])));
     this.#drawn = lines.length;
   }
 
@@ -107,7 +107,7 @@ class TerminalView implements View {
   #clear(): void {
     if (this.#drawn === 0) return;
     const up = this.#drawn > 1 ? `\u001b[${this.#drawn - 1}A` : '';
-    process.stderr.write(`\r${up}\u001b[J`);
+    draw('stderr', new Sequence(`\r${up}\u001b[J`));
     this.#drawn = 0;
   }
 }

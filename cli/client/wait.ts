@@ -1,7 +1,7 @@
 /** Waits for work that the command itself has started. */
 import type { Command } from 'commander';
-import { print, say } from '../console.js';
-import { isJson, printJson } from './command.js';
+import { print, printJson, say } from '../console.js';
+import { isJson } from './command.js';
 import { EXIT } from './exit-codes.js';
 import { follow } from './follow.js';
 import { exitCodeOf, printOutcome } from './outcome.js';

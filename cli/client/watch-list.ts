@@ -1,6 +1,5 @@
 /** `longhaul list --watch`: a line for each change of an operation, for pipes. */
-import { print, say } from '../console.js';
-import { printJson } from './command.js';
+import { print, printJson, say } from '../console.js';
 import { EXIT } from './exit-codes.js';
 import { operationChanges, type ChangesFilter } from './operation-changes.js';
 import type { Session } from './session.js';

@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { AdoptingTool } from '../../engine/external/adopt.js';
-import { isJson, printJson } from '../client/command.js';
+import { isJson } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { principalOfFlags } from '../client/principal-flags.js';
-import { print, say } from '../console.js';
+import { exitOnceWritten, print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { withTemporal } from '../with-temporal.js';
 
@@ -66,7 +66,7 @@ export function define(command: Command): void {
         say(`${workflowId} is an operation of ${tool.name} now: longhaul watch ${token}`);
       }
       // Watching the files of tools keeps the process alive.
-      process.stdout.write('', () => process.exit());
+      exitOnceWritten();
     }),
   );
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { AnswerFlags } from '../client/answers.js';
 import type { Session } from '../client/session.js';
 import type { InputRequest, InputResponse } from '../client/wire.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul answer`. */

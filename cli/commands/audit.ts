@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { AuditLine } from '../../platform/audit-log/line.js';
 import type { Verification, VerifiedChain } from '../../platform/audit-log/verify.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { isJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 

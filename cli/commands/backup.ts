@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { checkReadable } from '../../platform/home.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
-import { print, say } from '../console.js';
+import { isJson, withErrorReporting } from '../client/command.js';
+import { print, printJson, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 const HELP = `

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { programCommand } from '../../platform/program.js';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { Session } from '../client/session.js';
 import type { ToolDeclaration, ToolResult } from '../client/wire.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 

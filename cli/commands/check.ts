@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Problem } from '../../pipelines/parse.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print } from '../console.js';
+import { exitOnceWritten, print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -37,7 +37,7 @@ Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing 
     if (schema) return printSchema(schema);
     const { files, types } = operands.length > 0 ? await checkFiles(operands) : await checkAll(command);
     const ok = files.every((file) => file.ok);
-    if (json) print(JSON.stringify({ ok, files, ...(types ? { types } : {}) }));
+    if (json) printJson({ ok, files, ...(types ? { types } : {}) });
     else {
       for (const file of files) await printChecked(file);
       if (types && !types.checked) print(`types: not checked: ${types.detail}`);
@@ -45,7 +45,7 @@ Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing 
     }
     // Code of tools may have left timers and connections open.
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
-    if (types) process.stdout.write('', () => process.exit());
+    if (types) exitOnceWritten();
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Completion } from '../client/completion.js';
+import { exitOnceWritten, print } from '../console.js';
 
 /** Time limit for completion including the server's answer, from this process's start, in milliseconds. */
 const LIMIT_MS = 900;
@@ -23,6 +24,7 @@ export function define(command: Command): void {
         : found
             .filter(({ value }) => PLAIN.test(value))
             .map(({ value, note = '' }) => `${value}\t${oneLine(note).slice(0, NOTE_CHARACTERS)}`);
-    process.stdout.write(lines.map((line) => `${line}\n`).join(''), () => process.exit(0));
+    for (const line of lines) print(line);
+    exitOnceWritten(0);
   });
 }

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { CheckResult } from '../conformance/fixture.js';
-import { isJson, printJson, wholeNumber } from '../client/command.js';
+import { isJson, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { withTemporal } from '../with-temporal.js';
 
 const DEFAULT_LIMIT_SECONDS = 30;

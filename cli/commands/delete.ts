@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 
 /** `longhaul delete`. */
 export function define(command: Command): void {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
-import { isJson, printJson, wholeNumber } from '../client/command.js';
-import { print } from '../console.js';
+import { isJson, wholeNumber } from '../client/command.js';
+import { print, printJson } from '../console.js';
 import type { ChangeFlags } from '../deploy/change.js';
 import type { ConfirmFlags } from '../deploy/confirm.js';
 import { withTemporal } from '../with-temporal.js';

@@ -2,11 +2,11 @@ import type { Client } from '@temporalio/client';
 import { Option, type Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
 import type { Selection } from '../discover/plan.js';
-import { isJson, printJson, wholeNumber } from '../client/command.js';
+import { isJson, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import { since } from '../client/since.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { withTemporal } from '../with-temporal.js';
 

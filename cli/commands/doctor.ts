@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
-import { addClientFlags, isJson, printJson, withErrorReporting } from '../client/command.js';
+import { addClientFlags, isJson, withErrorReporting } from '../client/command.js';
 import type { Finding } from '../client/finding.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul doctor`. */

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
 import type { SweepItem } from '../../platform/sweep-plan.js';
-import { isJson, printJson } from '../client/command.js';
-import { print } from '../console.js';
+import { isJson } from '../client/command.js';
+import { print, printJson } from '../console.js';
 import { withTemporal } from '../with-temporal.js';
 
 const HELP = `

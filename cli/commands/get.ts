@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { print, say } from '../console.js';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { print, printJson, say, writeBytes } from '../console.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
@@ -26,8 +26,7 @@ export function define(command: Command): void {
       );
     const artifact = await openArtifact(session, token, name);
     if (output === undefined) {
-      const { pipeline } = await import('node:stream/promises');
-      await pipeline(artifact, process.stdout, { end: false });
+      await writeBytes(artifact);
       return EXIT.ok;
     }
     await saveTo(output, artifact);

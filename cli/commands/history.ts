@@ -4,9 +4,9 @@ import type { Client } from '@temporalio/client';
 import { Option, type Command } from 'commander';
 import type { HistoryEvent } from '../../engine/history.js';
 import type { Run } from '../../platform/executions.js';
-import { isJson, printJson } from '../client/command.js';
+import { isJson } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { withTemporal } from '../with-temporal.js';
 

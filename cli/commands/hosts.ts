@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { StepProcesses } from '../../activities/pipeline/host-processes.js';
 import type { Host, HostedJob } from '../../platform/hosts.js';
-import { isJson, printJson } from '../client/command.js';
-import { print, say } from '../console.js';
+import { isJson } from '../client/command.js';
+import { print, printJson, say } from '../console.js';
 import { withTemporal } from '../with-temporal.js';
 
 const HELP = `

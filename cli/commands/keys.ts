@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { ApiKey } from '../../platform/api-keys.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { isJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';

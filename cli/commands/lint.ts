@@ -2,7 +2,7 @@ import { readdirSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../client/exit-codes.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 import { shortestPath } from '../shortest-path.js';
@@ -16,7 +16,7 @@ export function define(command: Command): void {
     // Sequential: a file loaded twice concurrently would be evaluated twice.
     for (const path of await filesOf(command, operands)) files.push(await lint(path));
     const ok = files.every((file) => file.findings.length === 0);
-    if (json) print(JSON.stringify({ ok, files }));
+    if (json) printJson({ ok, files });
     else for (const file of files) printLinted(file);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   });

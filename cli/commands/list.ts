@@ -1,12 +1,12 @@
 import { Option, type Command } from 'commander';
 import { defined } from '../../operations/defined.js';
 import type { OperationStatus } from '../../operations/record.js';
-import { addClientFlags, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
 import { since } from '../client/since.js';
 import type { ListedOperation } from '../client/wire.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 
 /** Statuses that lists can filter by. Operations that were just started are `working`. */
 const STATUSES: OperationStatus[] = [

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { isJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 import { shortestPath } from '../shortest-path.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
-import { print, say } from '../console.js';
+import { isJson, withErrorReporting } from '../client/command.js';
+import { print, printJson, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul restore`. */

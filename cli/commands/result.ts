@@ -1,8 +1,9 @@
 import { Option, type Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
-import { print } from '../console.js';
+import { print, printJson } from '../console.js';
+import { jsonText } from '../client/terminal-text.js';
 import { CommandFailure } from '../failure.js';
 
 /** `longhaul result`. */
@@ -59,5 +60,5 @@ async function printPartial(
       isOpen ? EXIT.unfinished : EXIT.failed,
     );
   if (isLine) printJson({ token, partial });
-  else print(JSON.stringify(partial, null, 2));
+  else print(jsonText(partial, 2));
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { shellWord } from '../../platform/program.js';
 import { withErrorReporting } from '../client/command.js';
 import { principalOfFlags } from '../client/principal-flags.js';
+import { jsonText } from '../client/terminal-text.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -49,7 +50,7 @@ export function define(command: Command): void {
           flags.decline ? { action: 'decline' } : { action: 'accept', content },
           loadSecret(home),
         );
-        const words = ['-w', workflowId, '--name', 'provide_input', '--input', JSON.stringify(input)];
+        const words = ['-w', workflowId, '--name', 'provide_input', '--input', jsonText(input)];
         print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
       },
     ),

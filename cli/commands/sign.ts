@@ -3,10 +3,11 @@ import type { SignedStart } from '../../engine/sign.js';
 import { OVERLAP_POLICIES, type ScheduleTimes } from '../../operations/schedule-times.js';
 import type { Settings } from '../../platform/config.js';
 import { shellWord } from '../../platform/program.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { isJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 import { principalOfFlags } from '../client/principal-flags.js';
-import { print } from '../console.js';
+import { exitOnceWritten, print, printJson, say } from '../console.js';
+import { jsonText } from '../client/terminal-text.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -75,7 +76,7 @@ export function define(command: Command): void {
         if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
         else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
         // Files of tools are watched.
-        process.stdout.write('', () => process.exit());
+        exitOnceWritten();
       },
     ),
   );
@@ -121,8 +122,7 @@ async function sign(
       import('../client/call.js'),
     ],
   );
-  const warn = (line: string) => void process.stderr.write(`${line}\n`);
-  openHome(settings.home, warn);
+  openHome(settings.home, say);
   const silent = () => undefined;
   const tools = await createTools(settings, { error: silent, warn: silent, info: silent });
   const tool = tools.get(name);
@@ -151,7 +151,7 @@ function commandLine(
   taskQueue: string,
   schedule: (ScheduleTimes & { id: string }) | undefined,
 ): string {
-  const entry = ([name, value]: [string, unknown]) => `${name}=${JSON.stringify(value)}`;
+  const entry = ([name, value]: [string, unknown]) => `${name}=${jsonText(value)}`;
   const flags: [string, string][] = [
     ...(schedule === undefined ? [] : scheduleFlags(schedule)),
     ['workflow-id', start.workflowId],
@@ -165,7 +165,7 @@ function commandLine(
       entry(one),
     ]),
     ...Object.entries(start.memo).map((one): [string, string] => ['memo', entry(one)]),
-    ['input', JSON.stringify(start.input)],
+    ['input', jsonText(start.input)],
   ];
   const lines = flags.map(([name, value]) => `  --${name} ${shellWord(value)}`);
   return [

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { isJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 

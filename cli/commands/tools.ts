@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import type { Session } from '../client/session.js';
 import { usageFailure } from '../client/failures.js';
-import { print, say } from '../console.js';
+import { print, printJson, say } from '../console.js';
 
 const NONE = 'The server has no tools.';
 
@@ -35,13 +35,12 @@ async function list(session: Session, json: boolean): Promise<void> {
   const { tools, problems } = await session.listTools();
   if (json) return printJson({ tools, ...(problems.length > 0 ? { problems } : {}) });
   const { oneLine, textTable } = await import('../client/table.js');
-  const { escapeControls } = await import('../client/terminal-text.js');
   const rows = tools.map(({ name, title, description }) => [
     name,
     oneLine((description ?? title ?? '').split('\n')[0]!),
   ]);
   print(rows.length ? textTable(rows) : NONE);
-  for (const problem of problems) say(`problem: ${escapeControls(problem)}`);
+  for (const problem of problems) say(`problem: ${problem}`);
 }
 
 async function compare(session: Session, json: boolean): Promise<void> {
@@ -66,6 +65,5 @@ async function document({ url }: Session, tool: string, json: boolean): Promise<
   const { fetchToolDocs } = await import('../client/tool-docs.js');
   const text = await fetchToolDocs(url, tool, json ? 'application/json' : 'text/markdown');
   if (json) return printJson(JSON.parse(text));
-  const { escapeControls } = await import('../client/terminal-text.js');
-  print(text.trimEnd().split('\n').map(escapeControls).join('\n'));
+  print(text.trimEnd());
 }

@@ -23,8 +23,8 @@ export async function confirmed(
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageFailure(`expected --yes, since there is no terminal to ask on; nothing was ${undone}`);
-  const { confirm } = await import('@clack/prompts');
-  const answer = await confirm({ message: 'Continue?', output: process.stderr, initialValue: false });
+  const { confirm } = await import('../client/prompts.js');
+  const answer = await confirm({ message: 'Continue?', initialValue: false });
   if (answer === true) return true;
   say(`Nothing was ${undone}.`);
   return false;

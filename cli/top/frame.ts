@@ -2,13 +2,11 @@
 import { elapsed, statusLine } from '../client/status-line.js';
 import { stepsTree } from '../client/steps-tree.js';
 import { oneLine } from '../client/table.js';
-import { escapeControls } from '../client/terminal-text.js';
 import { padTo, truncateTo, widthOf } from '../client/text-width.js';
 import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
 import { isAsking, isQueued, type Row } from './operations.js';
+import type { ScreenLine } from './screen.js';
 
-const INVERSE = '\u001b[7m';
-const PLAIN = '\u001b[0m';
 /** Least width of the column with stage and bar; columns before it are left out for it. */
 const LEAST_STATE = 30;
 const TOKEN_WIDTH = 12;
@@ -38,13 +36,13 @@ export function firstShown(selected: number, rows: number): number {
 }
 
 /** The list of open operations. */
-export function listFrame(rows: readonly Row[], selected: number, context: FrameContext): string[] {
+export function listFrame(rows: readonly Row[], selected: number, context: FrameContext): ScreenLine[] {
   const from = firstShown(selected, context.rows);
   const shown = rows.slice(from, from + capacity(context.rows));
   const widths = widthsOf(rows, context.columns);
   const lines = shown.map((row, index) => {
     const line = rowLine(row, widths, context);
-    return from + index === selected ? INVERSE + padTo(line, context.columns - 1) + PLAIN : line;
+    return from + index === selected ? { selected: line } : line;
   });
   const empty = rows.length === 0 && context.trouble === undefined ? ['', '  No operation is open.'] : [];
   return framed(headerLine(rows, context), [headLine(widths), ...lines, ...empty], context, LIST_KEYS);
@@ -56,7 +54,7 @@ export function detailsFrame(
   { tool, children }: Pick<OperationSteps, 'tool' | 'children'>,
   log: LogAnswer | undefined,
   context: FrameContext,
-): string[] {
+): ScreenLine[] {
   const questions = Object.entries(task.inputRequests ?? {}).map(
     ([key, { params }]) => `question ${key}: ${oneLine(params?.message ?? '')}`,
   );
@@ -64,7 +62,7 @@ export function detailsFrame(
   const steps = children?.length ? ['', ...stepsTree(children, context.nowMs).split('\n')] : [];
   const head = [`${task.taskId}  ${tool}`, state, ...questions, ...steps];
   const room = Math.max(0, context.rows - 3 - Math.min(head.length, context.rows - 8));
-  const tail = (log?.lines ?? []).slice(-Math.max(0, room - 2)).map(({ text }) => escapeControls(text));
+  const tail = (log?.lines ?? []).slice(-Math.max(0, room - 2)).map(({ text }) => text);
   const body = [...head.slice(0, Math.max(4, context.rows - 8))];
   if (tail.length) body.push('', `log of ${log?.name ?? log?.step ?? 'the operation'}`, ...tail);
   return framed(`${task.taskId}: ${task.status}`, body, context, DETAIL_KEYS);
@@ -75,10 +73,10 @@ const DETAIL_KEYS = 'esc back   a answer   c cancel   q quit';
 
 function framed(
   head: string,
-  body: string[],
+  body: ScreenLine[],
   { rows, trouble, notice }: FrameContext,
   keys: string,
-): string[] {
+): ScreenLine[] {
   const filled = body.slice(0, rows - 2);
   const last =
     notice ?? (trouble === undefined ? keys : `the server does not answer (${oneLine(trouble)}); retrying`);

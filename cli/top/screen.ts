@@ -2,19 +2,26 @@
  * The whole terminal as a screen: the alternate buffer, keys, resizes. Whatever ends the process, the terminal gets its cursor, its
  * lines and its line mode back.
  */
-import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
-import { truncateTo } from '../client/text-width.js';
+import { escapeLine } from '../client/terminal-text.js';
+import { padTo, truncateTo } from '../client/text-width.js';
+import { draw, drawNow, Sequence } from '../console.js';
 
 /** Escape sequences (xterm, "Functions using CSI"): alternate buffer and cursor; cursor home; clear to the end. */
-const ENTER = '\u001b[?1049h\u001b[?25l';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
-const HOME = '\u001b[H';
-const CLEAR_LINE = '\u001b[K';
-const CLEAR_REST = '\u001b[J';
+const ENTER = new Sequence('\u001b[?1049h\u001b[?25l');
+const LEAVE = new Sequence('\u001b[?25h\u001b[?1049l');
+const HOME = new Sequence('\u001b[H');
+const CLEAR_LINE = new Sequence('\u001b[K');
+const CLEAR_REST = new Sequence('\u001b[J');
+const NEXT_LINE = new Sequence('\r\n');
+const INVERSE = new Sequence('\u001b[7m');
+const PLAIN = new Sequence('\u001b[0m');
 
 /** Exit codes as shells show them: 128 and the number of the signal. */
 const ENDING_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** A line of the screen; the selected one is inverse. */
+export type ScreenLine = string | { selected: string };
 
 export class Screen {
   #isShown = false;
@@ -52,7 +59,7 @@ export class Screen {
     process.stdin.resume();
     process.stdin.on('keypress', this.#onKey);
     process.stdout.on('resize', this.onResize);
-    writeSync(process.stdout.fd, ENTER);
+    drawNow('stdout', ENTER);
   }
 
   /** Gives the terminal back, for prompts or permanently. */
@@ -67,7 +74,7 @@ export class Screen {
     process.stdin.off('keypress', this.#onKey);
     process.stdout.off('resize', this.onResize);
     process.stdin.setRawMode(false);
-    writeSync(process.stdout.fd, LEAVE);
+    drawNow('stdout', LEAVE);
   }
 
   close(): void {
@@ -76,9 +83,17 @@ export class Screen {
   }
 
   /** Draws lines, each cut to the terminal's width. */
-  draw(lines: readonly string[]): void {
+  draw(lines: readonly ScreenLine[]): void {
     if (!this.#isShown) return;
-    const shown = lines.slice(0, this.rows).map((line) => truncateTo(line, this.columns - 1) + CLEAR_LINE);
-    process.stdout.write(HOME + shown.join('\r\n') + CLEAR_REST);
+    const width = this.columns - 1;
+    const cut = (text: string) => truncateTo(escapeLine(text), width);
+    const shown = lines
+      .slice(0, this.rows)
+      .flatMap((line, index) => [
+        ...(index > 0 ? [NEXT_LINE] : []),
+        ...(typeof line === 'string' ? [cut(line)] : [INVERSE, padTo(cut(line.selected), width), PLAIN]),
+        CLEAR_LINE,
+      ]);
+    draw('stdout', HOME, ...shown, CLEAR_REST);
   }
 }

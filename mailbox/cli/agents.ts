@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { Agent } from './call-mailbox-tool.js';
-import { print, say } from '../../cli/console.js';
+import { print, printJson, say } from '../../cli/console.js';
 
 /** Agents per request. */
 const PAGE = 200;

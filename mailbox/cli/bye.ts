@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
-import { print } from '../../cli/console.js';
+import { print, printJson } from '../../cli/console.js';
 
 const HELP = `
 Its wait returns bye, and its messages are kept for when it registers again.

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
-import { print } from '../../cli/console.js';
+import { print, printJson } from '../../cli/console.js';
 
 const HELP = `
 To see the dead letters of an agent and their IDs: longhaul inbox NAME --dead

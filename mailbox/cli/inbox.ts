@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
-import { addClientFlags, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
+import { addClientFlags, isJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { InboxMessage } from './call-mailbox-tool.js';
 import type { Session } from '../../cli/client/session.js';
-import { print, say } from '../../cli/console.js';
+import { print, printJson, say } from '../../cli/console.js';
 import { CommandFailure } from '../../cli/failure.js';
 
 /** Wait of one request for new messages, in seconds. */

@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import {
-  addClientFlags,
-  isJson,
-  printJson,
-  runAgainstServer,
-  wholeNumber,
-} from '../../cli/client/command.js';
+import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { usageFailure } from '../../cli/client/failures.js';
 import type { SentMessage } from './call-mailbox-tool.js';
-import { print, say } from '../../cli/console.js';
+import { print, printJson, say } from '../../cli/console.js';
 
 /** Default wait of `--wait`, in seconds. */
 const DEFAULT_WAIT_SECONDS = 600;

@@ -5,6 +5,7 @@
 import type { ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { isObject } from '../../operations/is-object.js';
 import type { Settings } from '../../platform/config.js';
+import { inlineData } from './as-data.js';
 import { supportsResourceLinks } from './known-clients.js';
 
 /** Whether results have links: depending on the client, or the same for all. */
@@ -81,5 +82,5 @@ function namesAddress(text: string, uri: string): boolean {
 
 function linkLine({ name, uri, mimeType, size }: ResourceLink): string {
   const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(Boolean).join(', ');
-  return `${name}: ${uri}${facts ? ` (${facts})` : ''}`;
+  return inlineData(`${name}: ${uri}${facts ? ` (${facts})` : ''}`);
 }

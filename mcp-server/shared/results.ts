@@ -52,14 +52,13 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
 /** The result of an operation that did not complete: the failure and the partial result. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
-  const parts = failureParts(record);
-  const { why, data } = parts;
+  const text = failureOf(record);
   return {
-    content: [{ type: 'text', text: textOf(parts) }, ...linksOf(record)],
+    content: [{ type: 'text', text: asData(text) }, ...linksOf(record)],
     isError: true,
     _meta: {
       ...errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
-      ...(data ? { [TEXT_META_KEY]: `${why}\n${data}` } : {}),
+      [TEXT_META_KEY]: text,
       ...operationMeta(record),
     },
   };
@@ -80,22 +79,12 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
   }
 }
 
-/** The failure in one line, then the output of commands, causes and the partial result as data. */
+/** The failure, the output of commands, causes and the partial result, as data. */
 export function failureText(record: OperationRecord): string {
-  return textOf(failureParts(record));
+  return asData(failureOf(record));
 }
 
-interface FailureParts {
-  why: string;
-  /** Empty if there is none. */
-  data: string;
-}
-
-function textOf({ why, data }: FailureParts): string {
-  return data ? `${why}\n${asData(data)}` : why;
-}
-
-function failureParts({ status, error, partial }: OperationRecord): FailureParts {
+function failureOf({ status, error, partial }: OperationRecord): string {
   const [why = '', ...more] = (error?.message ?? status).split('\n');
   if (error?.cause) more.push(`Caused by: ${error.cause}`);
   if (partial !== undefined) {
@@ -104,7 +93,8 @@ function failureParts({ status, error, partial }: OperationRecord): FailureParts
     more.push('', `Finished before that${isCut ? ' (its beginning; all of it at the link)' : ''}:`);
     more.push(isCut ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text);
   }
-  return { why, data: more.join('\n').trim() };
+  const data = more.join('\n').trim();
+  return data ? `${why}\n${data}` : why;
 }
 
 function partialText(partial: unknown): string {

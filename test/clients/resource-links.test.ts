@@ -189,7 +189,7 @@ test('an address that another one begins with is a different one', () => {
   for (const text of [uri, `In ${uri}.`, `(${uri}), and more`, `${uri}\nnext`])
     expect(textFor(text)).toBe(text);
   for (const text of ['', `${uri}.txt`, `${uri}b`, `${uri}%20b`])
-    expect(textFor(text)).toBe(`${text}\na: ${uri} (7 bytes)`);
+    expect(textFor(text)).toBe(`${text}\n<data>"a: ${uri} (7 bytes)"</data>`);
 });
 
 test('a wait that is resumed where its stream broke ends without links too', async () => {

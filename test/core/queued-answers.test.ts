@@ -149,7 +149,7 @@ test('while an answer is queued, no read asks for it, and each shows it', async 
   expect(state).toBe('queued');
   expect(sent.structuredContent).toMatchObject({ status: 'running', next_action: { tool: 'operation_get' } });
   expect(textOf(sent)).toMatch(
-    /^Answer to input-1 \(accept\) is queued until a worker is available\.\n\nrunning: "answered, waiting for a worker/,
+    /^Answer to input-1 \(accept\) is queued until a worker is available\.\n\nrunning: <data>"answered, waiting for a worker/,
   );
   expect(textOf(sent)).not.toContain('operation_answer');
   const queued = { key, id, action: 'accept', state: 'queued', at: time };

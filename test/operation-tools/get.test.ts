@@ -80,7 +80,7 @@ describe('operation_get', () => {
     expect(early.structuredContent).toHaveProperty('next_action');
     const done = await caller.call('operation_get', { token, view: 'result', wait: true });
     expect(done.structuredContent.result).toEqual({ textLength: 3, text: '' });
-    expect(textOf(done)).toBe('26 characters');
+    expect(textOf(done)).toContain('<data>\n26 characters\n</data>');
 
     const failing = await caller.start('large_values', { failWithBytes: 10, partialBytes: 5 });
     const failed = await caller.call('operation_get', { token: failing, view: 'result', wait: true });
@@ -157,7 +157,7 @@ describe('operation_get', () => {
     }
     const { result } = await parts.client.until(token, 'completed');
     expect(textOf(result)).toContain(beginning);
-    expect(textOf(result)).toContain(`partial.json: longhaul://operations/${token}/partial`);
+    expect(textOf(result)).toContain(`<data>"partial.json: longhaul://operations/${token}/partial`);
   });
 
   test('a tool that is no pipeline has no steps', async () => {

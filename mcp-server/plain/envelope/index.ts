@@ -118,7 +118,7 @@ export function renderEnvelope(record: OperationRecord, context: EnvelopeContext
 /** Result or failure as text; undefined while the operation is open. */
 function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
   if (record.resultProblem !== undefined)
-    return `${record.statusMessage ?? record.status}. Try again shortly.`;
+    return `${record.status}; the result can't be read at present: ${record.resultProblem}. Try again shortly.`;
   if (record.status === 'completed') return asData(resultText(record, tool));
   return record.error && failureText(record);
 }

@@ -1,6 +1,7 @@
 /** The envelope as text, for models that see only text: status, outcome, next step. */
 import { humanDuration } from '../../../operations/budgets.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { inlineData } from '../../shared/as-data.js';
 import type { NextAction } from './next-action.js';
 import type { Answered } from './schema.js';
 
@@ -36,12 +37,12 @@ export function envelopeText(envelope: Answered, context: TextContext): string {
   ].join('\n');
 }
 
-/** `running: "2 of 5", usually about 7 s.`; the token only where neither the call nor next_action names it. */
+/** `running: <data>"2 of 5"</data>, usually about 7 s.`; the token only where neither the call nor next_action names it. */
 function statusLine(
   { status, status_message, estimate_seconds, next_action }: Answered,
   { isNamed, token }: TextContext,
 ): string {
-  const message = status_message === undefined ? '' : `: ${quoted(status_message)}`;
+  const message = status_message === undefined ? '' : `: ${inlineData(shortened(status_message))}`;
   const usual = estimate_seconds === undefined ? '' : `, usually about ${humanDuration(estimate_seconds)}`;
   const named = isNamed || next_action ? '' : `; token: ${token}`;
   return `${status}${message}${usual}${named}.`;
@@ -61,8 +62,8 @@ function nextSentences(envelope: Answered, next: NextAction, { isOverdue }: Text
   if (question) {
     const others = Object.keys(envelope.input_required ?? {}).length - 1;
     return [
-      `It is waiting for an answer: ${quoted(question.message)}`,
-      `Schema of the answer's content: ${JSON.stringify(question.schema)}`,
+      `It is waiting for an answer: ${inlineData(shortened(question.message))}`,
+      `Schema of the answer's content: ${inlineData(question.schema)}`,
       `Ask the person unless you may decide yourself. Then call ${tool} ${JSON.stringify(args)} with content as well, or with action "decline"; afterwards operation_get.`,
       ...(others > 0 ? [`Other open questions: ${others}.`] : []),
     ];
@@ -89,7 +90,6 @@ function stepsAfterEnd({ status, error }: Answered, { isResumable, token }: Text
   ];
 }
 
-/** Quoted as JSON and shortened: the text comes from the work, not from the server. */
-function quoted(text: string): string {
-  return JSON.stringify(text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}...` : text);
+function shortened(text: string): string {
+  return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}...` : text;
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
-import { asData } from '../../shared/as-data.js';
+import { asData, inlineData } from '../../shared/as-data.js';
 import { plainChildStatus } from '../envelope/status.js';
 import { callText, reference } from './fields.js';
 
@@ -72,7 +72,7 @@ export function logOutput(
 
 export function logText(token: string, page: LogOutput, tail: number | undefined): string {
   const { step, name, status, lines, total_bytes } = page;
-  const about = [name === undefined ? undefined : JSON.stringify(name), status, `${total_bytes} bytes`];
+  const about = [name === undefined ? undefined : inlineData(name), status, `${total_bytes} bytes`];
   const first = lines[0];
   const isShort = tail !== undefined && first && first.number > 1 && countOf(lines) < tail;
   return [

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
 import type { AnswerReceipt } from '../../../engine/index.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
+import { inlineData } from '../../shared/as-data.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
 import { refuse, token } from './fields.js';
@@ -100,8 +101,8 @@ function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationR
     'invalid_answer',
     [
       message,
-      `Question ${key}: ${JSON.stringify(question)}`,
-      `Schema of its content: ${JSON.stringify(schema)}`,
+      `Question ${key}: ${inlineData(question)}`,
+      `Schema of its content: ${inlineData(schema)}`,
     ].join('\n'),
   );
 }

@@ -10,7 +10,14 @@ import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '
 import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
-import { assertPartialReadable, partialLink, renderFailure, renderResult } from '../../shared/results.js';
+import {
+  assertPartialReadable,
+  failureText,
+  partialLink,
+  renderFailure,
+  renderResult,
+  resultText,
+} from '../../shared/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token } from './fields.js';
@@ -198,10 +205,10 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     if (!isOver(plainStatus(record))) return answer;
     const { content, isError } =
       record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record);
-    const [first, ...extraContent] = content;
+    const [, ...extraContent] = content;
     return {
       output: answer.output,
-      text: first?.type === 'text' ? first.text : '',
+      text: record.status === 'completed' ? asData(resultText(record, context.tool)) : failureText(record),
       extraContent,
       isError: isError ?? false,
     };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
 import { defined } from '../../../operations/defined.js';
 import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import { inlineData } from '../../shared/as-data.js';
 import { plainStatus } from '../envelope/status.js';
 import { callText, engineStatus, listedStatus, refuse } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
@@ -72,7 +73,7 @@ export const operationList = defineOperationTool({
     const { nextCursor } = page;
     const lines = operations.map(
       ({ token, tool, status, stage, created_at }) =>
-        `${token} ${tool}: ${status}${stage === undefined ? '' : ` (${JSON.stringify(stage)})`}, started ${created_at}`,
+        `${token} ${tool}: ${status}${stage === undefined ? '' : ` (${inlineData(stage)})`}, started ${created_at}`,
     );
     const more =
       nextCursor === undefined

@@ -1,0 +1,175 @@
+/** Encoders that steps of pipelines use: whatever they make of a secret is masked. */
+import { execFileSync } from 'node:child_process';
+import { expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { masking } from '../../activities/pipeline/mask.js';
+import { parseOutputs } from '../../activities/pipeline/outputs.js';
+import { PROCESSES_MS } from '../support/limits.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+/** Every character that some encoder escapes, and lines. */
+const SECRET = `it's "a" <b>&c\\d/é€ 100%+~!$x\tz`;
+const LINES = `-----BEGIN KEY-----\nMIIEow/+IBAA=='x"\n&end\nlast line`;
+
+function output(script: string, secret: string): string {
+  const env = { ...process.env, SECRET: secret, LC_ALL: 'C.UTF-8' };
+  return execFileSync('bash', ['-c', `exec 2>&1; ${script}`], { env, encoding: 'utf8' });
+}
+
+/** Expected output, with `***` for the secret. */
+const SCRIPTS: [script: string, shown: RegExp][] = [
+  ['echo "$SECRET"', /^\*\*\*$/],
+  ['set -x; : "$SECRET"', /^\+ : \$?'\*\*\*'$/],
+  ['set -x; : user:"$SECRET"', /^\+ : \$?'user:\*\*\*'$/],
+  ['printf %q "$SECRET"', /^\$'\*\*\*'$/],
+  ['LC_ALL=C; printf %q "$SECRET"', /^\$'\*\*\*'$/],
+  ['echo "${SECRET@Q}"', /^\$?'\*\*\*'$/],
+  ['declare -p SECRET', /^declare -x SECRET=\$?['"]\*\*\*['"]$/],
+  ['export -p | grep -A9 SECRET | head -c 9000', /SECRET=\$?['"]\*\*\*['"]/],
+  ['printf %s "$SECRET" | base64', /^\*\*\*=*$/],
+  ['printf %s "$SECRET" | base64 -w0', /^\*\*\*=*$/],
+  ['printf %s "$SECRET" | base64 -w7', /^\*\*\*(\s*=)*$/],
+  // One more symbol holds the two highest bits of the secret, which are the same in all letters.
+  ['printf %s "user:$SECRET" | base64', /^dXNlcj.?\*\*\*=*$/],
+  ['printf %s "users:$SECRET" | base64', /^dXNlcnM6\*\*\*=*$/],
+  [
+    'printf %s "userid:$SECRET:more" | base64 -w0',
+    /^dXNlcmlk.{1,2}\*\*\*.*bW9yZQ==$|^dXNlcmlk.{1,2}\*\*\*.+$/,
+  ],
+  ["printf %s \"$SECRET\" | base64 -w0 | tr '+/' '-_' | tr -d =", /^\*\*\*$/],
+  ['printf %s "$SECRET" | od -An -v -tx1', /^\*\*\*$/],
+  ['printf %s "$SECRET" | od -An -v -tx1 | tr -d \' \\n\'', /^\*\*\*$/],
+  ['printf %s "$SECRET" | od -An -v -tx1 | tr -d \' \\n\' | tr a-f A-F', /^\*\*\*$/],
+  ["printf %s \"$SECRET\" | od -An -v -tx1 | tr -d '\\n' | tr ' ' %", /^\*\*\*$/],
+];
+
+/** As above, of programs that not every machine has. */
+const OTHER_PROGRAMS: Record<string, [script: string, shown: RegExp][]> = {
+  jq: [
+    ['jq -n env.SECRET', /^"\*\*\*"$/],
+    ['jq -an env.SECRET', /^"\*\*\*"$/],
+    ['jq -rn "env.SECRET|@uri"', /^\*\*\*$/],
+    ['jq -rn "env.SECRET|@html"', /^\*\*\*$/],
+    ['jq -rn "env.SECRET|@sh"', /^'\*\*\*'$/],
+    ['jq -rn "[env.SECRET]|@csv"', /^"\*\*\*"$/],
+    ['jq -rn "[env.SECRET]|@tsv"', /^\*\*\*$/],
+    ['jq -rn "env.SECRET|@base64"', /^\*\*\*=*$/],
+  ],
+  xxd: [
+    ['printf %s "$SECRET" | xxd -p', /^\*\*\*$/],
+    ['printf %s "$SECRET" | xxd -p -u -c7', /^\*\*\*$/],
+  ],
+  python3: [
+    ['urllib.parse.quote(s)', /^\*\*\*$/],
+    ['urllib.parse.quote(s, safe="")', /^\*\*\*$/],
+    ['re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(s, safe=""))', /^\*\*\*$/],
+    ['urllib.parse.quote_plus(s)', /^\*\*\*$/],
+    ['urllib.parse.urlencode({"a": s})', /^a=\*\*\*$/],
+    ['html.escape(s)', /^\*\*\*$/],
+    ['html.escape(s).encode("ascii", "xmlcharrefreplace").decode()', /^\*\*\*$/],
+    ['xml.sax.saxutils.quoteattr(s)', /^["']\*\*\*["']$/],
+    ['json.dumps(s)', /^"\*\*\*"$/],
+    ['json.dumps(s).replace("/", "\\\\/")', /^"\*\*\*"$/],
+    ['shlex.quote(s)', /^'\*\*\*'$/],
+    ['repr(s)', /^["']\*\*\*["']$/],
+    ['ascii(s)', /^["']\*\*\*["']$/],
+    ['s.encode()', /^b["']\*\*\*["']$/],
+    ['s.encode().hex()', /^\*\*\*$/],
+    ['s.encode().hex(":")', /^\*\*\*$/],
+    ['base64.urlsafe_b64encode(b"x" + s.encode()).decode()', /^.{0,2}\*\*\*=*$/],
+  ].map(([code, shown]) => [
+    `python3 -c 'import base64,html,json,os,re,shlex,urllib.parse,xml.sax.saxutils;s=os.environ["SECRET"];print(${code as string})'`,
+    shown as RegExp,
+  ]),
+};
+
+const isInstalled = (program: string) => output(`command -v ${program} || true`, '') !== '';
+
+for (const [name, secret] of Object.entries({ 'one line': SECRET, 'several lines': LINES })) {
+  test(`the shell and its tools show a secret of ${name} in no form`, () => {
+    const hidden = masking([secret]);
+    for (const [script, shown] of SCRIPTS)
+      expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
+        script,
+        shown: expect.stringMatching(shown),
+      });
+  });
+
+  for (const [program, scripts] of Object.entries(OTHER_PROGRAMS))
+    (isInstalled(program) ? test : test.skip)(`${program} shows a secret of ${name} in no form`, () => {
+      const hidden = masking([secret]);
+      for (const [script, shown] of scripts)
+        expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
+          script,
+          shown: expect.stringMatching(shown),
+        });
+    });
+}
+
+test('a line of a secret is masked from 6 characters on, also in other forms', () => {
+  const hidden = masking(['first line\nshort\n123456\n']);
+  expect(hidden.text('first line, short, 123456')).toBe('***, short, ***');
+  expect(hidden.text(`first%20line ${Buffer.from('123456').toString('base64')}`)).toBe('*** ***');
+  // Shells drop the line breaks at the end of a value.
+  expect(masking(['abcd\n']).text('-abcd-')).toBe('-***-');
+});
+
+/** Encoders by their names; each may keep or escape a character. */
+const ENCODERS: Record<string, (text: string) => string> = {
+  none: (text) => text,
+  uri: encodeURIComponent,
+  lowercaseUri: (text) => encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
+  form: (text) => new URLSearchParams([['', text]]).toString().slice(1),
+  wholeUri: (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  json: (text) => JSON.stringify(text).slice(1, -1),
+  wholeJson: (text) =>
+    [...Array(text.length).keys()]
+      .map((at) => `\\u${text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')}`)
+      .join(''),
+  html: (text) => text.replace(/[&<>"']/g, (found) => `&#${found === "'" ? 'x27' : found.charCodeAt(0)};`),
+  hex: (text) => Buffer.from(text).toString('hex'),
+  base64: (text) => Buffer.from(text).toString('base64').replace(/=+$/, ''),
+  base64url: (text) => Buffer.from(text).toString('base64url'),
+};
+
+// Without the characters of masks.
+const secret = fc
+  .string({ unit: 'grapheme', minLength: 4, maxLength: 40 })
+  .map((value) => value.replaceAll('*', 'x'));
+const secrets = fc.array(secret, { minLength: 1, maxLength: 4 });
+
+test('any secret is masked in any form, in chunks of any sizes', () => {
+  fc.assert(
+    fc.property(
+      secrets,
+      fc.constantFrom(...Object.keys(ENCODERS)),
+      fc.string({ maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
+      (values, encoder, before, sizes) => {
+        const encode = ENCODERS[encoder]!;
+        const text = values.map((value) => encode(before + value)).join('\n');
+        const hidden = masking(values);
+        const whole = hidden.text(text);
+        const bytes = Buffer.from(text);
+        const masker = hidden.stream();
+        const shown: Buffer[] = [];
+        for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+          const size = sizes[turn % sizes.length]!;
+          shown.push(masker.write(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        expect(Buffer.concat([...shown, masker.end()]).toString()).toBe(whole);
+        expect(whole.match(/\*\*\*/g)?.length ?? 0).toBeGreaterThan(0);
+        for (const value of values) expect(whole).not.toContain(encode(value));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a problem in $LONGHAUL_OUTPUT quotes no beginning of a secret', () => {
+  const secret = 'x'.repeat(30) + 'y'.repeat(60);
+  const { problem } = parseOutputs(`no key ${secret}`, (text) => masking([secret]).text(text));
+  expect(problem).toContain('got "no key ***"');
+});
