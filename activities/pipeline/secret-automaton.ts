@@ -22,7 +22,7 @@ interface Thread {
   length: number;
 }
 
-/** What the last bytes may belong to. */
+/** States that the last bytes may belong to. */
 export interface State {
   /** Length of the longest form that ends here, in bytes; 0 if none does. */
   readonly matched: number;
@@ -60,7 +60,7 @@ export class SecretAutomaton {
   }
 
   #step(state: State, byte: number): State {
-    // Of the threads at one place, the longest covers the others.
+    // The longest of the threads at one place covers the others.
     const reached = new Map<number, Thread>();
     let matched = 0;
     const reach = (form: Form, unit: number, node: number, length: number) => {

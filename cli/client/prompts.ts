@@ -2,7 +2,7 @@
 import { oneLine } from './table.js';
 import { escapeControls } from './terminal-text.js';
 
-/** What a prompt returns on Ctrl-C, and once its signal is aborted. */
+/** Result of a prompt on Ctrl-C, and once its signal is aborted. */
 export const CANCELLED: unique symbol = Symbol('cancelled');
 type Cancelled = typeof CANCELLED;
 

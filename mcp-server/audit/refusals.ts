@@ -27,7 +27,7 @@ export class Refusals<Entry> {
     private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
   ) {}
 
-  /** @param caller the principal, or what tells callers without one apart */
+  /** @param caller the principal, or what distinguishes callers without one */
   add(caller: string, entry: Entry): void {
     const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
     const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };

@@ -19,7 +19,7 @@ export type { Caller } from './caller.js';
 /** How often the credentials of open requests and streams are checked, in milliseconds. */
 const CHECK_MS = 1_000;
 
-/** What a request says of its caller. */
+/** Credentials of a request. */
 export interface Credentials {
   /**
    * With `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over the header of a

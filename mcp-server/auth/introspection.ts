@@ -57,7 +57,7 @@ const answerSchema = z.looseObject({
 
 export type IntrospectionAnswer = z.infer<typeof answerSchema>;
 
-/** What the authorization server says of a token. */
+/** Answer of the authorization server about a token. */
 interface Known {
   answer: IntrospectionAnswer;
   /** `performance.now()` at the question: the token may have been revoked since. */

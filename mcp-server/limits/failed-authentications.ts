@@ -9,7 +9,7 @@ import { sparingly, type Logger } from '../../platform/log.js';
 import { RateLimited } from './rate-limited.js';
 import { consume, RATE_WINDOW_SECONDS, secondsUntil } from './rates.js';
 
-/** Requests of a network in a window that are still told that their credential is unknown. */
+/** Requests of a network in a window that still get the answer that their credential is unknown. */
 export const MAX_FAILURES = 60;
 /** Networks share this many counts, so a flood from everywhere takes no more memory. */
 const COUNTS = 2 ** 14;

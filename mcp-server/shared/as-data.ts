@@ -3,7 +3,7 @@
  * any of it between words of the server quotes it with these functions.
  */
 
-/** What could open or close a block, also sloppily. */
+/** Text that could open or close a block, also sloppily. */
 const MARK = /<(?=\s*\/?\s*data\b)/gi;
 
 /** A block of its own. */

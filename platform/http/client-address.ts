@@ -53,7 +53,7 @@ export function behindProxies(trustedProxies: readonly string[]): MiddlewareHand
 }
 
 /**
- * What one client has of an address: all of an IPv4 address, the first 64 bits of an IPv6 address (RFC 4291, section 2.5.4), since
+ * Part of an address that one client has: all of an IPv4 address, the first 64 bits of an IPv6 address (RFC 4291, section 2.5.4), since
  * it may use any of the others.
  */
 export function networkOf(address: string): string {

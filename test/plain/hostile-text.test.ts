@@ -97,7 +97,7 @@ const CONTEXT = {
   shutdown: { signal: new AbortController().signal },
 } as unknown as CallContext;
 
-/** What a model reads that isn't marked as data. */
+/** Text for a model that isn't marked as data. */
 function unmarked(result: CallToolResult): string {
   const texts = linkTransform(
     'never',
