@@ -22,6 +22,8 @@ jobs:
   a: { steps: [{ name: only, run: 'echo ran >> "$INPUT_LEDGER"' }] }
 `,
 };
+/** Deadline of a poll, in milliseconds: longer than Temporal's own. */
+const POLL_MS = 90_000;
 const home = process.env['LONGHAUL_HOME']!;
 
 let project: PipelineProject;
@@ -56,16 +58,23 @@ const identityOf = async (
 async function startBehind(ledger: string): Promise<{ holding: string; waiting: string }> {
   const holding = await project.startOn('held', `${ledger}-held`);
   await project.reaches(`${ledger}-held`, 'held');
-  return { holding, waiting: await project.startOn('once', ledger) };
+  const waiting = await project.startOn('once', ledger);
+  const { workflow } = await project.parts.temporal();
+  await eventually('its step waits', async () => {
+    const { raw } = await workflow.getHandle(waiting).describe();
+    return raw.pendingActivities?.some(({ activityType }) => activityType?.name === 'runPipelineStep');
+  });
+  return { holding, waiting };
 }
 
 /** Takes the attempt of an operation's step, as a worker of this identity does. */
 async function take(workflowId: string, identity: string): Promise<Uint8Array> {
-  const { workflowService, options } = await project.parts.temporal();
+  const client = await project.parts.temporal();
+  const { namespace } = client.options;
   return eventually('the step is given', async () => {
-    const task = await workflowService.pollActivityTaskQueue({
-      ...{ namespace: options.namespace, taskQueue: { name: queue() }, identity },
-    });
+    const task = await client.withDeadline(Date.now() + POLL_MS, () =>
+      client.workflowService.pollActivityTaskQueue({ namespace, taskQueue: { name: queue() }, identity }),
+    );
     return task.workflowExecution?.workflowId === workflowId ? task.taskToken : undefined;
   });
 }

@@ -22,6 +22,8 @@ jobs:
       - run: '[ -e once ] || { touch once; exit 1; }'
         ${step}
 `;
+/** Deadline of a poll, in milliseconds: longer than Temporal's own. */
+const POLL_MS = 90_000;
 const HUGE_NAME = '長'.repeat(200);
 
 describe('numbers and names at the ends of their ranges', () => {
@@ -54,7 +56,7 @@ describe('a run whose command Temporal refuses', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-refused-'));
   let stack: TestStack;
   let jobs: JobsClient;
-  // A stack of its own: its worker starts last.
+  // A server of its own: this test does the work of its worker.
   beforeAll(async () => {
     writePipelines(folder, { plain: "jobs: { a: { steps: [{ run: 'true' }] } }" });
     stack = await TestStack.serverAlone({ LONGHAUL_PIPELINE_FOLDERS: folder });
@@ -73,12 +75,12 @@ describe('a run whose command Temporal refuses', () => {
 
   /** Answers a workflow task as a worker whose activity has no time-out. */
   async function sendBadCommand(): Promise<string> {
-    const { workflowService, options } = await stack.temporal();
+    const client = await stack.temporal();
+    const { workflowService, options } = client;
     const common = { namespace: options.namespace, identity: 'a broken worker' };
-    const task = await workflowService.pollWorkflowTaskQueue({
-      ...common,
-      taskQueue: { name: stack.taskQueue },
-    });
+    const task = await client.withDeadline(Date.now() + POLL_MS, () =>
+      workflowService.pollWorkflowTaskQueue({ ...common, taskQueue: { name: stack.taskQueue } }),
+    );
     if (!task.taskToken?.length) return '';
     const scheduleActivityTaskCommandAttributes = {
       activityId: '1',
@@ -102,31 +104,20 @@ describe('a run whose command Temporal refuses', () => {
   }
   /** Lets its workflow task fail until a reader has ended the run. */
   async function ended(id: string): Promise<any> {
-    let last: any;
-    void (async () => {
-      while (last?.closed_at === undefined) await sendBadCommand();
-    })().catch(() => undefined);
-    return eventually(
-      () => `the run is ended: ${JSON.stringify(last)}`,
-      async () => {
-        last = await jobs.job(id);
-        return last.closed_at === undefined ? undefined : last;
-      },
-    );
+    for (;;) {
+      const job = await jobs.job(id);
+      if (job.closed_at !== undefined) return job;
+      await sendBadCommand();
+    }
   }
 
-  test("fails with Temporal's reason, and can be resumed", async () => {
+  test("fails with Temporal's reason", async () => {
     const id = await jobs.start('plain');
     const job = await ended(id);
     expect(job).toMatchObject({ status: 'failed', error: { kind: 'failed', retryable: false } });
     expect(job.error.message).toMatch(
       /^Temporal refuses a command of the pipeline: .*ScheduleToCloseTimeout/,
     );
-    stack.worker();
-    const { status, body } = await jobs.post(`/v1/jobs/${id}:resume`, {});
-    expect(status).toBeLessThan(300);
-    await jobs.until(body.job_id, 'succeeded');
-    await Promise.all(stack.parts.slice(1).map((part) => part.end()));
   });
 
   test('is canceled if that was requested', async () => {
