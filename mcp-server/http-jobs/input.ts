@@ -3,10 +3,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isKind } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
-import { assertJobId, idempotencyKeyOf, LONGEST_KEY, VISIBLE_ASCII } from './headers.js';
+import { assertJobId, idempotencyKeyOf } from './headers.js';
 import { Problem } from './problems.js';
 import { assertNotExpired, jobHeaders, renderJob } from './render.js';
-import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
+import { BODY_PROBLEMS, idempotencyKey, job, jobParams, json, responses } from './schemas.js';
 
 const body = z
   .strictObject({
@@ -24,16 +24,10 @@ const body = z
   })
   .openapi('Answer');
 
-/** headers.ts validates it. */
 const headers = z.object({
-  'idempotency-key': z
-    .string()
-    .optional()
-    .openapi({
-      maxLength: LONGEST_KEY,
-      pattern: VISIBLE_ASCII.source,
-      description: `1 to ${LONGEST_KEY} visible ASCII characters: your own ID for the answer. With another answer it is refused (409). Without it, equal answers of one caller are the same answer.`,
-    }),
+  'idempotency-key': idempotencyKey(
+    ': your own ID for the answer. With another answer it is refused (409). Without it, equal answers of one caller are the same answer.',
+  ),
 });
 
 const answered = z

@@ -1,12 +1,13 @@
 /** Request and response schemas of kickoffs: shared by both routes, each tool's own path, and resume. */
 import { z } from '@hono/zod-openapi';
 import { WAIT_ENDED_HEADERS } from './context.js';
-import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
+import { LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
 import {
   BODY_PROBLEMS,
   header,
+  idempotencyKey,
   integer,
   job,
   json,
@@ -50,14 +51,7 @@ const HEADERS = {
 
 /** Request headers of every kickoff. headers.ts validates them. */
 export const kickoffHeaders = z.object({
-  'idempotency-key': z
-    .string()
-    .optional()
-    .openapi({
-      maxLength: LONGEST_KEY,
-      pattern: VISIBLE_ASCII.source,
-      description: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE}`,
-    }),
+  'idempotency-key': idempotencyKey(`. ${IDEMPOTENCY_RULE}`),
   prefer: z
     .string()
     .optional()

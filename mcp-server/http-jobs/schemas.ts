@@ -3,6 +3,7 @@ import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS } from '../../operations/record.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../operations/status-names.js';
+import { LONGEST_KEY, VISIBLE_ASCII } from './headers.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
 /** Longest wait of a request, in seconds: proxies time out after about a minute. */
@@ -11,6 +12,18 @@ export const LONGEST_WAIT_SECONDS = 60;
 export const INLINE_BYTES = 1024 * 1024;
 /** Minimum time for which a result can be read after the job has ended, in seconds: a day. */
 export const MIN_KEEP_ALIVE_SECONDS = 24 * 3600;
+
+/** The header Idempotency-Key, which headers.ts validates. @param meaning the rest of its description */
+export function idempotencyKey(meaning: string) {
+  return z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: LONGEST_KEY,
+      pattern: VISIBLE_ASCII.source,
+      description: `1 to ${LONGEST_KEY} visible ASCII characters${meaning}`,
+    });
+}
 
 const time = z.iso.datetime();
 const path = z.string();
