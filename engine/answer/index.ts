@@ -73,12 +73,19 @@ export async function answerOperation(
   return (await update(operation, input)) ?? signal(operation, input, { asked, refusedBefore });
 }
 
+/** Calls with payloads that the operation's workers can read. @throws LonghaulError */
+function callWorker<T>(
+  { temporal, isExternal }: Answered,
+  make: (client: TemporalClient['client']) => Promise<T>,
+): Promise<T> {
+  return isExternal ? temporal.callPlain(make) : temporal.call(make);
+}
+
 /** @returns undefined if no worker takes the update in time */
 async function update(operation: Answered, input: ProvidedInput): Promise<AnswerState | undefined> {
-  const { temporal, workflowId, isExternal, read } = operation;
-  const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
+  const { workflowId, read } = operation;
   try {
-    await call((client) =>
+    await callWorker(operation, (client) =>
       client.workflow
         .getHandle(workflowId)
         .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
@@ -104,10 +111,11 @@ async function signal(
   input: ProvidedInput,
   { asked, refusedBefore }: { asked: InputRequest; refusedBefore: AnsweredRequest | undefined },
 ): Promise<AnswerState> {
-  const { temporal, workflowId, isExternal, read } = operation;
-  const call = isExternal ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
+  const { temporal, workflowId, read } = operation;
   try {
-    await call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input));
+    await callWorker(operation, (client) =>
+      client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input),
+    );
   } catch (error) {
     if (!isKind(error, 'not_found')) throw error;
   }
@@ -207,7 +215,7 @@ export function notOpen(key: string): LonghaulError {
   return new LonghaulError('wrong_state', `there is no open input request "${key}"`);
 }
 
-export function notYetShown(): LonghaulError {
+function notYetShown(): LonghaulError {
   return new LonghaulError(
     'unavailable',
     'no worker took the answer, and Temporal has not written it into the history yet; send the same answer again',
