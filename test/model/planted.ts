@@ -107,7 +107,7 @@ export function withDefect(clients: ProtocolClient[], plant: Plant): ProtocolCli
 
 /** Violations that show the defects, by their names. */
 export const SHOWN_AS: Record<string, RegExp> = {
-  'a status that falls back': /^status is |answer is missing/,
+  'a status that falls back': /^status is |answer is missing|asked again| fell from /,
   'progress that falls': /^progress fell /,
   'an answer that is confirmed and lost': /accepted, though|asked again|answer is missing|two answers/,
   'a second answer that is acknowledged as queued': /two answers|queued, though/,
