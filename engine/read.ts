@@ -14,7 +14,7 @@ import { recordedAnswers } from './answer/recorded.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { isOpen } from './description.js';
-import { adoptedMemo } from './external/adopted.js';
+import { adoptedMemo, firstRunIdOf } from './external/adopted.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
 import { cancelRequestOf, INITIAL_EVENTS, type CancelRequest } from './history.js';
@@ -201,7 +201,7 @@ export class Records {
   }
 
   async #describeOpen(
-    { raw, workflowId }: WorkflowExecutionDescription,
+    { raw, workflowId, runId }: WorkflowExecutionDescription,
     { queue }: StartMemo,
     state: StateMemo,
     parts: { name: string; part: Part }[],
@@ -209,11 +209,10 @@ export class Records {
   ): Promise<void> {
     const { temporal } = this;
     const { pendingWorkflowTask: task } = raw;
-    // After a continue-as-new, a run starts with the state of the previous one.
+    // A worker has taken an earlier run already.
+    const isFirstRun = firstRunIdOf({ raw, runId }) === runId;
     const isSubmitted =
-      Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= INITIAL_EVENTS &&
-      Boolean(task) &&
-      !state.inputRequests;
+      isFirstRun && Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= INITIAL_EVENTS && Boolean(task);
     const open = unanswered(state.inputRequests, answered);
     const queued = queue && state.turnAt === undefined ? queue.name : undefined;
     record.status =

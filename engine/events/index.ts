@@ -1,6 +1,7 @@
 /**
  * Events of an operation, as a resumable stream: states and input requests from its history, log lines from storage, each once
- * and in order, from any process; and the current progress. A position alone records what was delivered.
+ * and in order, from any process; and the current progress. A position alone records what was delivered. Runs that continue each
+ * other as new have one history; any other run is a new attempt.
  */
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import {
@@ -10,11 +11,19 @@ import {
   type Progress,
 } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
+import { firstRunIdOf } from '../external/adopted.js';
 import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { streamStepLogs, streamOwnLog, type LogEvent } from './logs.js';
-import { startPosition, type EventPosition, type DeliveredState } from './position.js';
-import { stateEventsAfter, applyStateEvent, type OperationStateEvent } from './states.js';
+import { copyPosition, startPosition, type EventPosition } from './position.js';
+import {
+  applyStateEvent,
+  snapshotOf,
+  statesAfter,
+  type OperationStateEvent,
+  type RunStates,
+  type StateHistoryEvent,
+} from './states.js';
 
 export type { EventPosition } from './position.js';
 
@@ -112,11 +121,11 @@ class EventReader {
     let record = await this.sources.read();
     if (record.status === 'expired')
       throw new LonghaulError('expired', `${record.token}: the operation has expired`);
-    const isEnd = isTerminal(record.status) && !isTerminal(this.#position?.state.status ?? 'unknown');
+    const { state, runId } = this.#position ?? {};
+    const isEnd =
+      isTerminal(record.status) && !(runId === record.runId && isTerminal(state?.status ?? 'unknown'));
     if (hasChanged || isEnd) {
-      yield* this.#states(record);
-      if (isTerminal(this.#position!.state.status) && !isTerminal(record.status))
-        record = await this.sources.read();
+      record = yield* this.#states(record);
       await this.#readChildren(record);
     }
     yield* this.#progress(record);
@@ -127,31 +136,80 @@ class EventReader {
     yield { kind: 'result', record, areLogsCut: this.isStale, position };
   }
 
-  async *#states(record: OperationRecord): AsyncGenerator<OperationEvent> {
-    const { runId } = record;
-    const before = this.#position;
-    const isOtherRun = before !== undefined && before.runId !== runId;
-    const position = (this.#position = isOtherRun || !before ? startPosition(runId) : before);
-    const { temporal, workflowId } = this.sources;
-    const events = await stateEventsAfter(temporal, workflowId, runId, position.event);
-    // The history may be newer than the record, and hold an end that the record lacks.
-    const isLater = events.at(-1)?.isClose && !isTerminal(record.status);
-    const ending = isLater ? (await this.sources.read()).status : record.status;
-    // If another run has replaced the position's, readers get its current state, not the events that led to it.
-    const latest = isOtherRun ? events.findLastIndex(({ isClose }) => !isClose) : -1;
-    for (const [index, event] of events.entries()) {
-      const base = index === latest ? undelivered(position.state) : position.state;
-      const { state, events: stateEvents } = applyStateEvent(base, event, ending);
-      for (const [at, stateEvent] of (index < latest ? [] : stateEvents).entries()) {
+  /** Follows the runs of an attempt. @returns the operation; newer than the given one if its history is */
+  async *#states(latest: OperationRecord): AsyncGenerator<OperationEvent, OperationRecord> {
+    let record = latest;
+    this.#position ??= startPosition(await this.#firstRunId());
+    for (;;) {
+      const { runId, event, state } = this.#position;
+      const run = await this.#read(runId, event);
+      const isClosed = isTerminal(state.status) || run?.events.at(-1)?.isClose === true;
+      const isLater = record.runId !== runId || !isTerminal(record.status);
+      if (!run || (isClosed && isLater)) record = await this.sources.read();
+      if (!run || (isClosed && record.runId !== runId)) {
+        yield* this.#beginAttempt(record, run === undefined);
+        continue;
+      }
+      yield* this.#tell(run.events, record);
+      if (run.continuedAs === undefined) return record;
+      Object.assign(this.#position, { runId: run.continuedAs, event: 0 });
+    }
+  }
+
+  async *#tell(
+    events: StateHistoryEvent[],
+    { status: ending }: OperationRecord,
+  ): AsyncGenerator<OperationEvent> {
+    const position = this.#position!;
+    for (const event of events) {
+      if (event.isClose && !isTerminal(ending)) return;
+      const before = position.state;
+      const { state, events: stateEvents } = applyStateEvent(before, event, ending);
+      const after = { event: event.id, told: 0, state };
+      for (const [at, stateEvent] of stateEvents.entries()) {
         if (at < position.told) continue;
-        Object.assign(
-          position,
-          at + 1 < stateEvents.length ? { told: at + 1, state: base } : { event: event.id, told: 0, state },
-        );
+        Object.assign(position, at + 1 < stateEvents.length ? { told: at + 1 } : after);
         yield { ...stateEvent, position: this.#copy() };
       }
-      Object.assign(position, { event: event.id, state });
+      Object.assign(position, after);
     }
+  }
+
+  /**
+   * Goes to the current run where no continue-as-new leads to it. Readers get its state, not the events that led to it.
+   *
+   * @param isGap whether the run that was read is no longer kept
+   */
+  async *#beginAttempt({ runId }: OperationRecord, isGap: boolean): AsyncGenerator<OperationEvent> {
+    const { logs, state, ...before } = this.#position!;
+    const first = await this.#firstRunId();
+    const isOther = first !== before.first;
+    if (isGap && !isOther && before.runId === runId)
+      throw new LonghaulError('not_found', 'operation not found');
+    const position = (this.#position = startPosition(first, isOther ? first : runId));
+    if (isOther) return;
+    if (isGap) position.logs = logs;
+    else {
+      // Steps that run again write their logs again; lines of the operation's own log stay.
+      if (logs.own) position.logs.own = logs.own;
+      this.#children = undefined;
+      if (state.status === 'unknown') return;
+    }
+    const run = await this.#read(runId, 0);
+    if (!run) throw new LonghaulError('not_found', 'operation not found');
+    const snapshot = snapshotOf(run.events);
+    Object.assign(position, { event: snapshot.after, state: snapshot.state });
+    yield { ...snapshot.event, ...(isGap ? { isGap } : {}), position: this.#copy() };
+  }
+
+  #read(runId: string, after: number): Promise<RunStates | undefined> {
+    const { temporal, workflowId } = this.sources;
+    return statesAfter(temporal, { workflowId, runId }, after);
+  }
+
+  async #firstRunId(): Promise<string> {
+    const { temporal, workflowId } = this.sources;
+    return firstRunIdOf(await temporal.describe(workflowId));
   }
 
   async *#progress({ progress }: OperationRecord): AsyncGenerator<OperationEvent> {
@@ -201,11 +259,6 @@ class EventReader {
   }
 
   #copy(): EventPosition {
-    return structuredClone(this.#position!);
+    return copyPosition(this.#position!);
   }
-}
-
-/** State as if nothing had been delivered, so that all of it is delivered next. */
-function undelivered({ question: _question, ...state }: DeliveredState): DeliveredState {
-  return { ...state, status: 'unknown', question: 0 };
 }

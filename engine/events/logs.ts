@@ -8,7 +8,7 @@ import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { operationLog, readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
-import type { LogsPosition } from './position.js';
+import { nameDigest, textDigest, type LogsPosition } from './position.js';
 
 /** Maximum number of parts whose logs are streamed at once; the others follow. Bounds the size of a position. */
 const MAX_PARTS = 32;
@@ -73,10 +73,13 @@ export async function* streamStepLogs(
   position: LogsPosition,
   isClosed: boolean,
 ): AsyncGenerator<LogEvent, LogsProgress> {
-  const done = new Bits(position.done);
+  const done = doneParts(position, children);
+  const keys = new Set(children.map(({ name }) => nameDigest(name)));
+  for (const key of Object.keys(position.at)) if (!keys.has(key)) delete position.at[key];
   let hasMore = false;
   for (const part of nextParts(children, done)) {
     const child = children[part]!;
+    const partKey = nameDigest(child.name);
     const isPartEnded = isClosed || isStepEnded(child);
     let isPartDelivered = true;
     for (const [index, step] of child.steps.entries()) {
@@ -85,9 +88,9 @@ export async function* streamStepLogs(
       const key = logKey(workflowId, child.name, index + 1);
       const isComplete = isClosed || isStepEnded(step);
       for (let pages = 0; ; pages += 1) {
-        const from = positionIn(position, part, index);
+        const from = positionIn(position, partKey, index);
         const read = await readLinesFrom(storage, key, from, isComplete);
-        if (read.at.offset > from.offset) setPosition(position, part, index, read.at);
+        if (read.at.offset > from.offset) setPosition(position, partKey, index, read.at);
         if (read.lines.length > 0) {
           const reference = stepReference({ child: child.name, position: index + 1 });
           yield { kind: 'log', step: reference, name: step.name, lines: read.lines };
@@ -102,7 +105,8 @@ export async function* streamStepLogs(
     if (!isPartEnded || !isPartDelivered) continue;
     done.add(part);
     position.done = done.toString();
-    delete position.at[part];
+    position.names = namesOf(children, done);
+    delete position.at[partKey];
   }
   return {
     hasMore,
@@ -110,18 +114,29 @@ export async function* streamStepLogs(
   };
 }
 
-function positionIn({ at }: LogsPosition, part: number, step: number): Position {
+/** Parts of this list whose logs were delivered: none if the position is of a list with other parts at their places. */
+function doneParts({ done, names }: LogsPosition, children: ChildRecord[]): Bits {
+  const parts = new Bits(done);
+  return names === namesOf(children, parts) ? parts : new Bits('');
+}
+
+/** Digest of the names of the parts up to the last that is done. */
+function namesOf(children: ChildRecord[], { length }: Bits): string {
+  return textDigest(JSON.stringify(children.slice(0, length).map(({ name }) => name)));
+}
+
+function positionIn({ at }: LogsPosition, part: string, step: number): Position {
   const [line = 1, offset = 0] = at[part]?.slice(2 * step, 2 * step + 2) ?? [];
   return { line: Math.max(1, line), offset };
 }
 
-function setPosition({ at }: LogsPosition, part: number, step: number, { line, offset }: Position): void {
+function setPosition({ at }: LogsPosition, part: string, step: number, { line, offset }: Position): void {
   const numbers = (at[part] ??= []);
   while (numbers.length < 2 * step) numbers.push(0);
   numbers.splice(2 * step, 2, line, offset);
 }
 
-/** Indexes of the parts whose logs are streamed next; the indexes are stable. */
+/** Indexes of the parts whose logs are streamed next. */
 function nextParts(children: ChildRecord[], done: Bits): number[] {
   const parts: number[] = [];
   let steps = 0;
@@ -144,6 +159,12 @@ class Bits {
 
   constructor(text: string) {
     this.#bytes = Buffer.from(text, 'base64url');
+  }
+
+  /** The greatest number, plus 1. */
+  get length(): number {
+    const at = this.#bytes.findLastIndex((byte) => byte !== 0);
+    return at < 0 ? 0 : 8 * at + 32 - Math.clz32(this.#bytes[at]!);
   }
 
   has(number: number): boolean {

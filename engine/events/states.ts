@@ -1,5 +1,4 @@
 /** State events of an operation, from its history: the same events in the same order for every reader at any time. */
-import { createHash } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
@@ -7,82 +6,127 @@ import { defined } from '../../operations/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire.js';
 import { CLOSING_EVENTS, eventsFromEnd, INITIAL_EVENTS, toDate, type HistoryEvent } from '../history.js';
+import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
 import type { TemporalClient } from '../temporal.js';
-import type { DeliveredState } from './position.js';
+import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredState } from './position.js';
 
-const { EventType } = proto.temporal.api.enums.v1;
+const { ContinueAsNewInitiator, EventType } = proto.temporal.api.enums.v1;
 
 /** Maximum number of events per page from the beginning. */
 const PAGE_EVENTS = 1_000;
 /** Deadline for reading a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
+/** Statuses before a worker has taken the work. */
+const UNTAKEN: ReadonlySet<OperationStatus> = new Set(['unknown', 'submitted']);
 
 /** History event that may change the state. */
 export interface StateHistoryEvent {
   id: number;
   /** ISO 8601, UTC. */
   at: string;
-  /** State that the workflow wrote. */
+  /** State that the workflow wrote, or that a run begins with. */
   memo?: Pick<StateMemo, 'stage' | 'inputRequests' | 'turnAt'>;
   /** Start of a run that waits for its turn in a queue. */
   beginsWaiting?: true;
+  /** Start of a run that follows another one. */
+  isLaterRun?: true;
   isCancelRequest?: true;
   isClose?: true;
 }
 
+/** Part of a run's history. */
+export interface RunStates {
+  /** Oldest first. */
+  events: StateHistoryEvent[];
+  /** Run that continues this one as new. */
+  continuedAs?: string;
+}
+
 /**
- * Reads the events after a given one, oldest first. Reads from the end, so that the cost depends on the new events only.
+ * Reads the events of a run after a given one. Reads from the end, so that the cost depends on the new events only.
  *
- * @throws LonghaulError `not_found`, `unavailable`
+ * @returns undefined if the run is no longer kept
+ * @throws LonghaulError `unavailable`
  */
-export async function stateEventsAfter(
+export async function statesAfter(
   temporal: TemporalClient,
-  workflowId: string,
-  runId: string,
+  run: { workflowId: string; runId: string },
   after: number,
-): Promise<StateHistoryEvent[]> {
-  const found: StateHistoryEvent[] = [];
+): Promise<RunStates | undefined> {
+  const states: RunStates = { events: [] };
   const pageEvents = after === 0 ? PAGE_EVENTS : undefined;
-  const run = { workflowId, runId };
-  for await (const event of eventsFromEnd(temporal, run, Infinity, pageEvents, PAGE_DEADLINE_MS)) {
-    const id = Number(event.eventId);
-    if (id <= after) break;
-    const type = event.eventType as number;
-    const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
-    const memo = fields?.[STATE_MEMO] ? await decodeStateMemo(temporal, fields[STATE_MEMO]) : undefined;
-    const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
-    const isClose = CLOSING_EVENTS.has(type);
-    // The first event is the start; the fourth shows that a worker has taken the work.
-    if (id !== 1 && id !== INITIAL_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
-    const beginsWaiting = id === 1 && (await waitsFirst(temporal, event));
-    found.push({
-      id,
-      at: toDate(event.eventTime ?? {}).toISOString(),
-      ...(beginsWaiting ? { beginsWaiting } : {}),
-      ...(memo ? { memo } : {}),
-      ...(isCancelRequest ? { isCancelRequest } : {}),
-      ...(isClose ? { isClose } : {}),
-    });
+  try {
+    for await (const event of eventsFromEnd(temporal, run, Infinity, pageEvents, PAGE_DEADLINE_MS)) {
+      if (Number(event.eventId) <= after) break;
+      const { newExecutionRunId } = event.workflowExecutionContinuedAsNewEventAttributes ?? {};
+      if (newExecutionRunId) states.continuedAs = newExecutionRunId;
+      const stateEvent = await toStateEvent(temporal, event);
+      if (stateEvent) states.events.push(stateEvent);
+    }
+  } catch (error) {
+    if (isGrpcError(error, GRPC.notFound)) return undefined;
+    throw error;
   }
-  return found.reverse();
+  states.events.reverse();
+  return states;
 }
 
-/** Decodes the state memo without its other fields, which may be large. */
-async function decodeStateMemo(
+/** @returns undefined for an event that changes no state */
+async function toStateEvent(
   temporal: TemporalClient,
-  payload: Payload,
-): Promise<StateHistoryEvent['memo']> {
-  const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [STATE_MEMO]: payload });
-  const { stage, inputRequests, turnAt } = decoded?.[STATE_MEMO] as StateMemo;
-  return defined({ stage, inputRequests, turnAt });
+  event: HistoryEvent,
+): Promise<StateHistoryEvent | undefined> {
+  const id = Number(event.eventId);
+  const at = toDate(event.eventTime ?? {}).toISOString();
+  if (event.workflowExecutionStartedEventAttributes) return { id, at, ...(await beginning(temporal, event)) };
+  const type = event.eventType as number;
+  const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
+  const state = await decodeMemo<StateMemo>(temporal, fields, STATE_MEMO);
+  const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
+  const isClose = CLOSING_EVENTS.has(type);
+  // The fourth event shows that a worker has taken the work.
+  if (id !== INITIAL_EVENTS + 1 && !state && !isCancelRequest && !isClose) return undefined;
+  return {
+    id,
+    at,
+    ...(state ? { memo: shown(state) } : {}),
+    ...(isCancelRequest ? { isCancelRequest } : {}),
+    ...(isClose ? { isClose } : {}),
+  };
 }
 
-/** Whether a run begins in a queue, by its start event; one that continues another has its turn already. */
-async function waitsFirst(temporal: TemporalClient, event: HistoryEvent): Promise<boolean> {
-  const fields = event.workflowExecutionStartedEventAttributes?.memo?.fields;
-  const memo = await decodeMapFromPayloads(temporal.dataConverter, fields);
-  const isQueued = (memo?.[START_MEMO] as StartMemo | undefined)?.queue !== undefined;
-  return isQueued && (memo?.[STATE_MEMO] as StateMemo | undefined)?.turnAt === undefined;
+/** State that a run begins with. Only one that the workflow's own code continued has any: a client could make it up. */
+async function beginning(
+  temporal: TemporalClient,
+  { workflowExecutionStartedEventAttributes: started }: HistoryEvent,
+): Promise<Omit<StateHistoryEvent, 'id' | 'at'>> {
+  const isLaterRun = Boolean(started?.continuedExecutionRunId);
+  const isContinuation =
+    isLaterRun && started?.initiator === ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW;
+  const fields = started?.memo?.fields;
+  const start = await decodeMemo<StartMemo>(temporal, fields, START_MEMO);
+  const state = isContinuation ? await decodeMemo<StateMemo>(temporal, fields, STATE_MEMO) : undefined;
+  return {
+    ...(state ? { memo: shown(state) } : {}),
+    ...(start?.queue !== undefined && state?.turnAt === undefined ? { beginsWaiting: true } : {}),
+    ...(isLaterRun ? { isLaterRun } : {}),
+    ...(state?.cancelRequestedAt === undefined ? {} : { isCancelRequest: true }),
+  };
+}
+
+/** Decodes one field of a memo: others may be large, or another codec's. */
+async function decodeMemo<T>(
+  temporal: TemporalClient,
+  fields: Record<string, Payload> | null | undefined,
+  name: string,
+): Promise<T | undefined> {
+  const payload = fields?.[name];
+  if (!payload) return undefined;
+  return (await decodeMapFromPayloads(temporal.dataConverter, { [name]: payload }))?.[name] as T;
+}
+
+function shown({ stage, inputRequests, turnAt }: StateMemo): NonNullable<StateHistoryEvent['memo']> {
+  return defined({ stage, inputRequests, turnAt });
 }
 
 /** State event for readers. */
@@ -92,6 +136,8 @@ export type OperationStateEvent =
       status: OperationStatus;
       stage?: string;
       isCancelRequested: boolean;
+      /** Whether events before it are missing, since their run is no longer kept. */
+      isGap?: true;
       at: string;
     }
   | { kind: 'input_required'; key: string; request: InputRequest; at: string };
@@ -107,22 +153,24 @@ export function applyStateEvent(
   event: StateHistoryEvent,
   ending: OperationStatus,
 ): { state: DeliveredState; events: OperationStateEvent[] } {
-  const { memo, at } = event;
-  const isCancelRequested = before.isCancelRequested === true || event.isCancelRequest === true;
+  const { memo, at, isLaterRun = false } = event;
+  const isCancelRequested =
+    event.isCancelRequest === true || (!isLaterRun && before.isCancelRequested === true);
   const asked = Object.entries(memo?.inputRequests ?? {});
-  const isAsking = memo ? asked.length > 0 : before.status === 'input_required';
+  const isAsking = memo ? asked.length > 0 : !isLaterRun && before.status === 'input_required';
   const isWaiting = event.beginsWaiting ?? (before.isWaiting && memo?.turnAt === undefined);
+  const isUntaken = event.id <= INITIAL_EVENTS && !isLaterRun && UNTAKEN.has(before.status);
   const status: OperationStatus = event.isClose
     ? ending
-    : event.id <= INITIAL_EVENTS || (isWaiting && !isCancelRequested)
+    : isUntaken || (isWaiting && !isCancelRequested)
       ? 'submitted'
       : isAsking && !isCancelRequested
         ? 'input_required'
         : 'working';
-  const stage = memo ? memo.stage && digest(memo.stage) : before.stage;
+  const stage = memo ? memo.stage && textDigest(memo.stage) : before.stage;
   const state: DeliveredState = {
     status,
-    question: Math.max(before.question, ...asked.map(([key]) => questionNumber(key))),
+    questions: memo ? asked.map(([key]) => nameDigest(key)).join('') : isLaterRun ? '' : before.questions,
     ...(stage === undefined ? {} : { stage }),
     ...(isCancelRequested ? { isCancelRequested } : {}),
     ...(isWaiting ? { isWaiting } : {}),
@@ -130,6 +178,7 @@ export function applyStateEvent(
   const hasChanged =
     status !== before.status || stage !== before.stage || isCancelRequested !== !!before.isCancelRequested;
   const questions = isTerminal(status) || isCancelRequested ? [] : asked;
+  const known = nameDigestsIn(before.questions);
   return {
     state,
     events: [
@@ -145,17 +194,33 @@ export function applyStateEvent(
           ]
         : []),
       ...questions
-        .filter(([key]) => questionNumber(key) > before.question)
+        .filter(([key]) => !known.has(nameDigest(key)))
         .map(([key, request]) => ({ kind: 'input_required' as const, key, request, at })),
     ],
   };
 }
 
-/** Number in the key of an input request: 3 for `input-3`. */
-function questionNumber(key: string): number {
-  return Number(/\d+$/.exec(key)?.[0] ?? 0);
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 8);
+/**
+ * The current state of a run, for readers that don't know what led to it.
+ *
+ * @param events all of the run's events
+ * @returns the event that reports the state, without its questions, and the place in history after which they come
+ */
+export function snapshotOf(events: StateHistoryEvent[]): {
+  event: OperationStateEvent & { kind: 'status' };
+  after: number;
+  state: DeliveredState;
+} {
+  const open = events.filter(({ isClose }) => !isClose);
+  const latest = open.at(-1)!;
+  const last = open.findLast(({ memo }) => memo);
+  let { state } = startPosition('');
+  for (const event of open) ({ state } = applyStateEvent(state, event, 'unknown'));
+  const { stage } = last?.memo ?? {};
+  const { status, isCancelRequested = false } = state;
+  return {
+    event: { kind: 'status', status, ...defined({ stage }), isCancelRequested, at: latest.at },
+    after: last ? last.id - 1 : latest.id,
+    state: { ...state, questions: '' },
+  };
 }

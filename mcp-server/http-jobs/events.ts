@@ -17,7 +17,7 @@ import { jobParams, responses } from './schemas.js';
 
 const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from the one after it, on any server process: each status, input_required and log event comes once and in order. Events:
 
-- status: {job_id, status, stage?, cancel_requested, input_required, at}
+- status: {job_id, status, stage?, cancel_requested, input_required, gap?, at}; with gap, events before it are no longer kept
 - input_required: {job_id, key, message, schema, expires_at?, at}
 - progress: {job_id, progress, total?, message?}; has no id and is not replayed
 - log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
@@ -71,8 +71,8 @@ export function registerEvents(context: JobsContext): void {
     assertJobId(id);
     const engine = context.engineOf(c);
     const record = assertNotExpired(await engine.read(id));
-    // IDs of another job or caller don't open.
-    const ids = sealOf<EventPosition>(context.secret, `job events ${engine.principal} ${id}`);
+    // IDs of another job or caller don't open, nor those of earlier formats.
+    const ids = sealOf<EventPosition>(context.secret, `job events 2 ${engine.principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
     const over = new AbortController();
@@ -131,6 +131,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
         ...defined({ stage: event.stage }),
         cancel_requested: event.isCancelRequested,
         input_required: event.status === 'input_required',
+        ...defined({ gap: event.isGap }),
         at: event.at,
       };
     case 'input_required': {

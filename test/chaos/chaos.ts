@@ -103,11 +103,12 @@ class ChaosRun {
     const { target } = this.options;
     const violations = this.#violations;
     const signal = this.#signal;
-    const { protocols } = running;
+    const { protocols, events } = running;
     const schedule = scheduleOf(target, this.options);
     let deadline = performance.now() + CALM_MS;
     const context: Context = {
       ...{ target, violations, signal, protocols, ledger: host.ledger },
+      ...(events ? { events } : {}),
       deadline: () => deadline,
     };
     const calm = Fleet.calm(

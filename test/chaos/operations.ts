@@ -4,6 +4,7 @@ import { Refused, type ProtocolClient, type Reading } from '../support/protocols
 import { ANSWER_MS, attempted, CALL_MS } from './limited.js';
 import { Observer } from './observer.js';
 import type { OperationKind, OperationPlan } from './schedule.js';
+import { followStream, type OpenEvents } from './streams.js';
 import type { Role, Target, WorkloadTool } from './target.js';
 import type { Violations } from './violations.js';
 
@@ -17,6 +18,7 @@ const POLLS_BEFORE_CANCEL = 5;
 export interface Context {
   target: Target;
   protocols: ProtocolClient[];
+  events?: OpenEvents;
   ledger: string;
   violations: Violations;
   /** Time by which operations have to be over, in milliseconds of `performance.now()`; Infinity while faults happen. */
@@ -48,6 +50,8 @@ export class Operation {
   #mayAnswer = false;
   #ttlMs = Infinity;
   #foundAtMs: number | undefined;
+  /** Settles once its event stream was read. */
+  #stream: Promise<void> | undefined;
 
   constructor(
     private readonly context: Context,
@@ -70,6 +74,7 @@ export class Operation {
   /** Starts it and polls it until it is closed, or waits for a person who answers at the end of the run. */
   async run(): Promise<void> {
     await this.#start();
+    this.#follow();
     await this.#drive(() => this.kind === 'waits' && this.#isAsking);
     await this.#readClosed();
   }
@@ -87,9 +92,19 @@ export class Operation {
     await this.#readClosed();
   }
 
+  #follow(): void {
+    const { events: open, violations, deadline, signal } = this.context;
+    const { handle, name } = this;
+    if (!open || handle === undefined) return;
+    this.#stream = followStream({ open, handle, name, violations, deadline, signal });
+    // A rejection reaches those that wait for the operation.
+    this.#stream.catch(() => undefined);
+  }
+
   /** Closed records are final, on every protocol. */
   async #readClosed(): Promise<void> {
     if (!this.observer.isClosed) return;
+    await this.#stream;
     for (const protocol of this.context.protocols) await this.#read(protocol);
   }
 

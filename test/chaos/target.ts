@@ -4,6 +4,7 @@
  */
 
 import type { ProtocolClient } from '../support/protocols/index.js';
+import type { OpenEvents } from './streams.js';
 
 /**
  * Parts of the workload; a target without a tool for a role leaves it out. All but `probe` write to the ledger.
@@ -78,6 +79,8 @@ export interface Running {
    * the extension; a server whose readings have progress adds it.
    */
   protocols: ProtocolClient[];
+  /** Missing: the server has no event streams. */
+  events?: OpenEvents;
   /** Number of operations of the workload, without probes, that the server knows of. */
   count?: () => Promise<number>;
   /** Stops everything gracefully; whatever is left then is a violation, and killed. */

@@ -8,6 +8,8 @@ export const CHECKS = {
   'unexpected question': 'an operation asks although nothing in its work does',
   'wrong end': 'the outcome differs from that of a calm run',
   'went back': 'a poll shows an earlier status, progress or time than the poll before it',
+  'broken stream':
+    'an event stream that was read over many connections lacks, repeats or reorders what a new reader gets',
   'changed record': 'the record of a closed operation changed',
   'started twice': 'work was started more often than it was asked for',
   'not counted': 'the server lists more or fewer operations than were started',

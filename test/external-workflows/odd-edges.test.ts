@@ -245,6 +245,15 @@ describe('operators and workers', () => {
     await until('it has ended again', token, ({ isOver, result }) => isOver && result.left === 0);
   });
 
+  test('a later run that no worker has taken yet is at work, over each protocol', async () => {
+    const queue = `elsewhere-${QUEUE}`;
+    const token = await start('moves', { queue });
+    const isMoved = ({ raw }: any) => JSON.stringify(raw).includes(`from task queue \\"${queue}\\"`);
+    await until('it has moved', token, isMoved);
+    for (const client of stack.clients) expect((await client.read(token))?.states).toContain('working');
+    await (await handleOf(token)).terminate();
+  });
+
   test("Temporal's own time-out ends it, as published", async () => {
     const token = await start('short', { goal: 1 });
     expect((await ended(token)).states).toEqual(['timed_out']);

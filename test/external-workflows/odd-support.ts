@@ -64,6 +64,7 @@ input: { properties: { left: { type: integer } } }
 args: [left]
 progress: { query: progress, map: { progress: at.done, total: at.of, stage: step } }
 `,
+  'moves.yaml': `${workflow('Moves')}\ninput: { properties: { queue: { type: string } } }\nargs: [queue]\n`,
   'unknown_type.yaml': workflow('NoSuchWorkflow'),
   'unserved.yaml': `workflow: { type: Echo, task-queue: nobody-${QUEUE} }\n`,
   'named.yaml': `workflow: { type: Ticks, task-queue: ${QUEUE}, id: 'order-${QUEUE}-{goal}' }

@@ -15,12 +15,17 @@ export interface ReadStream {
   close(): void;
 }
 
-/** Opens the events of a job. */
-export async function openEvents(base: string, jobId: string, lastEventId?: string): Promise<ReadStream> {
+/** Opens the events of a job. @param ends aborted to end the connection */
+export async function openEvents(
+  base: string,
+  jobId: string,
+  lastEventId?: string,
+  ends?: AbortSignal,
+): Promise<ReadStream> {
   const end = new AbortController();
   const response = await fetch(`${base}/v1/jobs/${jobId}/events`, {
     headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
-    signal: end.signal,
+    signal: ends ? AbortSignal.any([end.signal, ends]) : end.signal,
   });
   const events: ReadEvent[] = [];
   const comments: string[] = [];

@@ -4,6 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { eventually, TestHome, type CommandRun } from '../../stack/cli-process.js';
+import { openEvents } from '../../http-jobs/sse.js';
 import { JobsClient } from '../../support/jobs.js';
 import { PROCESSES_MS } from '../../support/limits.js';
 import { protocolClients } from '../../support/protocols/index.js';
@@ -91,6 +92,7 @@ async function start(host: Host, program: string | undefined): Promise<Running> 
       },
     },
     protocols: protocolClients(base),
+    events: (handle, lastEventId, signal) => openEvents(base, handle, lastEventId, signal),
     count: () => countJobs(direct),
     async stop() {
       for (const one of [home, temporalHome]) await one.run(['down']).ended;

@@ -8,6 +8,7 @@ import {
   defineUpdate,
   executeChild,
   isCancellation,
+  makeContinueAsNewFunc,
   proxyActivities,
   setHandler,
   sleep,
@@ -148,4 +149,10 @@ export async function Continues(left: number): Promise<{ left: number }> {
   if (left === 0) return { left };
   await condition(() => isTicked);
   return continueAsNew<typeof Continues>(left - 1);
+}
+
+/** Continues as new on another task queue. */
+export async function Moves(queue: string): Promise<void> {
+  if (workflowInfo().taskQueue !== queue)
+    await makeContinueAsNewFunc<typeof Moves>({ taskQueue: queue })(queue);
 }

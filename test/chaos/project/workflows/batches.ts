@@ -1,4 +1,4 @@
-import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+import { ApplicationFailure, continueAsNew, proxyActivities } from '@temporalio/workflow';
 import { progress, requestInput, stage } from 'longhaul/workflow';
 import type * as activities from '../activities/batches.js';
 
@@ -8,6 +8,8 @@ interface Input {
   batches: number;
   secondsEach: number;
   ends: 'completed' | 'failed' | 'asks';
+  /** Number of the first batch of this run. */
+  first?: number;
 }
 
 const { runBatch } = proxyActivities<typeof activities>({
@@ -16,12 +18,13 @@ const { runBatch } = proxyActivities<typeof activities>({
   retry: { initialInterval: '200ms', maximumInterval: '1s' },
 });
 
-export async function batches({ ledger, name, batches: count, secondsEach, ends }: Input) {
+/** Each batch has a run of its own. */
+export async function batches(input: Input) {
+  const { ledger, name, batches: count, secondsEach, ends, first: batch = 1 } = input;
   progress({ total: count * 10 });
-  for (let batch = 1; batch <= count; batch += 1) {
-    stage(`batch ${batch}`);
-    await runBatch(ledger, name, batch, secondsEach);
-  }
+  stage(`batch ${batch}`);
+  await runBatch(ledger, name, batch, secondsEach);
+  if (batch < count) await continueAsNew<typeof batches>({ ...input, first: batch + 1 });
   if (ends === 'failed') throw ApplicationFailure.nonRetryable('it was to fail', 'ToFail');
   if (ends !== 'asks') return { done: count };
   const given = await requestInput(

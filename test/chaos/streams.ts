@@ -1,0 +1,60 @@
+/** Event stream of one operation, read over connections that end again and again, then whole: both have the same events. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { loggedLines, stateEvents, type ReadEvent, type ReadStream } from '../http-jobs/sse.js';
+import { CALL_MS } from './limited.js';
+import { firstDifference } from './records.js';
+import type { Violations } from './violations.js';
+
+/** How long a connection lasts, in milliseconds. */
+const CUT_MS = 2_000;
+/** Between two connections. */
+const AWAY_MS = 1_000;
+
+/** Opens the events of an operation after an event ID; the signal ends the connection. */
+export type OpenEvents = (
+  handle: string,
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+) => Promise<ReadStream>;
+
+export interface StreamOptions {
+  open: OpenEvents;
+  handle: string;
+  name: string;
+  violations: Violations;
+  /** As that of the operation. */
+  deadline: () => number;
+  signal: AbortSignal;
+}
+
+/** Reads the stream to its end, over as many connections as necessary, and compares it with what a new reader gets. */
+export async function followStream(options: StreamOptions): Promise<void> {
+  const read = await readAll(options, CUT_MS);
+  const whole = read && (await readAll(options, CALL_MS));
+  const { violations, name } = options;
+  if (!whole) return violations.add('broken stream', `${name}: it has no result`);
+  const difference = firstDifference(shown(whole), shown(read));
+  if (difference) violations.add('broken stream', `${name}: ${difference}`);
+  const statuses = stateEvents(read).map((event) => (event as { status?: string }).status);
+  if (statuses.lastIndexOf('queued') > 0) violations.add('went back', `${name}: its stream is queued again`);
+}
+
+/** @returns undefined if there is no result by the deadline */
+async function readAll(options: StreamOptions, connectionMs: number): Promise<ReadEvent[] | undefined> {
+  const { open, handle, deadline, signal } = options;
+  const events: ReadEvent[] = [];
+  while (events.at(-1)?.event !== 'result') {
+    if (performance.now() > deadline()) return undefined;
+    const lastId = events.findLast(({ id }) => id !== undefined)?.id;
+    const ends = AbortSignal.any([AbortSignal.timeout(connectionMs), signal]);
+    const stream = await open(handle, lastId, ends).catch(() => undefined);
+    await stream?.ended;
+    if (stream?.response.status === 200) events.push(...stream.events);
+    await delay(AWAY_MS, undefined, { signal });
+  }
+  return events;
+}
+
+function shown(events: ReadEvent[]): unknown {
+  return { states: stateEvents(events), logs: loggedLines(events) };
+}
