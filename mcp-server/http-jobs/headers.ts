@@ -1,7 +1,6 @@
 /** Parsing and validation of request headers and path parameters. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
-import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
 /** Visible ASCII characters, with spaces between them. */
@@ -36,31 +35,6 @@ export function idempotencyKeyOf(c: Context): string | undefined {
       `Idempotency-Key: expected 1 to ${LONGEST_KEY} visible ASCII characters; got ${key.length}${key.length > 0 && key.length <= LONGEST_KEY ? ', not all of them visible ASCII' : ''}`,
     );
   return key;
-}
-
-/**
- * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
- *
- * @throws Problem `invalid-session`
- */
-export function sessionOf(context: JobsContext, c: Context): string | undefined {
-  const named = c.req.header('longhaul-session');
-  if (named !== undefined) {
-    if (isVisibleAscii(named, LONGEST_SESSION)) return named;
-    throw new Problem(
-      'invalid-session',
-      `Longhaul-Session: expected 1 to ${LONGEST_SESSION} visible ASCII characters; got ${named.length}`,
-    );
-  }
-  const mcp = c.req.header('mcp-session-id');
-  if (mcp === undefined) return undefined;
-  const [session] = context.mcpSessionOf(mcp, context.engineOf(c).principal) ?? [];
-  if (session === undefined)
-    throw new Problem(
-      'invalid-session',
-      'Mcp-Session-Id: expected the ID of an open MCP session of this caller',
-    );
-  return session;
 }
 
 /** Supported preferences of a request (RFC 7240). */

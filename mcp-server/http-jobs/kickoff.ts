@@ -6,7 +6,13 @@ import type { Tool } from '../../operations/tool.js';
 import { withBudget } from '../shared/budget.js';
 import { agreedKey, takeIdempotencyKey } from '../shared/idempotency-key.js';
 import { signalOf, waitHeaders, type JobsContext } from './context.js';
-import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
+import {
+  idempotencyKeyOf,
+  isVisibleAscii,
+  LONGEST_SESSION,
+  preferencesOf,
+  type Preferences,
+} from './headers.js';
 import {
   DEFAULT_WAIT_SECONDS,
   IDEMPOTENCY_RULE,
@@ -17,6 +23,7 @@ import {
   kickoffQuery,
   kickoffResponses,
 } from './kickoff-schemas.js';
+import { Problem } from './problems.js';
 import { jobHeaders, renderJob, jobPath } from './render.js';
 import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 
@@ -167,4 +174,29 @@ async function waitForEnd(
       if (isTerminal(record.status) || record.status === 'input_required') break;
     return record;
   });
+}
+
+/**
+ * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
+ *
+ * @throws Problem `invalid-session`
+ */
+function sessionOf(context: JobsContext, c: Context): string | undefined {
+  const named = c.req.header('longhaul-session');
+  if (named !== undefined) {
+    if (isVisibleAscii(named, LONGEST_SESSION)) return named;
+    throw new Problem(
+      'invalid-session',
+      `Longhaul-Session: expected 1 to ${LONGEST_SESSION} visible ASCII characters; got ${named.length}`,
+    );
+  }
+  const mcp = c.req.header('mcp-session-id');
+  if (mcp === undefined) return undefined;
+  const [session] = context.mcpSessionOf(mcp, context.engineOf(c).principal) ?? [];
+  if (session === undefined)
+    throw new Problem(
+      'invalid-session',
+      'Mcp-Session-Id: expected the ID of an open MCP session of this caller',
+    );
+  return session;
 }

@@ -16,10 +16,10 @@ const DEFAULT_LIMIT = 20;
 /** Open jobs of a page that are read concurrently. */
 const CONCURRENT_READS = 10;
 
-/** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 /** Value of `user` for all of the caller's tenant. */
 const ALL_USERS = 'all';
 
+/** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',
