@@ -11,11 +11,8 @@ interface Line {
   atMs: number;
 }
 
-/**
- * Longest time between a step's end and the next one's beginning, in milliseconds, without faults in between: a step that was given to a
- * worker in the moment in which that was killed waits for its heartbeat time-out.
- */
-const LONGEST_GAP_MS = 150_000;
+/** Longest time between a step's end and the next one's beginning, in milliseconds, without faults in between. */
+const LONGEST_GAP_MS = 30_000;
 
 /** The ledger as it is at the end of a run. */
 export class Ledger {
