@@ -1,6 +1,6 @@
 /**
  * Reads a closed pipeline for a resume: its input in the first event, its jobs in the memos of its close, the results of its
- * pages in its history. Only if Temporal ended it, its jobs are known to its workflow alone, which a worker has to replay.
+ * pages in its history. Only if Temporal ended it after it had begun, its jobs are known to its workflow alone, which a worker has to replay.
  */
 import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
@@ -12,7 +12,7 @@ import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import type { ClosedRun } from '../pipelines/resume.js';
 import type { PageResult, PipelineRun } from '../pipelines/run.js';
 import { readClosedState } from '../platform/closed-state.js';
-import { argumentsOf, decodePayloads, eventsFromEnd } from './history.js';
+import { argumentsOf, decodePayloads, eventsFromEnd, hasBegun } from './history.js';
 import type { Records } from './read.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -66,8 +66,9 @@ async function childrenOf(
 ): Promise<ChildRecord[] | undefined> {
   const state = await readClosedState(description, temporal.storage);
   if (state?.children) return state.children;
-  const isEndedByTemporal = ['TERMINATED', 'TIMED_OUT'].includes(description.status.name);
-  return isEndedByTemporal ? replayedChildren(temporal, description, tool) : undefined;
+  if (!['TERMINATED', 'TIMED_OUT'].includes(description.status.name)) return undefined;
+  // Temporal refuses queries of a run that no worker has carried forward.
+  return (await hasBegun(temporal, description)) ? replayedChildren(temporal, description, tool) : [];
 }
 
 /** Has a worker replay a workflow that couldn't write its memo as it closed. */

@@ -97,6 +97,16 @@ async function findLastEvent(
   return undefined;
 }
 
+/** Whether a worker has completed a workflow task of a closed run. */
+export async function hasBegun(
+  temporal: TemporalClient,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<boolean> {
+  for await (const { eventType } of eventsFromEnd(temporal, { workflowId, runId }, Infinity))
+    if (eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED) return true;
+  return false;
+}
+
 /**
  * Summary of a pending activity.
  *

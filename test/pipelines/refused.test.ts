@@ -127,4 +127,13 @@ describe('a run whose command Temporal refuses', () => {
     const job = await ended(id);
     expect(job).toMatchObject({ status: 'canceled', status_message: 'canceled: no need' });
   });
+
+  test('can be resumed, as a run of which nothing has run', async () => {
+    const id = await jobs.start('plain');
+    await ended(id);
+    const resumed = await jobs.post(`/v1/jobs/${id}:resume`, {});
+    expect(resumed.status).toBe(202);
+    stack.worker();
+    await jobs.until(resumed.body.job_id, 'succeeded');
+  });
 });
