@@ -128,18 +128,18 @@ const execute: Inbound = async (input, next) => {
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
+  const ready = turn ? turn.then(assertScheduledStart) : assertScheduledStart();
   const begin = () => {
     startClock();
     return next(input);
   };
-  const run = () => assertScheduledStart()?.then(begin) ?? begin();
-  const work = turn ? turn.then(run) : run();
+  const work = ready ? ready.then(begin) : begin();
   const worked = new Promise((resolve, reject) => {
     work.then(resolve, reject);
     const untilDeadline = () => runDeadline(graceMs(), expire, () => resolve(undefined));
     // A part has no deadline of its own; it notifies its parent while it waits only for people.
     CancellationScope.nonCancellable(() =>
-      partMemo() ? notifyParent() : turn ? turn.then(untilDeadline, () => undefined) : untilDeadline(),
+      partMemo() ? notifyParent() : ready ? ready.then(untilDeadline, () => undefined) : untilDeadline(),
     ).catch(reject);
   });
 
