@@ -147,7 +147,7 @@ describe.each(PROTOCOLS)('in %s, %s', (version, _protocol, run) => {
     expect(JSON.stringify(all)).not.toContain('resource_link');
     for (const result of results)
       expect(textsOf(result)).toMatch(
-        /\nresult\.json: longhaul:\S+\/result \(application\/json, \d+ bytes\)$/,
+        /<data>"result\.json: longhaul:\S+\/result \(application\/json, \d+ bytes\)"<\/data>$/,
       );
   });
 
