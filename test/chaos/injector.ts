@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, kill } from '../stack/cli-process.js';
 import { pause } from './faults/pause.js';
 import type { ChaosHost } from './host.js';
+import { partEnds } from './ledger.js';
 import { isProcessOf } from './leftovers.js';
 import type { Fault, FaultKind } from './schedule.js';
 import type { Services } from './services.js';
@@ -11,6 +12,8 @@ import type { Violations } from './violations.js';
 
 /** Time for a process to be started again by the target itself, in milliseconds. */
 const RESTARTED_MS = 120_000;
+/** Time for a part of an operation to end, in milliseconds, before an aimed kill happens without one. */
+const PART_ENDS_MS = 10_000;
 /** Times in a row that no service is back before the run is given up. */
 const LOST_LIMIT = 2;
 
@@ -65,6 +68,7 @@ export class Injector {
     switch (fault.kind) {
       case 'kill': {
         const pids = await Promise.all(fault.victims.map((victim) => this.#pidOf(victim)));
+        if (fault.afterPartMs !== undefined && (await this.#partEnds())) await this.#last(fault.afterPartMs);
         const from = performance.now();
         pids.forEach(kill);
         const [isBack] = await Promise.all([
@@ -92,6 +96,14 @@ export class Injector {
         this.host.disk!.free();
         return this.#untilBack(name, 'work');
     }
+  }
+
+  /** Waits until the next part of an operation whose parts run once is about to begin. */
+  #partEnds(): Promise<boolean> {
+    const once = Object.entries(this.target.tools).filter(([, { isOnce }]) => isOnce);
+    const isFollowed = (name: string, part: number) =>
+      once.some(([kind, { parts }]) => name.startsWith(`${kind}-`) && part < parts);
+    return partEnds(this.host.ledger, isFollowed, PART_ENDS_MS, this.signal);
   }
 
   #serviceOf(victims: string[]): Service {

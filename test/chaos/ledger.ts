@@ -1,5 +1,6 @@
 /** Ledger written by the work itself: which parts ran, how often, and how long they paused in between. */
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Operation } from './operations.js';
 import type { Violations } from './violations.js';
 
@@ -9,6 +10,34 @@ interface Line {
   part: number;
   what: 'start' | 'done';
   atMs: number;
+}
+
+/** Between two looks for new lines, in milliseconds. */
+const LOOK_MS = 5;
+
+/**
+ * Waits until a part ends.
+ *
+ * @param isMeant whether an operation's part is one of those waited for
+ * @param limitMs after which it gives up
+ * @returns whether one has ended
+ */
+export async function partEnds(
+  path: string,
+  isMeant: (name: string, part: number) => boolean,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const linesOf = () => (existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []);
+  const before = linesOf().length;
+  for (const endMs = performance.now() + limitMs; performance.now() < endMs;) {
+    for (const line of linesOf().slice(Math.max(0, before - 1))) {
+      const [name = '', part, what] = line.split(' ');
+      if (what === 'done' && isMeant(name, Number(part))) return true;
+    }
+    await delay(LOOK_MS, undefined, { signal });
+  }
+  return false;
 }
 
 /** Longest time between a step's end and the next one's beginning, in milliseconds, without faults in between. */

@@ -6,13 +6,15 @@ import type { Role, Target } from './target.js';
 export const FAULT_KINDS = ['kill', 'stop', 'network', 'clock', 'disk'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-export type Fault = { pauseMs: number } & (
-  | { kind: 'kill'; victims: string[] }
-  | { kind: 'stop'; victims: string[]; lastsMs: number }
-  | { kind: 'network'; link: string; how: LinkFault; lastsMs: number }
-  | { kind: 'clock'; jumpSeconds: number }
-  | { kind: 'disk'; lastsMs: number }
-);
+export type Fault = { pauseMs: number } &
+  /** `afterPartMs`: time from the end of a part to the kill, which hits the beginning of the next one. Missing: at any time */
+  (
+    | { kind: 'kill'; victims: string[]; afterPartMs?: number }
+    | { kind: 'stop'; victims: string[]; lastsMs: number }
+    | { kind: 'network'; link: string; how: LinkFault; lastsMs: number }
+    | { kind: 'clock'; jumpSeconds: number }
+    | { kind: 'disk'; lastsMs: number }
+  );
 
 /** Kind of an operation. The same tool asks for those that are answered, and for those that wait until the end of the run. */
 export type OperationKind = Exclude<Role, 'probe'> | 'waits';
@@ -55,6 +57,9 @@ const JUMPS_SECONDS = [3_600, -3_600, 90, -90];
 const LOST_RESPONSES = [true, false, false, false, false];
 /** Share of the kills that hit two processes at once. */
 const DOUBLE_KILLS = 0.15;
+/** Share of the kills that are aimed at the beginning of a part that may run once only, and the times after the part before. */
+const AIMED_KILLS = 0.4;
+const AIM_MS = { least: 0, most: 200 };
 
 /** Number of faults of each kind; of each that is asked for there is one at least. */
 export function faultCounts(kills: number, kinds: readonly FaultKind[]): Record<FaultKind, number> {
@@ -92,6 +97,7 @@ export function scheduleOf(
       return {
         kind: 'kill',
         victims: [first, ...(isDouble ? others.slice(0, 1) : [])],
+        ...(random.chance(AIMED_KILLS) ? { afterPartMs: random.between(AIM_MS.least, AIM_MS.most) } : {}),
         ...pause(random),
       };
     },
