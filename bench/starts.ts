@@ -27,6 +27,13 @@ interface Start {
   cpuMs?: number;
 }
 
+/** Wall time of Node.js itself, in milliseconds. */
+async function startNode(): Promise<number> {
+  const from = performance.now();
+  await once(spawn(node, ['-e', '0'], { stdio: 'ignore' }), 'exit');
+  return performance.now() - from;
+}
+
 async function start(program: string, command: string, environment: NodeJS.ProcessEnv): Promise<Start> {
   const from = performance.now();
   const child = spawn(node, [resolve(program), command], {
@@ -51,7 +58,9 @@ async function start(program: string, command: string, environment: NodeJS.Proce
 
 await withStack(async ({ home, temporalAddress }) => {
   const starts = new Map<string, Start[]>();
-  for (let run = 0; run <= RUNS; run++)
+  const nodeMs: number[] = [];
+  for (let run = 0; run <= RUNS; run++) {
+    nodeMs.push(await startNode());
     for (const command of COMMANDS)
       for (const [name, program] of Object.entries(PROGRAMS)) {
         const environment = {
@@ -67,6 +76,7 @@ await withStack(async ({ home, temporalAddress }) => {
         if (run > 0)
           starts.set(`${command} ${name}`, [...(starts.get(`${command} ${name}`) ?? []), measured]);
       }
+  }
   const p50 = (key: string, field: keyof Start) => {
     const values = (starts.get(key) ?? []).flatMap((one) => one[field] ?? []);
     return values.length > 0 ? quantile(values, 0.5) : undefined;
@@ -84,4 +94,5 @@ await withStack(async ({ home, temporalAddress }) => {
       ...cells(command, 'wallMs'),
     ]),
   );
+  console.log(`\nNode.js itself (\`-e 0\`): ${quantile(nodeMs, 0.5).toFixed(0)} ms of wall time`);
 });
