@@ -67,7 +67,7 @@ function drawing(parts: (string | Sequence)[]): string {
 
 /** Exits once standard output is written, also if something keeps the process alive. @param code default: `process.exitCode` */
 export function exitOnceWritten(code?: number): void {
-  process.stdout.write('', () => process.exit(code));
+  process.stdout.write('', () => process.exit(code ?? process.exitCode));
 }
 
 /** 128 + 13, as shells show a process that SIGPIPE ended. Node.js ignores that signal and gets an error instead. */
