@@ -117,7 +117,7 @@ describe('requestInput', () => {
   test('fails with InputTimeout when there is no default', async () => {
     const task = await closed(await parts.client.start('ask_in_time', { timeoutSeconds: 1 }));
     expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
-    expect(textOf(task)).toBe('nobody answered in time: Approve?');
+    expect(textOf(task).split('\n')).toContain('nobody answered in time: Approve?');
   });
 
   test('gives the answer with the defaults of its schema filled in', async () => {
