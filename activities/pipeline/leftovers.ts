@@ -60,11 +60,14 @@ export interface SessionProcesses {
  */
 export async function killLeftovers(run: RunProcesses, within: SessionProcesses = {}): Promise<void> {
   const { folder, pids, cgroup } = run;
+  const launcher = pids && isLauncherAlive(run) ? pids.launcher : undefined;
+  // It would record the signal as the step's own end.
+  if (launcher !== undefined) signalProcess(launcher, 'SIGSTOP');
   if (pids && isOfRun(pids, pids.step, pids.stepStartedAt, folder)) signalProcess(-pids.step, 'SIGKILL');
-  if (pids && isLauncherAlive(run)) {
-    // First: they are no longer its descendants once it has ended.
-    await killAll(() => descendantsOf(pids.launcher));
-    signalProcess(pids.launcher, 'SIGKILL');
+  if (launcher !== undefined) {
+    // Before it: they are no longer its descendants once it has ended.
+    await killAll(() => descendantsOf(launcher));
+    signalProcess(launcher, 'SIGKILL');
   }
   if (cgroup) killCgroup(cgroup);
   await killAll(() => processesOfStep(run, within));

@@ -90,6 +90,17 @@ describe('a step without a worker', () => {
     expect(home.runs()).toBe(1);
   });
 
+  test('that is killed with its launcher, as with its host, has no end on record', async () => {
+    await home.killedWorker('echo $$ >ready; sleep 600');
+    const [{ stepId }] = (await runningSteps(home.home)) as [FoundStep];
+    await killLeftovers({ folder: home.journal('.'), stepId, pids: await home.launcherRecord() });
+    expect(existsSync(home.journal('exit.json'))).toBe(false);
+    await (
+      await adoptSteps(home.adoption())
+    ).settled;
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+  });
+
   test('whose worker was killed before the journal had its start starts again, and nobody is asked', async () => {
     await home.killedWorker('echo $$ >ready; sleep 600');
     const [{ stepId, file }] = (await runningSteps(home.home)) as [FoundStep];
