@@ -65,7 +65,7 @@ describe('a report', () => {
   test('names the failed tests with the beginning of their messages', () => {
     expect(results.flatMap(({ failures }) => failures)).toEqual([
       'test/plain/a.test.ts: a wait is resumed: passed in attempt 2',
-      'test/plain/a.test.ts: a wait is short: Error: late /   at x /   at y',
+      'test/plain/a.test.ts: a wait is short: Error: late /   at x /   at y /   at z',
       'test/plain/b.test.ts: SyntaxError: no such export',
     ]);
   });

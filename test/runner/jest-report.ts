@@ -97,16 +97,16 @@ export function summary({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
 }
 
-/** The first three lines of a message, as one. */
+/** The beginning of a message, as one line: with Jest's matchers, what was expected and what came. */
 function first(message: string | null | undefined): string {
   return (
     (message ?? '')
       // eslint-disable-next-line no-control-regex
       .replace(/\u001b\[[0-9;]*m/g, '')
-      .trim()
       .split('\n')
-      .slice(0, 3)
+      .filter((line) => line.trim())
+      .slice(0, 10)
       .join(' / ')
-      .slice(0, 400)
+      .slice(0, 1_000)
   );
 }

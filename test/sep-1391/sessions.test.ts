@@ -10,7 +10,14 @@ import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { AsyncClient, connectSession, connectStateless, OPTED_IN, WITH_FORMS } from './client.js';
+import {
+  AsyncClient,
+  type Answer,
+  connectSession,
+  connectStateless,
+  OPTED_IN,
+  WITH_FORMS,
+} from './client.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -37,15 +44,22 @@ describe('200 callers that race to start the same token', () => {
     const clients = [connectStateless(url), connectStateless(other)].map((wire) => new AsyncClient(wire));
     const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-race-')), 'ledger');
     const token = randomUUID();
+    const call = (index: number) =>
+      clients[index % 2]!.call('expensive_analysis', { dataset: 'same', ledger }, { token });
+    const isUnavailable = ({ error }: Answer) => error?.code === -32603 && error.data?.retryable;
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_none, index) =>
-        clients[index % 2]!.call('expensive_analysis', { dataset: 'same', ledger }, { token }),
-      ),
+      Array.from({ length: 200 }, async (_none, index) => {
+        const answer = await call(index);
+        // On a busy machine Temporal may not answer in time. The operation may have been started even so.
+        return isUnavailable(answer) ? { ...(await call(index)), isRepeated: true } : answer;
+      }),
     );
     const started = answers.filter(({ result }) => result);
-    expect(started.map(({ result }) => result.operation.token)).toEqual([token]);
+    if (answers.some((answer) => 'isRepeated' in answer)) expect(started.length).toBeLessThanOrEqual(1);
+    else expect(started).toHaveLength(1);
+    for (const { result } of started) expect(result.operation.token).toBe(token);
     const refused = answers.filter(({ error }) => error);
-    expect(refused).toHaveLength(199);
+    expect(refused).toHaveLength(200 - started.length);
     for (const { error } of refused)
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('never used') });
     await clients[0]!.until(token, ['completed']);

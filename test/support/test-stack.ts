@@ -45,8 +45,8 @@ export class TestStack {
   parts: Part[] = [];
   readonly client: WireClient;
   readonly #temporal = new Map<string, Client>();
-  /** Homes of its workers. */
-  readonly #homes = new Set<string>();
+  /** Task queues of its workers, by home. */
+  readonly #queues = new Map<string, Set<string>>();
 
   private constructor(
     readonly port: number,
@@ -130,7 +130,10 @@ export class TestStack {
       ...this.environment,
       ...environment,
     };
-    if (command === 'worker') this.#homes.add(env['LONGHAUL_HOME']!);
+    if (command === 'worker') {
+      const home = env['LONGHAUL_HOME']!;
+      this.#queues.set(home, (this.#queues.get(home) ?? new Set()).add(env['LONGHAUL_TASK_QUEUE']!));
+    }
     const child = spawn(process.execPath, [main, command], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -194,7 +197,8 @@ export class TestStack {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await Promise.all(this.parts.map((part) => part.end(signal)));
     // Other tests run steps in the same home.
-    for (const home of this.#homes) await endStepsOf(home, this.taskQueue);
+    for (const [home, queues] of this.#queues)
+      for (const taskQueue of queues) await endStepsOf(home, taskQueue);
     await Promise.all([...this.#temporal.values()].map(({ connection }) => connection.close()));
   }
 }
