@@ -3,7 +3,7 @@
  * access in JSON.parse.
  */
 
-/** What a text has; meaningless for text that isn't JSON. */
+/** Sizes of a text and the place of its ID; meaningless for text that isn't JSON. */
 export interface JsonScan {
   /** Levels of nesting. */
   depth: number;
@@ -112,7 +112,7 @@ export function inexactNumberAt(json: string, start: number, end: number): Inexa
   return { path: pathTo(json, start), number: json.slice(start, end) };
 }
 
-/** What was expected, what came, and what to do. @param advice verb of the advice. Default: `send` */
+/** Message: the expected and the actual number, and what to do. @param advice verb of the advice. Default: `send` */
 export function inexactNumberMessage(number: string, advice: 'send' | 'write' = 'send'): string {
   const shown = number.length > SHOWN_CHARACTERS ? `${number.slice(0, SHOWN_CHARACTERS)}...` : number;
   return `expected a number that keeps its digits (integers up to ${Number.MAX_SAFE_INTEGER}); got ${shown}; ${advice} it as a string`;

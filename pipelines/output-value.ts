@@ -10,7 +10,7 @@ const NOT_FINITE = 'expected a number that JSON can hold';
 
 export interface OutputValue {
   value?: unknown;
-  /** What was expected, and what came; empty if the value fits. */
+  /** Each has the expected and the actual value; empty if the value fits. */
   problems: string[];
   /** Problem of a number in the text that a double can't hold. */
   inexact?: string;

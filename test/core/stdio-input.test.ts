@@ -1,4 +1,4 @@
-/** What comes over standard input, and when: requests at once, cut, in batches, no JSON, and the end of the input behind them. */
+/** Standard input: requests at once, cut, in batches, no JSON, and the end of the input behind them. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { readLines } from '../../mcp-server/lifecycle/stdio-lines.js';
 
-/** What the handlers get of an input that comes in these chunks: methods, sizes of batches, `ID code` of refusals. */
+/** Calls of the handlers for an input that comes in these chunks: methods, sizes of batches, `ID code` of refusals. */
 async function handled(chunks: Buffer[]): Promise<unknown[]> {
   const seen: unknown[] = [];
   await readLines(Readable.from(chunks, { objectMode: false }), {
