@@ -1,6 +1,6 @@
 /**
- * Scans the text of JSON for what JSON.parse doesn't show: its size, and numbers that a double can't hold. Node.js 20 has no source text
- * access in JSON.parse.
+ * Scans the text of JSON for what JSON.parse doesn't show: sizes, and numbers that a double can't hold. Node.js 20 has no access to
+ * the source text in JSON.parse.
  */
 
 /** Sizes of a text and the place of its ID; meaningless for text that isn't JSON. */
