@@ -119,14 +119,17 @@ export async function serveStdioProtocols(
   }
 }
 
-/** A transport that counts answers, also batches of them, once they are written. */
+/** A transport that counts answers, also batches of them, once they are written or can't be. */
 function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Transport {
   const outer: Transport = {
     start: () => inner.start(),
     close: () => inner.close(),
     async send(message, options) {
-      await inner.send(message, options);
-      for (const one of [message].flat()) unanswered.sent(one);
+      try {
+        await inner.send(message, options);
+      } finally {
+        for (const one of [message].flat()) unanswered.sent(one);
+      }
     },
   };
   inner.onclose = () => outer.onclose?.();
