@@ -73,8 +73,7 @@ export async function serveStdioProtocols(
     withLegacyClients(stdio, legacy),
     callerEngine,
     subscriptions,
-    connection,
-    shutdown,
+    { ...connection, shutdown },
     logger,
   );
   serveStdio(() => createCurrentServer(callerEngine, serving, secret, shutdown, connection), {
@@ -192,8 +191,7 @@ function withSubscriptions(
   inner: Transport,
   engine: CallerEngine,
   subscriptions: Subscriptions,
-  { session, cancellations }: Connection,
-  shutdown: Shutdown,
+  { session, cancellations, shutdown }: Connection & { shutdown: Shutdown },
   logger: Logger,
 ): Transport {
   const open = new Map<RequestId, AbortController>();
