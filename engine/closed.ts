@@ -22,7 +22,7 @@ import { storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import { refusedMessageIn } from './refused.js';
-import { externalOutcome } from './external/result.js';
+import { externalOutcome, resultIn } from './external/result.js';
 import type { TemporalClient } from './temporal.js';
 
 interface Outcome {
@@ -134,7 +134,7 @@ async function readOutcome(
     const progress = payload.metadata?.[PROGRESS_METADATA];
     if (isExternal) return externalOutcome(payload);
     return {
-      result: defaultPayloadConverter.fromPayload(payload),
+      result: resultIn(payload),
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
     };
   } catch (error) {

@@ -161,10 +161,10 @@ export function createHttpApp(
     const callerEngine = engineOf(c);
     let body: unknown;
     try {
-      body = withoutNesting(parseJson(await c.req.text()));
+      body = withoutNesting(parseJson(new Uint8Array(await c.req.arrayBuffer())));
     } catch (error) {
       if (!(error instanceof JsonRefusal)) throw error;
-      if (error.kind !== 'syntax') return refusedJson(c, error);
+      if (error.kind !== 'syntax' && error.kind !== 'encoding') return refusedJson(c, error);
     }
     const poll = pollIn(c.req.raw.headers, body);
     if (poll) {
@@ -295,7 +295,7 @@ async function listen(
 /**
  * Validates a request like the SDK's handler, in the same order; returns the request or the error response.
  *
- * @param body undefined if it isn't JSON
+ * @param body undefined if it isn't JSON in UTF-8
  */
 function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   if (body === undefined) return parseError(c);
@@ -324,7 +324,7 @@ function methodNotAllowed(c: Context): Response {
 
 function parseError(c: Context): Response {
   return c.json(
-    rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
+    rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON in UTF-8'),
     400,
   );
 }

@@ -1,5 +1,6 @@
 /** MCP over standard input and output, for all revisions. */
 import { randomUUID } from 'node:crypto';
+import { PassThrough } from 'node:stream';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -14,6 +15,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Engine } from '../engine/index.js';
 import type { Authentication, Caller } from './auth/index.js';
 import type { Logger } from '../platform/log.js';
+import { withTimeout } from '../platform/with-timeout.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
@@ -24,13 +26,20 @@ import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.j
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
 import { withoutNesting } from './shared/raw-call.js';
-import { checkedLines } from './lifecycle/stdio-lines.js';
+import { readLines } from './lifecycle/stdio-lines.js';
+import { UnansweredRequests } from './lifecycle/unanswered-requests.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
 import { rpcErrorOf } from './shared/protocol-error.js';
 
+/** How long waits continue after the end of the input, in milliseconds; clients send SIGTERM 2 s after it. */
+const WAIT_LIMIT_MS = 1_000;
+/** How long other requests may take after that, in milliseconds: the first connection to Temporal takes up to 30 s. */
+const ANSWER_LIMIT_MS = 45_000;
+
 /**
- * Serves until the client closes standard input, or a signal arrives. Requests that don't need Temporal are answered at once.
+ * Serves until the client closes standard input and has its answers, or until a signal arrives. Requests that don't need Temporal
+ * are answered at once.
  *
  * @param engines the engines of callers, over `engine`
  * @param authentication says who uses this process, and until when
@@ -49,12 +58,8 @@ export async function serveStdioProtocols(
 ): Promise<void> {
   const caller = authentication.callerOfProcess();
   const callerEngine = engines.of(caller, () => STDIO);
-  const input = checkedLines({
-    onBatch: (line) => legacy.receiveBatch(line),
-    onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
-  });
-  // The end of the input aborts the SDK's open requests. They must be answered first, so the input stays open.
-  const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
+  const unanswered = new UnansweredRequests();
+  const stdio = countingAnswers(new StdioServerTransport(new PassThrough()), unanswered);
   const subscriptions = new Subscriptions(resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks, logger };
@@ -68,7 +73,7 @@ export async function serveStdioProtocols(
     withLegacyClients(stdio, legacy),
     callerEngine,
     subscriptions,
-    connection,
+    { ...connection, shutdown },
     logger,
   );
   serveStdio(() => createCurrentServer(callerEngine, serving, secret, shutdown, connection), {
@@ -76,24 +81,64 @@ export async function serveStdioProtocols(
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
   });
+  const endOfInput = readLines(process.stdin, {
+    onMessage(message) {
+      unanswered.received(message);
+      stdio.onmessage?.(message);
+    },
+    async onBatch(batch) {
+      batch.forEach((message) => unanswered.received(message));
+      if (!(await legacy.receiveBatch(batch))) batch.forEach((message) => unanswered.refused(message));
+    },
+    onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
+  });
+  /** Requests before the end of the input are answered as ever; only waits are cut short. */
+  const answersToInput = async () => {
+    await endOfInput;
+    await withTimeout(unanswered.allAnswered(), WAIT_LIMIT_MS);
+    await shutdown.close();
+    subscriptions.close();
+    await withTimeout(unanswered.allAnswered(), ANSWER_LIMIT_MS);
+  };
   try {
-    await Promise.race([endOfService(), failureOf(stack), endOfKey(authentication, caller, logger)]);
+    await Promise.race([
+      answersToInput(),
+      signalled(),
+      failureOf(stack),
+      endOfKey(authentication, caller, logger),
+    ]);
   } catch (error) {
     engine.temporal.stopWaiting();
     throw error;
   } finally {
-    process.stdin.unpipe(input).pause();
+    process.stdin.pause();
     await shutdown.close();
     subscriptions.close();
     await legacy.close();
   }
 }
 
-/** Resolves when the client closes standard input, or on SIGTERM or SIGINT. */
-function endOfService(): Promise<void> {
+/** A transport that counts answers, also batches of them, once they are written or can't be. */
+function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Transport {
+  const outer: Transport = {
+    start: () => inner.start(),
+    close: () => inner.close(),
+    async send(message, options) {
+      try {
+        await inner.send(message, options);
+      } finally {
+        for (const one of [message].flat()) unanswered.sent(one);
+      }
+    },
+  };
+  inner.onclose = () => outer.onclose?.();
+  inner.onerror = (error) => outer.onerror?.(error);
+  return outer;
+}
+
+/** Resolves on SIGTERM or SIGINT. */
+function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    process.stdin.once('end', resolve);
-    process.stdin.once('close', resolve);
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());
   });
@@ -146,7 +191,7 @@ function withSubscriptions(
   inner: Transport,
   engine: CallerEngine,
   subscriptions: Subscriptions,
-  { session, cancellations }: Connection,
+  { session, cancellations, shutdown }: Connection & { shutdown: Shutdown },
   logger: Logger,
 ): Transport {
   const open = new Map<RequestId, AbortController>();
@@ -179,7 +224,7 @@ function withSubscriptions(
         subscription.abort();
         return;
       }
-      void cancellations.take(engine, session, message.params);
+      void shutdown.track(cancellations.take(engine, session, message.params));
     }
     outer.onmessage?.(withoutNesting(message), extra);
   };

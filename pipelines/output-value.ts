@@ -1,4 +1,5 @@
 /** Converts the text that a step wrote to the value of an output: at run time, and when a file is checked. */
+import { inexactNumberIn, inexactNumberMessage } from '../operations/json-text.js';
 import { check, preview, type JsonSchema } from '../operations/schema.js';
 
 /** Maximum number of listed problems of one value. */
@@ -7,12 +8,16 @@ const SHOWN_PROBLEMS = 3;
 /** Problem of a number such as `1e999`, which JSON can't hold. */
 const NOT_FINITE = 'expected a number that JSON can hold';
 
-/**
- * Converts a text by an output's schema: a string stays as it is, other types are parsed as JSON.
- *
- * @returns the value; with problems (what was expected, what came) when it doesn't fit
- */
-export function readOutput(schema: JsonSchema, text: string): { value?: unknown; problems: string[] } {
+export interface OutputValue {
+  value?: unknown;
+  /** Each has the expected and the actual value; empty if the value fits. */
+  problems: string[];
+  /** Problem of a number in the text that a double can't hold. */
+  inexact?: string;
+}
+
+/** Converts a text by an output's schema: a string stays as it is, other types are parsed as JSON. */
+export function readOutput(schema: JsonSchema, text: string): OutputValue {
   let value: unknown = text;
   if (schema['type'] !== undefined && schema['type'] !== 'string') {
     try {
@@ -25,7 +30,10 @@ export function readOutput(schema: JsonSchema, text: string): { value?: unknown;
   const problems = found.slice(0, SHOWN_PROBLEMS);
   if (found.length > SHOWN_PROBLEMS) problems.push(`${found.length - SHOWN_PROBLEMS} more problems`);
   if (problems.length === 0 && !isFinite(value)) problems.push(NOT_FINITE);
-  return { value, problems };
+  const inexact = value === text || problems.length > 0 ? undefined : inexactNumberIn(text);
+  if (!inexact) return { value, problems };
+  const where = inexact.path.length > 0 ? `${inexact.path.join('.')}: ` : '';
+  return { value, problems, inexact: where + inexactNumberMessage(inexact.number, 'write') };
 }
 
 /** `integer`, or `integer or null`. */

@@ -10,6 +10,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
+import { inexactNumberMessage } from '../operations/json-text.js';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { isBuiltIn } from './names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
@@ -187,15 +188,26 @@ export class YamlReader implements YamlData {
   }
 
   #readScalar(node: Scalar): unknown {
-    const { value } = node;
+    const value = typeof node.value === 'bigint' ? Number(node.value) : node.value;
     this.#findExpressions(node, this.#where());
-    const isNumber = typeof value === 'number' || typeof value === 'bigint';
     const refused =
-      (isNumber && !Number.isFinite(Number(value)) && 'a number that JSON cannot represent') ||
+      (typeof value === 'number' && !Number.isFinite(value) && 'a number that JSON cannot represent') ||
       (typeof value === 'string' && value.includes('\0') && 'a NUL, which no variable or script can contain');
-    if (!refused) return value;
-    this.report(startOf(node) ?? 0, `${this.#where()}: expected a value that JSON can hold; got ${refused}`);
-    return isNumber ? 0 : '';
+    const at = startOf(node) ?? 0;
+    if (refused) {
+      this.report(at, `${this.#where()}: expected a value that JSON can hold; got ${refused}`);
+      return typeof value === 'number' ? 0 : '';
+    }
+    if (this.#isInexact(node))
+      this.report(at, `${this.#where()}: ${inexactNumberMessage(node.source!, 'write')}`);
+    return value;
+  }
+
+  /** Whether a number isn't the one that the file has. Numbers of variables are kept as they are written. */
+  #isInexact({ value, source = '' }: Scalar): boolean {
+    if (isVariable(this.#path)) return false;
+    if (typeof value === 'bigint') return !Number.isSafeInteger(Number(value));
+    return value === 0 && /^[^eE]*[1-9]/.test(source);
   }
 
   #findExpressions(node: Scalar, where: string): void {
@@ -211,6 +223,12 @@ export class YamlReader implements YamlData {
   #where(key?: string): string {
     return formatKeyPath(key === undefined ? this.#path : [...this.#path, key]) || 'the file';
   }
+}
+
+/** Whether a path leads to a variable in `env`: of a pipeline, a job or a step. */
+function isVariable(path: KeyPath): boolean {
+  const isInJob = path[0] === 'jobs' && (path.length === 4 || (path.length === 6 && path[2] === 'steps'));
+  return path.at(-2) === 'env' && (path.length === 2 || isInJob);
 }
 
 /** Offset of a node; undefined for an empty node. */

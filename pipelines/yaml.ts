@@ -27,7 +27,11 @@ export function readYaml(text: string, lines: LineCounter, report: ReportAt): Ya
     return undefined;
   }
   // Duplicate keys are checked below: the library compares each key with all others.
-  const composer = new Composer({ version: '1.2', prettyErrors: false, uniqueKeys: false });
+  const composer = new Composer({
+    ...{ version: '1.2', prettyErrors: false, uniqueKeys: false },
+    // Whole numbers keep their digits until they are checked.
+    intAsBigInt: true,
+  });
   const documents = [...composer.compose(tokens, true, text.length)];
   const document = documents[0]!;
   if (documents[1]) report(documents[1].range[0], 'expected one document; `---` begins another');

@@ -201,7 +201,7 @@ export const SUITES: Suite[] = [
   folder(
     'hostile',
     'attacks on a stack by a shell and curl alone, for any build: approvals, answers, schemas',
-    [...[JOBS, PLAIN, ...PIPELINES, ...STACK]],
+    [...[JOBS, PLAIN, OLD_REVISION, ...STDIO, ...PIPELINES, ...STACK]],
   ),
   folder('hosts', 'pipelines on several hosts: lost, partitioned and restored hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],

@@ -2,7 +2,14 @@
 import { isObject } from '../../operations/is-object.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
-import { choicesOf, parseJson, propertiesOf, formatValue, typesOf, parseValue } from './schema-values.js';
+import {
+  choicesOf,
+  parseExactJson,
+  propertiesOf,
+  formatValue,
+  typesOf,
+  parseValue,
+} from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
@@ -34,7 +41,7 @@ export function responseFrom(flags: AnswerFlags, question: InputRequest): InputR
 
 function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): Record<string, unknown> {
   if (content !== undefined) {
-    const value = parseJson(content);
+    const value = parseExactJson(content, '--content');
     if (!isObject(value))
       throw usageFailure(`--content: expected a JSON object; got ${JSON.stringify(content)}`);
     return value;

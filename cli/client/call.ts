@@ -1,10 +1,11 @@
 /** Calls a tool: reads arguments, answers questions before the start, returns a task or a result. */
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../operations/is-object.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
-import { parseJson, propertiesOf } from './schema-values.js';
+import { parseExactJson, propertiesOf } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
 import { isInteractive } from './views.js';
@@ -19,13 +20,15 @@ const MAX_ROUNDS = 20;
  * @param source file name, or `-` for standard input
  */
 export function readArguments(source: string): Record<string, unknown> {
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(source === '-' ? 0 : source, 'utf8');
+    bytes = readFileSync(source === '-' ? 0 : source);
   } catch (error) {
     throw usageFailure(`--args: ${source} can't be read: ${(error as Error).message}`);
   }
-  const args = parseJson(text);
+  if (!isUtf8(bytes)) throw usageFailure(`--args: expected text in UTF-8 in ${source}; got other bytes`);
+  const text = bytes.toString();
+  const args = parseExactJson(text, '--args');
   if (!isObject(args))
     throw usageFailure(
       `--args: expected a JSON object in ${source}; got ${JSON.stringify(oneLine(text).slice(0, 80))}`,

@@ -1,5 +1,6 @@
 /** Parses text by JSON Schema: flags of a call, fields of an answer. */
 import { isObject } from '../../operations/is-object.js';
+import { inexactNumberIn, inexactNumberMessage } from '../../operations/json-text.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 
@@ -98,15 +99,18 @@ export function parseValue(text: string, schema: JsonSchema, where: string): unk
   }
   const types = typesOf(schema);
   const json = parseJson(text);
+  const exactJson = () => parseExactJson(text, where);
   const isFree = types.length === 0;
+  // A number that a double can't hold is taken as text where the schema allows both.
+  const isNumber = typeof json === 'number' && !(types.includes('string') && inexactNumberIn(text));
   if (types.includes('null') && text === 'null') return null;
   if (types.includes('boolean') && typeof json === 'boolean') return json;
-  if (types.includes('number') && typeof json === 'number') return json;
-  if (types.includes('integer') && typeof json === 'number') return Number.isInteger(json) ? json : fail();
-  if (types.includes('array') && Array.isArray(json)) return json;
-  if (types.includes('object') && isObject(json)) return json;
+  if (types.includes('number') && isNumber) return exactJson();
+  if (types.includes('integer') && isNumber) return Number.isInteger(exactJson()) ? json : fail();
+  if (types.includes('array') && Array.isArray(json)) return exactJson();
+  if (types.includes('object') && isObject(json)) return exactJson();
   if (types.includes('string')) return text;
-  if (isFree) return json === undefined ? text : json;
+  if (isFree) return json === undefined ? text : exactJson();
   return fail();
 }
 
@@ -117,6 +121,20 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Parses JSON that the user wrote; undefined for invalid JSON.
+ *
+ * @param where name of the value in the message, such as `--args`
+ * @throws CommandFailure for a number that a double can't hold
+ */
+export function parseExactJson(text: string, where: string): unknown {
+  const value = parseJson(text);
+  const inexact = value === undefined ? undefined : inexactNumberIn(text);
+  if (inexact)
+    throw usageFailure(`${[where, ...inexact.path].join('.')}: ${inexactNumberMessage(inexact.number)}`);
+  return value;
 }
 
 /** Formats a value as {@link parseValue} reads it. */

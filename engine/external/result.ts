@@ -1,5 +1,6 @@
 /** Result of an external workflow, in whatever way its SDK has encoded it. */
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { parseKeepingDigits } from '../../operations/json-text.js';
 
 /** Encoding of payloads that are bytes. */
 const BINARY = 'binary/plain';
@@ -10,7 +11,7 @@ const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobu
  * @returns the result, or why it can't be read
  */
 export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
-  const encoding = Buffer.from(payload.metadata?.['encoding'] ?? []).toString();
+  const encoding = encodingOf(payload);
   const data = Buffer.from(payload.data ?? []);
   if (encoding === BINARY)
     return { result: { encoding: 'base64', bytes: data.length, data: data.toString('base64') } };
@@ -19,12 +20,20 @@ export function externalOutcome(payload: Payload): { result?: unknown; problem?:
       problem: `it is encoded as ${encoding || 'nothing known'}, for which this server has no codec`,
     };
   try {
-    // Protobuf's JSON is JSON: its message types are not needed to read it.
-    const result = JSON_ENCODINGS.has(encoding)
-      ? (JSON.parse(data.toString('utf8')) as unknown)
-      : defaultPayloadConverter.fromPayload(payload);
-    return { result };
+    return { result: resultIn(payload) };
   } catch {
     return { problem: `it is marked as ${encoding}, but isn't JSON` };
   }
+}
+
+/** A result in JSON or null. Integers of other languages that JavaScript can't hold come as strings. @throws if it isn't that */
+export function resultIn(payload: Payload): unknown {
+  // Protobuf's JSON is JSON: its message types are not needed to read it.
+  return JSON_ENCODINGS.has(encodingOf(payload))
+    ? parseKeepingDigits(Buffer.from(payload.data ?? []).toString('utf8'))
+    : defaultPayloadConverter.fromPayload(payload);
+}
+
+function encodingOf({ metadata }: Payload): string {
+  return Buffer.from(metadata?.['encoding'] ?? []).toString();
 }

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { usageFailure } from '../../cli/client/failures.js';
+import { parseExactJson } from '../../cli/client/schema-values.js';
 import type { SentMessage } from './call-mailbox-tool.js';
 import { print, printJson, say } from '../../cli/console.js';
 
@@ -64,7 +65,7 @@ export function define(command: Command): void {
     const sent = await callMailboxTool<SentMessage>(
       session,
       'send_message',
-      await argumentsOf(text, flags, timeout),
+      argumentsOf(text, flags, timeout),
       {
         limitMs: (flags.wait === undefined ? 0 : timeout * 1000) + ANSWER_MARGIN_MS,
         onProgress: ({ message }) => {
@@ -88,11 +89,7 @@ export function define(command: Command): void {
   });
 }
 
-async function argumentsOf(
-  text: string,
-  flags: SendFlags,
-  timeoutSeconds: number,
-): Promise<Record<string, unknown>> {
+function argumentsOf(text: string, flags: SendFlags, timeoutSeconds: number): Record<string, unknown> {
   const { to, type, capability, mode, from, replyTo: reply_to, key: idempotency_key, wait } = flags;
   const who = flags.all ? 'all' : flags.anyone ? 'anyone' : undefined;
   const all = {
@@ -106,17 +103,14 @@ async function argumentsOf(
     reply_to,
     idempotency_key,
     max_deliveries: flags.maxDeliveries,
-    context: await contextOf(flags.context),
+    context: contextOf(flags.context),
     ...(wait === undefined ? {} : { wait_for_reply: wait, timeout_seconds: timeoutSeconds }),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-async function contextOf(text: string | undefined): Promise<unknown> {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw usageFailure(`--context: expected JSON; got ${JSON.stringify(text.slice(0, 80))}`);
-  }
+function contextOf(text: string | undefined): unknown {
+  const context = text === undefined ? undefined : parseExactJson(text, '--context');
+  if (text === undefined || context !== undefined) return context;
+  throw usageFailure(`--context: expected JSON; got ${JSON.stringify(text.slice(0, 80))}`);
 }

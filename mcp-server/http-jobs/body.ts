@@ -13,25 +13,27 @@ const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
  * Prepares a body for the OpenAPI library: an empty one counts as no body, whatever its Content-Type, as generated clients and curl send
  * it; JSON that no route accepts is refused.
  *
- * @throws Problem `too-large`, `invalid-request`
+ * @throws Problem `too-large`, `invalid-json`, `invalid-request`
  */
 export const prepareBody: MiddlewareHandler = async (c, next) => {
-  const text = c.req.raw.body === null ? '' : await c.req.text();
+  const bytes = c.req.raw.body === null ? new Uint8Array() : new Uint8Array(await c.req.arrayBuffer());
   const type = c.req.header('content-type');
-  if (text === '' && type !== undefined) {
+  if (bytes.length === 0 && type !== undefined) {
     const { url, method, signal } = c.req.raw;
     const headers = new Headers(c.req.raw.headers);
     headers.delete('content-type');
     c.req.raw = new Request(url, { method, headers, signal });
   } else if (JSON_TYPE.test(type ?? '')) {
     try {
-      parseJson(text);
+      parseJson(bytes);
     } catch (error) {
       if (!(error instanceof JsonRefusal)) throw error;
       const { kind, message, path } = error;
       if (kind === 'too_large') throw new Problem('too-large', `body: ${message}`, { cause: error });
+      if (kind === 'encoding') throw new Problem('invalid-json', `body: ${message}`, { cause: error });
       // Malformed JSON is left to the route, which may not expect JSON.
-      if (kind === 'surrogate') throw invalidRequest('json', [{ path: [...path], message }]);
+      if (kind === 'surrogate' || kind === 'number')
+        throw invalidRequest('json', [{ path: [...path], message }]);
     }
   }
   return next();

@@ -1,19 +1,19 @@
 /**
- * Filters lines of standard input before the SDK's transport, which would parse JSON that blocks the process for seconds,
+ * Reads the messages on standard input instead of the SDK's transport, which would parse JSON that blocks the process for seconds,
  * leave invalid requests unanswered, and doesn't support the batches of 2025-03-26.
  */
-import { Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   ProtocolErrorCode,
+  type JSONRPCMessage,
 } from '@modelcontextprotocol/server';
-import { asRpcError, JsonRefusal, parseJson } from '../shared/json.js';
+import { asRpcError, decodeUtf8, JsonRefusal, parseJson } from '../shared/json.js';
 
 const NEWLINE = 0x0a;
-const OPENING_BRACKET = 0x5b;
 /** Longest line, in bytes: the SDK's limit for a message. */
 const LONGEST_LINE_BYTES = 10 * 1024 * 1024;
 
@@ -23,70 +23,75 @@ const TOO_LONG = {
 };
 
 export interface LineHandlers {
-  /** Called with a line that is a batch. */
-  onBatch: (line: string) => void;
+  /** Called with a valid message. */
+  onMessage: (message: JSONRPCMessage) => void;
+  /** Called with a list, valid or not. */
+  onBatch: (batch: unknown[]) => void | Promise<void>;
   /** Answers a refused message; `id` is null if it can't be read. */
-  onRefusal: (id: string | number | null, error: { code: number; message: string }) => undefined;
+  onRefusal: (id: string | number | null, error: { code: number; message: string }) => void;
 }
 
-/** Passes valid messages through line by line; batches and refused messages go to the handlers. */
-export function checkedLines({ onBatch, onRefusal }: LineHandlers): Transform {
+/**
+ * Hands each line to a handler, blank ones aside. The last one needs no newline.
+ *
+ * @returns resolves at the end of the input, when all lines have been handed on
+ */
+export function readLines(input: Readable, handlers: LineHandlers): Promise<void> {
   let parts: Buffer[] = [];
   let bytes = 0;
-  const take = (line: Buffer): Buffer | undefined => {
-    const text = line.toString();
-    if (line[0] === OPENING_BRACKET) {
-      onBatch(text);
-      return undefined;
-    }
-    const refusal = refusalOf(text);
-    if (!refusal) return line;
-    onRefusal(refusal.id, refusal.error);
-    return undefined;
+  const endLine = () => {
+    if (bytes > LONGEST_LINE_BYTES) handlers.onRefusal(null, TOO_LONG);
+    else takeLine(Buffer.concat(parts), handlers);
+    parts = [];
+    bytes = 0;
   };
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      for (let rest = chunk; rest.length > 0;) {
-        const end = rest.indexOf(NEWLINE);
-        const part = end < 0 ? rest : rest.subarray(0, end + 1);
-        rest = rest.subarray(part.length);
-        bytes += part.length;
-        if (bytes <= LONGEST_LINE_BYTES) parts.push(part);
-        else parts = [];
-        if (end < 0) continue;
-        const line = bytes <= LONGEST_LINE_BYTES ? take(Buffer.concat(parts)) : onRefusal(null, TOO_LONG);
-        parts = [];
-        bytes = 0;
-        if (line) this.push(line);
-      }
-      done();
-    },
+  input.on('data', (chunk: Buffer) => {
+    for (let rest = chunk; rest.length > 0;) {
+      const end = rest.indexOf(NEWLINE);
+      const part = end < 0 ? rest : rest.subarray(0, end + 1);
+      rest = rest.subarray(part.length);
+      bytes += part.length;
+      if (bytes <= LONGEST_LINE_BYTES) parts.push(part);
+      else parts = [];
+      if (end >= 0) endLine();
+    }
+  });
+  return new Promise((resolve) => {
+    input.once('end', () => {
+      endLine();
+      resolve();
+    });
+    input.once('close', resolve);
   });
 }
 
-/** Error for a line that must be refused. Lines that aren't JSON pass through: the SDK skips them. */
-function refusalOf(
-  line: string,
-): { id: string | number | null; error: { code: number; message: string } } | undefined {
+function takeLine(line: Buffer, { onMessage, onBatch, onRefusal }: LineHandlers): void {
   let message: unknown;
   try {
-    message = parseJson(line);
+    const text = decodeUtf8(line);
+    if (/^[ \t\r\n]*$/.test(text)) return;
+    message = parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonRefusal)) throw error;
-    return error.kind === 'syntax' ? undefined : { id: error.id, error: asRpcError(error) };
+    onRefusal(error.id, asRpcError(error));
+    return;
   }
-  const isMessage =
+  if (Array.isArray(message)) void onBatch(message);
+  else if (isMessage(message)) onMessage(message);
+  else {
+    const { id } = (message ?? {}) as { id?: unknown };
+    onRefusal(typeof id === 'string' || typeof id === 'number' ? id : null, {
+      code: ProtocolErrorCode.InvalidRequest,
+      message: 'Invalid Request: expected a JSON-RPC 2.0 message with an object as params',
+    });
+  }
+}
+
+function isMessage(message: unknown): message is JSONRPCMessage {
+  return (
     isJSONRPCRequest(message) ||
     isJSONRPCNotification(message) ||
     isJSONRPCResultResponse(message) ||
-    isJSONRPCErrorResponse(message);
-  if (isMessage) return undefined;
-  const { id } = (message ?? {}) as { id?: unknown };
-  return {
-    id: typeof id === 'string' || typeof id === 'number' ? id : null,
-    error: {
-      code: ProtocolErrorCode.InvalidRequest,
-      message: 'Invalid Request: expected a JSON-RPC 2.0 message with an object as params',
-    },
-  };
+    isJSONRPCErrorResponse(message)
+  );
 }

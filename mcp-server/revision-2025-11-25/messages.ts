@@ -4,7 +4,6 @@ import {
   JSONRPCMessageSchema,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/sdk/types.js';
-import { parseJson } from '../shared/json.js';
 import { withoutNesting } from '../shared/raw-call.js';
 import { featuresOf, type Session } from './session.js';
 
@@ -32,14 +31,9 @@ export function parseMessages(body: unknown): JSONRPCMessage[] | undefined {
   return JSONRPCMessageSchema.array().min(1).max(MAX_BATCH).safeParse(messages).data;
 }
 
-/** Parses a line that is a batch; undefined if invalid, or if it has an `initialize`. */
-export function parseBatch(line: string): JSONRPCMessage[] | undefined {
-  try {
-    const messages = parseMessages(parseJson(line));
-    return messages?.some((message) => 'method' in message && message.method === 'initialize')
-      ? undefined
-      : messages;
-  } catch {
-    return undefined;
-  }
+/** Parses a batch over stdio; undefined if invalid, or if it has an `initialize`. */
+export function parseBatch(batch: unknown[]): JSONRPCMessage[] | undefined {
+  const messages = parseMessages(batch);
+  const hasInitialize = messages?.some((message) => 'method' in message && message.method === 'initialize');
+  return hasInitialize ? undefined : messages;
 }

@@ -40,14 +40,15 @@ export class LegacyStdio {
   }
 
   receive(message: JSONRPCMessage): void {
-    this.#enqueue(() => this.#receive(message));
+    void this.#enqueue(() => this.#receive(message));
   }
 
-  /** Handles a line that is a batch. */
-  receiveBatch(line: string): void {
-    this.#enqueue(async () => {
+  /** Handles a batch. @returns false if it was refused as a whole */
+  async receiveBatch(batch: unknown[]): Promise<boolean> {
+    let isAccepted = false;
+    await this.#enqueue(async () => {
       const messages =
-        this.#session && featuresOf(this.#session.version).batches ? parseBatch(line) : undefined;
+        this.#session && featuresOf(this.#session.version).batches ? parseBatch(batch) : undefined;
       if (!messages) {
         return this.#sendError(
           null,
@@ -55,15 +56,19 @@ export class LegacyStdio {
           'Invalid Request: not a batch that can be accepted here',
         );
       }
+      isAccepted = true;
       this.#batches.add(messages);
       for (const message of messages) await this.#receive(message);
     });
+    return isAccepted;
   }
 
-  #enqueue(work: () => Promise<void>): void {
+  /** @returns resolves once the message has been dispatched */
+  #enqueue(work: () => Promise<void>): Promise<void> {
     this.#last = this.#last
       .then(work)
       .catch((error: unknown) => this.context.logger.error({ err: error }, 'a message could not be handled'));
+    return this.#last;
   }
 
   readonly #send = (message: JSONRPCMessage): Promise<void> => this.#batches.pass(message);
@@ -80,7 +85,8 @@ export class LegacyStdio {
     }
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
       // Not queued: a queued request may be waiting for this answer.
-      void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
+      const taken = takeResponse(this.context, this.#session, message);
+      void this.context.shutdown.track(taken).catch((error: unknown) => this.#refuse(error));
       return;
     }
     if (isJSONRPCRequest(message) && message.method === 'initialize') {
@@ -92,9 +98,9 @@ export class LegacyStdio {
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) await this.#batches.settle(requestId);
-      const { engine, cancellations } = this.context;
+      const { engine, cancellations, shutdown } = this.context;
       if (this.#session.asyncTools)
-        void cancellations.take(engine, operationScope(this.#session), message.params);
+        void shutdown.track(cancellations.take(engine, operationScope(this.#session), message.params));
     }
   }
 

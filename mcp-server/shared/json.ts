@@ -2,7 +2,10 @@
  * Parser for untrusted JSON, used for all bodies and lines. Its limits are applied to the text, since parsing and validating
  * could block the process for seconds or overflow the stack.
  */
+import { isUtf8 } from 'node:buffer';
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isObject } from '../../operations/is-object.js';
+import { inexactNumberAt, inexactNumberMessage, isInexact, scanJson } from '../../operations/json-text.js';
 
 /** Maximum nesting of objects and arrays. */
 export const MAX_DEPTH = 64;
@@ -11,17 +14,17 @@ export const MAX_MEMBERS = 10_000;
 /** Maximum number of values in total: object members and array items. */
 export const MAX_VALUES = 50_000;
 
-/** Refused text; the kind `syntax` means that it isn't JSON. */
+/** Refused text; the kinds `encoding` and `syntax` mean that it isn't UTF-8 and isn't JSON. */
 export class JsonRefusal extends Error {
   override name = 'JsonRefusal';
 
   constructor(
-    readonly kind: 'syntax' | 'too_large' | 'surrogate',
+    readonly kind: 'encoding' | 'syntax' | 'too_large' | 'surrogate' | 'number',
     /** The expected and the actual value, without the place. */
     message: string,
-    /** The `id` of the outermost object, i.e. of the JSON-RPC request to be answered; null if it has none. */
+    /** The `id` of the JSON-RPC request to be answered; null if it has none, or none that can be read. */
     readonly id: string | number | null = null,
-    /** Place of a string within the value; empty for the value as a whole. */
+    /** Place of a string or number within the value; empty for the value as a whole. */
     readonly path: readonly string[] = [],
   ) {
     super(message);
@@ -31,11 +34,18 @@ export class JsonRefusal extends Error {
 /**
  * Parses JSON.
  *
- * @throws JsonRefusal `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for
- *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store
+ * @param json text, or bytes that have to be UTF-8; a byte order mark before them is ignored (RFC 8259, section 8.1)
+ * @throws JsonRefusal `encoding`; `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for
+ *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store; `number` for one that a double
+ *   can't hold ({@link isInexact})
  */
-export function parseJson(text: string): unknown {
-  const { id, ...sizes } = measure(text);
+export function parseJson(json: string | Uint8Array): unknown {
+  const text = typeof json === 'string' ? json : withoutByteOrderMark(decodeUtf8(json));
+  let inexact: [start: number, end: number] | undefined;
+  const { idAt, ...sizes } = scanJson(text, (start, end) => {
+    if (!inexact && isInexact(text.slice(start, end))) inexact = [start, end];
+  });
+  const id = () => (idAt < 0 ? null : idIn(text, idAt));
   for (const [what, most, got] of [
     ['levels of nesting', MAX_DEPTH, sizes.depth],
     ['members of objects in all', MAX_MEMBERS, sizes.members],
@@ -48,86 +58,47 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw new JsonRefusal('syntax', (error as Error).message);
   }
+  // The ID of a response is a request's of this server: an error with it would answer another request of the client.
+  const requestId = () => (isObject(value) && 'method' in value ? id() : null);
+  if (inexact) {
+    const { path, number } = inexactNumberAt(text, ...inexact);
+    throw new JsonRefusal('number', inexactNumberMessage(number), requestId(), path);
+  }
   // In text decoded from bytes, lone surrogates are always escaped.
   const path = /\\u[dD][89a-fA-F]/.test(text) ? loneSurrogate(value) : undefined;
   if (path)
     throw new JsonRefusal(
       'surrogate',
       'expected Unicode text; got half of a surrogate pair (\\ud800 to \\udfff)',
-      id(),
+      requestId(),
       path,
     );
   return value;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
+const BYTE_ORDER_MARK = '\uFEFF';
 
-interface Measure {
-  depth: number;
-  /** Colons outside of strings. */
-  members: number;
-  /** Commas and opening brackets outside of strings: at least the number of members and items. */
-  values: number;
-  id: () => string | number | null;
+function withoutByteOrderMark(text: string): string {
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** Measures JSON in one pass, without parsing it. For text that isn't JSON, the numbers are meaningless. */
-function measure(text: string): Measure {
-  let depth = 0;
-  let deepest = 0;
-  let members = 0;
-  let values = 0;
-  let idAt = -1;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const end = endOfString(text, at);
-      if (depth === 1 && end - at === 3 && text.startsWith('"id"', at)) {
-        let next = end + 1;
-        while (isSpace(text.charCodeAt(next))) next += 1;
-        if (text.charCodeAt(next) === COLON) idAt = next + 1;
-      }
-      at = end;
-    } else if (code === COMMA) values += 1;
-    else if (code === COLON) members += 1;
-    // [ and {, like ] and }, differ only in bit 0x20.
-    else if ((code | 0x20) === 0x7b) {
-      values += 1;
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if ((code | 0x20) === 0x7d) depth -= 1;
-  }
-  return { depth: deepest, members, values, id: () => (idAt < 0 ? null : idIn(text, idAt)) };
+/** Decodes UTF-8 and keeps a byte order mark. @throws JsonRefusal `encoding` */
+export function decodeUtf8(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new JsonRefusal('encoding', 'expected UTF-8; got other bytes');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-/** Index of the closing quote of the string that begins at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  for (; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) break;
-    if (code === BACKSLASH) at += 1;
-  }
-  return at;
-}
-
-/** A JSON-RPC ID: a string or a number. */
+/** A JSON-RPC ID: a string or a number; null for anything else. */
 function idIn(text: string, start: number): string | number | null {
   const match = /^\s*("(?:[^"\\]|\\.){0,1000}"|-?\d{1,20}(?:\.\d{1,20})?)\s*[,}]/.exec(
     text.slice(start, start + 2_100),
   );
   try {
-    return match ? (JSON.parse(match[1]!) as string | number) : null;
+    const id = match && (JSON.parse(match[1]!) as string | number);
+    return typeof id === 'number' && isInexact(match![1]!) ? null : id;
   } catch {
     return null;
   }
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** Path of the first string or member name that has a lone surrogate. */
@@ -149,9 +120,16 @@ function isWellFormed(text: string): boolean {
 /** JSON-RPC error for a refused message, whose ID is {@link JsonRefusal.id}. */
 export function asRpcError({ kind, message, path }: JsonRefusal): { code: number; message: string } {
   const code = {
+    encoding: ProtocolErrorCode.ParseError,
     syntax: ProtocolErrorCode.ParseError,
     too_large: ProtocolErrorCode.InvalidRequest,
     surrogate: ProtocolErrorCode.InvalidParams,
+    number: isRequestId(path) ? ProtocolErrorCode.InvalidRequest : ProtocolErrorCode.InvalidParams,
   }[kind];
   return { code, message: `${path.join('.') || 'message'}: ${message}` };
+}
+
+/** Whether a path leads to the ID of a message, or of one in a batch. */
+function isRequestId([first = '', second, ...rest]: readonly string[]): boolean {
+  return first === 'id' || (/^\d+$/.test(first) && second === 'id' && rest.length === 0);
 }

@@ -108,7 +108,8 @@ function checkLiteral(
   report: Report,
 ): void {
   try {
-    const { problems } = readOutput(schema, value);
+    const { problems, inexact } = readOutput(schema, value);
+    if (inexact !== undefined) problems.push(inexact);
     if (problems.length > 0)
       report(
         ['jobs', job, 'steps', step, 'run'],

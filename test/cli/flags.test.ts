@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { TestStack } from '../support/test-stack.js';
 import { KEYS, run, Terminal } from './commands.js';
@@ -53,11 +55,26 @@ test.each([
   [['--color', 'blue'], '--color: expected red|green; got "blue"'],
   [['--count', '1.5'], '--count: expected integer; got "1.5"'],
   [['--count', '10'], 'arguments.count: expected maximum 9; got 10'],
+  [['--count', '9007199254740993'], '--count: expected a number that keeps its digits'],
+  [['--ratio', '1e400'], '--ratio: expected a number that keeps its digits'],
+  [['--options', '{"deep": [0, 9007199254740993]}'], '--options.deep.1: expected a number that keeps its digits'],
   [['--options', '[1]'], '--options: expected JSON object; got "[1]"'],
   [['--no-text'], '--no-text: unknown'],
   [['loose'], 'expected flags such as --text; got "loose"'],
 ])('%s is refused, saying what was expected', async (flags, message) => {
   expect(await echoed('--text=x', ...flags)).toContain(message);
+});
+
+test('a file of arguments is refused for a number that would be rounded, and for bytes that are no UTF-8', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'longhaul-args-')), 'args.json');
+  for (const [content, message] of [
+    ['{"text":"x","options":{"id":9007199254740993}}', '--args.options.id: expected a number that keeps its digits'],
+    [Buffer.from('{"text":"Zo\u00eb"}', 'latin1'), `--args: expected text in UTF-8 in ${file}; got other bytes`],
+  ] as const) {
+    writeFileSync(file, content);
+    expect(await echoed('--args', file)).toContain(message);
+  }
+  rmSync(dirname(file), { recursive: true });
 });
 
 test('a form of every kind of field is filled in at a terminal', async () => {

@@ -74,6 +74,33 @@ test('subscriptions/listen and batches are refused in the same way', async () =>
   }
 });
 
+test('bytes that are no UTF-8 are refused as what is no JSON', async () => {
+  const latin1 = (text: string) => Buffer.from(text, 'latin1') as unknown as string;
+  const { client } = parts;
+  const body = JSON.stringify(
+    client.envelope('tools/call', { name: 'greet', arguments: { name: 'Zo\u00eb' } }),
+  );
+  const older = await LegacyClient.open(client.url, '2025-11-25', {});
+  for (const response of [
+    await client.post(latin1(body), client.headers('tools/call', { name: 'greet' })),
+    await fetch(client.url, {
+      method: 'POST',
+      headers: older.headers(),
+      body: latin1(JSON.stringify(older.message('tools/call', { name: 'Zo\u00eb' }))),
+    }),
+  ]) {
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32700 } });
+  }
+  const jobs = new JobsClient(parts.base);
+  const headers = { 'content-type': 'application/json' };
+  for (const path of ['/v1/tools/greet/jobs', '/v1/jobs', '/v1/jobs/nonesuch:cancel'])
+    expect(await jobs.request('POST', path, { headers, body: latin1('{"name":"Zo\u00eb"}') })).toMatchObject({
+      status: 400,
+      body: { type: '/problems/invalid-json', detail: 'body: expected UTF-8; got other bytes' },
+    });
+});
+
 test('jobs over HTTP refuse it with 413 and 400, on every address that takes a body', async () => {
   const jobs = new JobsClient(parts.base);
   const id = await jobs.start('slow_compute', { seconds: 0, label: randomUUID() });
@@ -96,6 +123,14 @@ test('jobs over HTTP refuse it with 413 and 400, on every address that takes a b
       {
         status: 400,
         body: { type: '/problems/invalid-request', detail: expect.stringContaining(SURROGATE) },
+      },
+    ]);
+    const rounded = await jobs.post(path, body('[1e400]'));
+    expect([path, rounded]).toMatchObject([
+      path,
+      {
+        status: 400,
+        body: { type: '/problems/invalid-request', detail: expect.stringContaining('0: expected a number') },
       },
     ]);
   }

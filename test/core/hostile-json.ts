@@ -57,6 +57,19 @@ export async function refusesEverything(send: Send): Promise<void> {
     expect(await send(method!, params!)).toMatchObject({
       error: { code: -32602, message: `params.${where}: ${SURROGATE}` },
     });
+  for (const [params, where, number] of [
+    ['"name":"slow_compute","arguments":{"seconds":1e400}', 'arguments.seconds', '1e400'],
+    ['"name":"greet","arguments":{"name":[0,9007199254740993]}', 'arguments.name.1', '9007199254740993'],
+    [
+      '"name":"greet","_meta":{"progressToken":-9007199254740993}',
+      '_meta.progressToken',
+      '-9007199254740993',
+    ],
+  ])
+    expect((await send('tools/call', params!)).error).toEqual({
+      code: -32602,
+      message: `params.${where}: expected a number that keeps its digits (integers up to 9007199254740991); got ${number}; send it as a string`,
+    });
 }
 
 /** Each required parameter as null: an error that names it, and no dump of a schema library's issues. */

@@ -8,6 +8,8 @@
 # PROJECT     folder of the project that the stack serves; files hostile_* are written to its pipelines/ and tools/, and removed again
 # WORKER_PID  process ID of the stack's only worker, which is stopped for some seconds at a time
 #
+# LONGHAUL_STDIO, if it is set, is a command that speaks MCP for this stack on standard input and output.
+#
 # Prints a line for each check, "ok" or "not ok", and ends with exit code 0 if all hold, 1 if not, 2 if it can't be tried.
 set -u
 
@@ -172,6 +174,34 @@ two_answers() {
 }
 two_answers 'one after the other'
 two_answers 'at once' at-once
+
+# A number that a double can't hold is refused, and so are bytes that aren't UTF-8.
+for number in 9007199254740993 -9007199254740993 1e400 1e-400; do
+  request POST /v1/tools/hostile_gate/jobs "{\"ledger\": \"$scratch/number\", \"version\": $number}"
+  check "the argument $number is refused by name" "400 $number" "$status $(grep -o "body.version: [^;]*; got $number" "$scratch/body" | sed 's/.*got //')"
+done
+request POST /v1/tools/hostile_gate/jobs "$(printf '{"ledger": "%s", "version": "\351"}' "$scratch/bytes")"
+check 'an argument in Latin-1 is refused' 400 "$status"
+
+# Everything that is piped into a server over stdio at once is answered. piped DESCRIPTION COUNT_OF_ANSWERS
+piped() {
+  $LONGHAUL_STDIO <"$scratch/input" >"$scratch/output"
+  check "over stdio, $1: the exit code" 0 $?
+  check "over stdio, $1: the answers" "$2" "$(grep -c '"id":' "$scratch/output")"
+}
+if [ "${LONGHAUL_STDIO-}" ]; then
+  initialize='{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}}'
+  call='{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "operation_list", "arguments": {}}}'
+  for _ in 1 2 3; do
+    printf '%s\n{"jsonrpc": "2.0", "method": "notifications/initialized"}\n{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n%s' \
+      "$initialize" "$call" >"$scratch/input"
+    piped 'three requests' 3
+  done
+  printf '\357\273\277%s\n{"jsonrpc":\n{"jsonrpc": "2.0", "id": 9007199254740993, "method": "ping"}\n"\351"\n%s\n' "$initialize" "$initialize" \
+    >"$scratch/input"
+  piped 'a byte order mark, half a request, an ID that would be rounded, Latin-1 and a request' 5
+  check 'over stdio: what is no JSON is -32700' 3 "$(grep -c -- '-32700' "$scratch/output")"
+fi
 
 # The schema of one tool takes no other tool away.
 cat >"$project/pipelines/hostile_boolean.yml" <<'PIPELINE'

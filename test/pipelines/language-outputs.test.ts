@@ -46,6 +46,11 @@ test.each([
     'jobs.count.steps[0].run: writes n, which is output "total", declared as number: expected number, written as JSON; got "three"',
   ],
   [
+    'an integer beyond 2^53-1',
+    once('{ value: count.n, type: integer }', [writes('▸echo "n=9007199254740993" >> "$LONGHAUL_OUTPUT"')]),
+    'jobs.count.steps[0].run: writes n, which is output "total", declared as integer: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string',
+  ],
+  [
     'a text that is no choice',
     once('{ value: count.n, enum: [a, b] }', [writes("▸echo 'n=c' >> $LONGHAUL_OUTPUT")]),
     'jobs.count.steps[0].run: writes n, which is output "total", declared as string: expected one of "a", "b"; got "c"',

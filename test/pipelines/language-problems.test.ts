@@ -30,6 +30,21 @@ describe('not YAML', () => {
       'inputs.properties.a.enum[0]: expected a value that JSON can hold; got a number that JSON cannot represent',
     ],
     [
+      'an integer beyond 2^53-1',
+      inputs('properties: { a: { enum: [9007199254740991, ▸9007199254740993] } }'),
+      'inputs.properties.a.enum[1]: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string',
+    ],
+    [
+      'one in hexadecimal',
+      inputs('properties: { a: { default: ▸0xFFFFFFFFFFFFFFFF } }'),
+      'inputs.properties.a.default: expected a number that keeps its digits (integers up to 9007199254740991); got 0xFFFFFFFFFFFFFFFF; write it as a string',
+    ],
+    [
+      'a number that would be 0',
+      inputs('properties: { env: { default: ▸1e-400 } }'),
+      'inputs.properties.env.default: expected a number that keeps its digits (integers up to 9007199254740991); got 1e-400; write it as a string',
+    ],
+    [
       'a NUL',
       top('env: { A: ▸"a\\0b" }'),
       'env.A: expected a value that JSON can hold; got a NUL, which no variable or script can contain',

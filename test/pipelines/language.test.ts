@@ -193,6 +193,7 @@ describe('what is legal although it looks odd', () => {
     ['a working directory that comes back', withStep('run: x\nworking-directory: a/../b')],
     ['an input named PATH', `inputs: { properties: { PATH: { type: string } } }\n${JOBS}`],
     ['expressions in comments', `# \${{ inputs.x }}\n${JOBS} # \${{ inputs.x }}`],
+    ['a long number in env of a step', withStep('run: x\nenv: { A: 12345678901234567890 }')],
     ['aliases', 'jobs: { a: { steps: &steps [{ run: x }] }, b: { steps: *steps } }'],
     ['an approval without a script', withStep('approval: { message: Sure? }')],
     ['names in any script', withStep('name: 构建 ✓\nrun: x')],

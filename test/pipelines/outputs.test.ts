@@ -117,6 +117,12 @@ test.each([
   ['out_enum', 'dirty', 'declared as string: expected one of "clean", "accepted"; got "dirty"'],
   ['out_number', 'three', 'declared as number: expected number, written as JSON; got "three"'],
   ['out_number', '1e999', 'declared as number: expected a number that JSON can hold'],
+  [
+    'out_number',
+    '9007199254740993',
+    'declared as number: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993',
+  ],
+  ['out_array', '[1, 9007199254740993]', 'declared as array: 1: expected a number that keeps its digits'],
   ['out_number', '', 'declared as number: expected number, written as JSON; got ""'],
   ['out_integer', '2.5', 'declared as integer: expected integer; got 2.5'],
   ['out_integer', '0', 'declared as integer: expected minimum 1; got 0'],
