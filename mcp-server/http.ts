@@ -33,6 +33,7 @@ import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
+import { idIn, memberProblem } from './shared/message-problem.js';
 import {
   authenticationProblem,
   createJobsApp,
@@ -173,6 +174,13 @@ export function createHttpApp(
       const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll, logger);
       return c.json(message, httpStatus);
     }
+    const isJson = isJsonContentType(c.req.header('content-type') ?? null);
+    const isMessage = isJson && body !== undefined && !Array.isArray(body);
+    const problem = isMessage ? memberProblem(body) : undefined;
+    if (problem !== undefined) {
+      nameRpcRequest('2026-07-28', body);
+      return invalidMessage(c, body, problem);
+    }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') {
       nameRpcRequest('2026-07-28', body);
@@ -182,7 +190,7 @@ export function createHttpApp(
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     nameRpcRequest(isOlder ? '2025-11-25' : '2026-07-28', body);
     if (isOlder) return legacy.post(c, callerEngine, body);
-    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
+    if (body === undefined && isJson) return parseError(c);
     if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
@@ -327,6 +335,12 @@ function parseError(c: Context): Response {
     rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
     400,
   );
+}
+
+/** Error response for JSON that is no JSON-RPC message. */
+function invalidMessage(c: Context, body: unknown, problem: string): Response {
+  const { InvalidRequest } = ProtocolErrorCode;
+  return c.json(rpcError(idIn(body), InvalidRequest, `Invalid Request: ${problem}`), 400);
 }
 
 /** Error response for refused JSON. */

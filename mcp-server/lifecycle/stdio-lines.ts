@@ -11,6 +11,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { asRpcError, JsonRefusal, parseJson } from '../shared/json.js';
+import { idIn, memberProblem } from '../shared/message-problem.js';
 
 const NEWLINE = 0x0a;
 const OPENING_BRACKET = 0x5b;
@@ -81,12 +82,9 @@ function refusalOf(
     isJSONRPCResultResponse(message) ||
     isJSONRPCErrorResponse(message);
   if (isMessage) return undefined;
-  const { id } = (message ?? {}) as { id?: unknown };
+  const problem = memberProblem(message) ?? 'not a JSON-RPC message';
   return {
-    id: typeof id === 'string' || typeof id === 'number' ? id : null,
-    error: {
-      code: ProtocolErrorCode.InvalidRequest,
-      message: 'Invalid Request: expected a JSON-RPC 2.0 message with an object as params',
-    },
+    id: idIn(message),
+    error: { code: ProtocolErrorCode.InvalidRequest, message: `Invalid Request: ${problem}` },
   };
 }

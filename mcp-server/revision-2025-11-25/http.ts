@@ -11,10 +11,11 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { batchProblem } from '../shared/message-problem.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange } from './exchange.js';
-import { prepareMessage, parseMessages } from './messages.js';
+import { MAX_BATCH, prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
 import { featuresOf, hasKeptOperations, newSession, operationScope, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
@@ -179,7 +180,12 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   if (body === undefined) throw new Refusal(400, ProtocolErrorCode.ParseError, 'Parse error: Invalid JSON');
   const messages = parseMessages(body);
   if (messages) return messages;
-  throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC message');
+  const problem = Array.isArray(body) ? batchProblem(body, MAX_BATCH) : undefined;
+  throw new Refusal(
+    400,
+    ProtocolErrorCode.InvalidRequest,
+    `Invalid Request: ${problem ?? 'not a JSON-RPC message'}`,
+  );
 }
 
 function initializeOf(messages: JSONRPCMessage[]) {
