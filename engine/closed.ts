@@ -133,7 +133,10 @@ async function readOutcome(
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
     const progress = payload.metadata?.[PROGRESS_METADATA];
-    if (isExternal) return externalOutcome(payload);
+    if (isExternal) {
+      const { problem, ...outcome } = externalOutcome(payload);
+      return problem === undefined ? outcome : { problem: unavailable(problem) };
+    }
     return {
       result: defaultPayloadConverter.fromPayload(payload),
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
@@ -167,9 +170,15 @@ async function readOutcome(
 
 /** Why a value can't be read, if storage is the reason. */
 function unreadableIn(error: unknown): OperationError | undefined {
-  const problem = lostValueIn(error) ?? storageErrorIn(error);
-  // Whatever keeps the store away, it may come back.
-  return problem && { kind: problem.kind, message: problem.message, retryable: problem.kind === 'unavailable' };
+  const lost = lostValueIn(error);
+  if (lost) return finalError('internal', lost.message);
+  const problem = storageErrorIn(error);
+  return problem && unavailable(problem.message);
+}
+
+/** Retryable whatever the cause: an operator may remove it. */
+function unavailable(message: string): OperationError {
+  return { kind: 'unavailable', message, retryable: true };
 }
 
 /** An external workflow's failure has that of its activity or child as its cause, and says nothing of it itself. */

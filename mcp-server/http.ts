@@ -34,7 +34,7 @@ import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
-import { idIn, memberProblem } from './shared/message-problem.js';
+import { batchProblem, idIn, memberProblem } from './shared/message-problem.js';
 import {
   authenticationProblem,
   createJobsApp,
@@ -50,6 +50,7 @@ import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
+import { MAX_BATCH } from './revision-2025-11-25/messages.js';
 import { measureRequests, nameRpcRequest, noteRpcError } from './metrics/requests.js';
 import { registerHealth } from './lifecycle/health.js';
 import type { ServerReadiness } from './lifecycle/readiness.js';
@@ -183,8 +184,7 @@ export function createHttpApp(
       return c.json(message, httpStatus);
     }
     const isJson = isJsonContentType(c.req.header('content-type') ?? null);
-    const isMessage = isJson && body !== undefined && !Array.isArray(body);
-    const problem = isMessage ? memberProblem(body) : undefined;
+    const problem = isJson && body !== undefined ? problemOf(body) : undefined;
     if (problem !== undefined) {
       nameRpcRequest('2026-07-28', body);
       return invalidMessage(c, body, problem);
@@ -349,6 +349,10 @@ function parseError(c: Context): Response {
     rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
     400,
   );
+}
+
+function problemOf(body: unknown): string | undefined {
+  return Array.isArray(body) ? batchProblem(body, MAX_BATCH) : memberProblem(body);
 }
 
 /** Error response for JSON that is no JSON-RPC message. */

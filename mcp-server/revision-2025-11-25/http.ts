@@ -13,11 +13,10 @@ import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../shared/accept.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import { batchProblem } from '../shared/message-problem.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange, type AcceptedTypes } from './exchange.js';
-import { MAX_BATCH, prepareMessage, parseMessages } from './messages.js';
+import { prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
 import { featuresOf, hasKeptOperations, newSession, operationScope, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
@@ -203,12 +202,7 @@ function messagesOf(body: unknown): JSONRPCMessage[] {
   if (body === undefined) throw new Refusal(400, ProtocolErrorCode.ParseError, 'Parse error: Invalid JSON');
   const messages = parseMessages(body);
   if (messages) return messages;
-  const problem = Array.isArray(body) ? batchProblem(body, MAX_BATCH) : undefined;
-  throw new Refusal(
-    400,
-    ProtocolErrorCode.InvalidRequest,
-    `Invalid Request: ${problem ?? 'not a JSON-RPC message'}`,
-  );
+  throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC message');
 }
 
 function initializeOf(messages: JSONRPCMessage[]) {

@@ -1,7 +1,12 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { defined } from '../../operations/defined.js';
-import { LonghaulError, unreadableText, type ErrorKind, type OperationError } from '../../operations/errors.js';
+import {
+  LonghaulError,
+  unreadableText,
+  type ErrorKind,
+  type OperationError,
+} from '../../operations/errors.js';
 import { isObject } from '../../operations/is-object.js';
 import { ERROR_META_KEY, operationMeta, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';

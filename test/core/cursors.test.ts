@@ -43,7 +43,10 @@ test('lists of one page refuse any cursor with -32602, in 2026-07-28', async () 
 test('lists of operations and logs refuse a cursor that no page gave, or that was changed', async () => {
   const page = await jobs.get('/v1/jobs?limit=1');
   const cursor = page.body.next_cursor as string | undefined;
-  const made = ['made-up', ...(cursor === undefined ? [] : [`${cursor}!`, `${cursor}=`, cursor.slice(0, -1)])];
+  const made = [
+    'made-up',
+    ...(cursor === undefined ? [] : [`${cursor}!`, `${cursor}=`, cursor.slice(0, -1)]),
+  ];
   const call = async (name: string, args: object) =>
     (await parts.client.request('tools/call', { name, arguments: args })).result;
   for (const one of made) {
