@@ -13,12 +13,12 @@ import {
 } from '@temporalio/common';
 import { defined } from '../operations/defined.js';
 import { structuredResult } from '../operations/external-workflow.js';
-import { undefinedIf, type ErrorKind, type OperationError } from '../operations/errors.js';
+import { unreadableText, type ErrorKind, type OperationError } from '../operations/errors.js';
 import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
-import { storageErrorIn } from '../platform/storage/index.js';
+import { lostValueIn, storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import { refusedMessageIn } from './refused.js';
@@ -29,8 +29,8 @@ interface Outcome {
   result?: unknown;
   error?: OperationError;
   partial?: unknown;
-  /** Why result or failure can't be read from storage at present. */
-  problem?: string;
+  /** Why result or failure can't be read from storage. */
+  problem?: OperationError;
   /** Final progress of a completed operation. */
   progress?: Progress;
   /** It was ended since Temporal refuses one of its commands. */
@@ -72,7 +72,7 @@ export async function describeClosed(
       record.statusMessage =
         outcome.problem === undefined
           ? 'completed'
-          : `completed; the result can't be read at present: ${outcome.problem}`;
+          : `completed; ${unreadableText('the result', outcome.problem)}`;
       return;
     case 'CANCELLED':
       return describeCanceled(temporal, description, state, record, cancelRequest);
@@ -84,7 +84,7 @@ export async function describeClosed(
         outcome.error ??
         (outcome.problem === undefined
           ? finalError('internal', `the workflow is ${description.status.name}`)
-          : finalError('failed', `the failure can't be read at present: ${outcome.problem}`));
+          : finalError('failed', unreadableText('the failure', outcome.problem)));
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
       record.statusMessage = record.error.message.split('\n', 1)[0]!;
       Object.assign(
@@ -109,8 +109,9 @@ async function describeCanceled(
   if (state.isPartialLarge) {
     // A record without the partial result is better than none.
     const whole = await readClosedState(description, temporal.storage).catch((error: unknown) => {
-      if (!storageErrorIn(error)) return undefinedIf('internal')(error);
-      record.resultProblem = (error as Error).message;
+      const problem = unreadableIn(error);
+      if (!problem) throw error;
+      record.resultProblem = problem;
       return undefined;
     });
     if (whole?.partial !== undefined) record.partial = whole.partial;
@@ -132,14 +133,17 @@ async function readOutcome(
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
     const progress = payload.metadata?.[PROGRESS_METADATA];
-    if (isExternal) return externalOutcome(payload);
+    if (isExternal) {
+      const { problem, ...outcome } = externalOutcome(payload);
+      return problem === undefined ? outcome : { problem: unavailable(problem) };
+    }
     return {
       result: resultIn(payload),
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
     };
   } catch (error) {
-    const trouble = storageErrorIn(error);
-    if (trouble) return { problem: trouble.message };
+    const problem = unreadableIn(error);
+    if (problem) return { problem };
     if (!(error instanceof WorkflowFailedError)) throw error;
     const failure = error.cause;
     const details = failure instanceof ApplicationFailure ? failure.details?.[0] : undefined;
@@ -162,6 +166,19 @@ async function readOutcome(
       partial: closing?.partial,
     };
   }
+}
+
+/** Why a value can't be read, if storage is the reason. */
+function unreadableIn(error: unknown): OperationError | undefined {
+  const lost = lostValueIn(error);
+  if (lost) return finalError('internal', lost.message);
+  const problem = storageErrorIn(error);
+  return problem && unavailable(problem.message);
+}
+
+/** Retryable whatever the cause: an operator may remove it. */
+function unavailable(message: string): OperationError {
+  return { kind: 'unavailable', message, retryable: true };
 }
 
 /** An external workflow's failure has that of its activity or child as its cause, and says nothing of it itself. */

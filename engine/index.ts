@@ -13,7 +13,7 @@ import type { Storage } from '../platform/storage/index.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
 import { answerHeader, identified, signed, type GivenAnswer } from './answer/claims.js';
-import { answerOperation, type AnswerReceipt } from './answer/index.js';
+import { answerOperation, type AnswerReceipt, type SentReceipt } from './answer/index.js';
 import { assertSize, checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
 import { awaitCancellation, cancelOperation } from './cancelling.js';
@@ -234,7 +234,7 @@ export class Engine {
     const mapping = external?.question;
     const given: GivenAnswer = { key, answer, by, idempotencyKey: answerer.idempotencyKey };
     const input = identified(this.#signer, workflowId, given);
-    const receipt = (state: AnswerReceipt['state']): AnswerReceipt => ({ id: input.answerId, state });
+    const receipt = (sent: SentReceipt): AnswerReceipt => ({ id: input.answerId, ...sent });
     // A worker that fulfils the runtime contract asks by its memo, whatever the file maps.
     if (mapping && !(await records.keepsState(workflowId))) {
       const expire = () => records.external.expire(runId);
@@ -244,7 +244,9 @@ export class Engine {
       };
       const answered = { temporal, workflowId, read: readNow, mapping, signer: this.#signer };
       const header = answerHeader(this.#signer, workflowId, input, by);
-      return receipt(await answerExternal(answered, answer, header).finally(expire));
+      const state = await answerExternal(answered, answer, header).finally(expire);
+      const wasQueued = mapping.answer.by === 'signal' && answer.action !== 'cancel';
+      return receipt({ state, wasQueued });
     }
     const claimed = signed(this.#signer, workflowId, input, { by, areAllSigned: !this.operatorAnswers });
     const operation = { temporal, workflowId, read, isExternal: external !== undefined };

@@ -122,6 +122,9 @@ export class Records {
         await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
       throw error;
     });
+    // So may have a value that is lost.
+    if (record.resultProblem?.retryable === false)
+      await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
     if (record.closedAt && record.resultProblem === undefined) this.#keep(record);
     return record;
   }

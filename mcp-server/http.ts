@@ -11,7 +11,7 @@ import {
   type JSONRPCNotification,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
@@ -26,6 +26,7 @@ import { policyOf, type CallerEngine } from './auth/caller-engine.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication, AuthenticationUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
+import { withoutContentCoding } from './lifecycle/content-coding.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
@@ -33,6 +34,7 @@ import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
+import { batchProblem, idIn, memberProblem } from './shared/message-problem.js';
 import {
   authenticationProblem,
   createJobsApp,
@@ -48,6 +50,7 @@ import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
+import { MAX_BATCH } from './revision-2025-11-25/messages.js';
 import { measureRequests, nameRpcRequest, noteRpcError } from './metrics/requests.js';
 import { registerHealth } from './lifecycle/health.js';
 import type { ServerReadiness } from './lifecycle/readiness.js';
@@ -59,6 +62,8 @@ import type { Serving } from './shared/serving.js';
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** A request with this version in its header is handled as 2026-07-28, even if it is invalid. */
 const CURRENT_VERSION = '2026-07-28';
+/** Methods of the MCP endpoint, in the header Allow. */
+const MCP_METHODS = 'GET, HEAD, POST';
 /** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
 const HEADER_MISMATCH = -32020;
 
@@ -78,7 +83,8 @@ export function createHttpApp(
   readiness: ServerReadiness,
   audit?: Audit,
 ): HttpApp {
-  const app = new Hono();
+  // Not strict: a path with a slash at its end is the path without it.
+  const app = new Hono({ strict: false });
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
   const limits = new Limits(settings, engine, logger);
@@ -123,6 +129,7 @@ export function createHttpApp(
   const origins = new Origins(settings);
   app.use(requestContext(logger));
   app.use(measureRequests());
+  app.use(endUnreadBody);
   app.use(securityHeaders(settings.tlsCert !== undefined));
   app.use(behindProxies(settings.trustedProxies));
   app.use((c, next) => {
@@ -145,6 +152,8 @@ export function createHttpApp(
     // that speak HTTP/1.0 would wait for the end of an answer that has no length.
     else if (c.res.headers.get('connection') === 'keep-alive') c.res.headers.delete('connection');
   });
+  // Before authentication, as for the jobs API.
+  app.options('/mcp', (c) => c.body(null, 204, { Allow: MCP_METHODS }));
   app.use(
     '/mcp',
     authenticated(identified, (c, error) => unauthenticated(c, authentication, error)),
@@ -157,6 +166,7 @@ export function createHttpApp(
       return unauthenticated(c, authentication, error);
     }
   });
+  app.use('/mcp', withoutContentCoding(unsupportedMediaType));
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
     const callerEngine = engineOf(c);
     let body: unknown;
@@ -173,6 +183,12 @@ export function createHttpApp(
       const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll, logger);
       return c.json(message, httpStatus);
     }
+    const isJson = isJsonContentType(c.req.header('content-type') ?? null);
+    const problem = isJson && body !== undefined ? problemOf(body) : undefined;
+    if (problem !== undefined) {
+      nameRpcRequest('2026-07-28', body);
+      return invalidMessage(c, body, problem);
+    }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') {
       nameRpcRequest('2026-07-28', body);
@@ -182,7 +198,7 @@ export function createHttpApp(
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     nameRpcRequest(isOlder ? '2025-11-25' : '2026-07-28', body);
     if (isOlder) return legacy.post(c, callerEngine, body);
-    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
+    if (body === undefined && isJson) return parseError(c);
     if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
@@ -198,7 +214,7 @@ export function createHttpApp(
       ? legacy.get(c, engineOf(c))
       : methodNotAllowed(c),
   );
-  app.delete('/mcp', methodNotAllowed);
+  app.all('/mcp', methodNotAllowed);
   app.route('/', jobs.app);
   app.onError((error, c) => {
     logger.error({ err: error }, 'a request failed');
@@ -218,6 +234,12 @@ export function createHttpApp(
     },
   };
 }
+
+/** Ends the body of a response to HEAD, which Hono answers like GET and whose body nobody reads: a stream would stay open. */
+const endUnreadBody: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (c.req.method === 'HEAD') await c.res.body?.cancel();
+};
 
 /** The method is compared first: most messages aren't notifications, and a failed validation is expensive. */
 function isCancellation(body: unknown): body is JSONRPCNotification {
@@ -257,12 +279,8 @@ async function listen(
   body: unknown,
   logger: Logger,
 ): Promise<Response> {
-  if (!isJsonContentType(c.req.header('content-type') ?? null)) {
-    return c.json(
-      rpcError(null, -32000, 'Unsupported Media Type: Content-Type must be application/json'),
-      415,
-    );
-  }
+  if (!isJsonContentType(c.req.header('content-type') ?? null))
+    return unsupportedMediaType(c, 'Content-Type must be application/json');
   const request = listenRequest(c, body);
   if (request instanceof Response) return request;
   let serve;
@@ -319,7 +337,11 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
 
 /** GET is only for sessions of 2025-11-25 and earlier; DELETE isn't supported, since sessions expire by themselves. */
 function methodNotAllowed(c: Context): Response {
-  return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'GET, POST' });
+  return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: MCP_METHODS });
+}
+
+function unsupportedMediaType(c: Context, detail: string): Response {
+  return c.json(rpcError(null, -32000, `Unsupported Media Type: ${detail}`), 415);
 }
 
 function parseError(c: Context): Response {
@@ -327,6 +349,16 @@ function parseError(c: Context): Response {
     rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON in UTF-8'),
     400,
   );
+}
+
+function problemOf(body: unknown): string | undefined {
+  return Array.isArray(body) ? batchProblem(body, MAX_BATCH) : memberProblem(body);
+}
+
+/** Error response for JSON that is no JSON-RPC message. */
+function invalidMessage(c: Context, body: unknown, problem: string): Response {
+  const { InvalidRequest } = ProtocolErrorCode;
+  return c.json(rpcError(idIn(body), InvalidRequest, `Invalid Request: ${problem}`), 400);
 }
 
 /** Error response for refused JSON. */

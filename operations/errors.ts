@@ -64,6 +64,14 @@ export interface OperationError {
   cause?: string;
 }
 
+/** That a value can't be read from storage, in words. @param value for example `the result` */
+export function unreadableText(
+  value: string,
+  { message, retryable }: Pick<OperationError, 'message' | 'retryable'>,
+): string {
+  return `${value} can't be read${retryable ? ' at present' : ''}: ${message}`;
+}
+
 /** An error of an engine method, or of a definition. */
 export class LonghaulError extends Error {
   override name = 'LonghaulError';

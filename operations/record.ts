@@ -175,8 +175,11 @@ export interface OperationRecord {
   /** Set if there are too many children for a record that isn't read live; once it is closed, they are in storage. */
   areChildrenLarge?: true;
   result?: unknown;
-  /** Why its result, failure or partial result can't be read from storage at present. */
-  resultProblem?: string;
+  /**
+   * Why its result, failure or partial result can't be read: `unavailable` while storage is away, `internal` once it is lost. The same
+   * error refuses a read of the value.
+   */
+  resultProblem?: OperationError;
   error?: OperationError;
   /** Its run in Temporal's UI, if it failed or timed out and callers may see the address. */
   temporalUrl?: string;

@@ -14,10 +14,10 @@ import {
   type StorageDriver,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { isKind, LonghaulError } from '../operations/errors.js';
+import { isKind } from '../operations/errors.js';
 import { STORED_METADATA, type StoredClaim } from '../operations/wire.js';
 import { payloadKey } from './storage-keys.js';
-import type { Storage } from './storage/index.js';
+import { LostValueError, type Storage } from './storage/index.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -110,7 +110,7 @@ async function retrieve(storage: Storage, key: string): Promise<Payload> {
     return PayloadMessage.decode(await counted(storage, () => storage.read(key)));
   } catch (error) {
     if (!isKind(error, 'not_found')) throw error;
-    throw new LonghaulError('internal', `a large value of it is lost: ${error.message}`, { cause: error });
+    throw new LostValueError(`a large value of it is lost: ${error.message}`, { cause: error });
   }
 }
 

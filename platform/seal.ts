@@ -49,7 +49,8 @@ export function sealOf<T extends object>(
     open(text, nowMs = Date.now()) {
       if (text.length > MAX_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
-      if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+      // Buffer ignores what isn't base64url.
+      if (sealed.length <= NONCE_BYTES + TAG_BYTES || sealed.toString('base64url') !== text) return undefined;
       const decipher = createDecipheriv('aes-256-gcm', key(), sealed.subarray(0, NONCE_BYTES));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
       try {

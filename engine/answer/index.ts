@@ -34,7 +34,12 @@ export interface AnswerReceipt {
   /** As in the record's `answers`. */
   id: string;
   state: AnswerState;
+  /** Whether no worker took it as it was sent. Unlike the state, this stays as it is. */
+  wasQueued: boolean;
 }
+
+/** A receipt without the ID. */
+export type SentReceipt = Omit<AnswerReceipt, 'id'>;
 
 /** The operation that is answered. */
 export interface Answered {
@@ -59,9 +64,9 @@ export async function answerOperation(
   record: OperationRecord,
   input: ProvidedInput,
   by: GivenAnswer['by'],
-): Promise<AnswerState> {
+): Promise<SentReceipt> {
   const known = await outcomeIn(operation, record, input);
-  if (known) return known;
+  if (known) return receiptOf(operation, record.runId, input, known);
   if (isTerminal(record.status)) throw closedError(record);
   const asked = record.inputRequests[input.key];
   if (!asked) throw notOpen(input.key);
@@ -70,7 +75,23 @@ export async function answerOperation(
   const misfit = misfitOf(asked.schema, input.answer);
   if (misfit !== undefined) throw new LonghaulError('invalid_answer', misfit);
   const refusedBefore = refusedIn(record, input);
-  return (await update(operation, input)) ?? signal(operation, input, { asked, refusedBefore });
+  const taken = await update(operation, input);
+  if (taken) return taken;
+  const state = await signal(operation, input, { asked, refusedBefore });
+  return receiptOf(operation, record.runId, input, state);
+}
+
+/** The receipt of an answer that counts, by the history: its first way there decides, however often it was sent. */
+async function receiptOf(
+  { temporal, workflowId }: Answered,
+  runId: string,
+  { answerId }: ProvidedInput,
+  state: AnswerState,
+): Promise<SentReceipt> {
+  const sent = await sentAnswers(temporal, { workflowId, runId });
+  const first = sent.find(({ given }) => given.answerId === answerId);
+  // The history of an earlier run isn't read.
+  return { state, wasQueued: first?.isSignal ?? state === 'queued' };
 }
 
 /** Calls with payloads that the operation's workers can read. @throws LonghaulError */
@@ -82,7 +103,7 @@ function callWorker<T>(
 }
 
 /** @returns undefined if no worker takes the update in time */
-async function update(operation: Answered, input: ProvidedInput): Promise<AnswerState | undefined> {
+async function update(operation: Answered, input: ProvidedInput): Promise<SentReceipt | undefined> {
   const { workflowId, read } = operation;
   try {
     await callWorker(operation, (client) =>
@@ -90,12 +111,12 @@ async function update(operation: Answered, input: ProvidedInput): Promise<Answer
         .getHandle(workflowId)
         .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
     );
-    return 'accepted';
+    return { state: 'accepted', wasQueued: false };
   } catch (error) {
     if (isKind(error, 'unavailable')) return undefined;
     const now = await read();
     const known = await outcomeIn(operation, now, input);
-    if (known) return known;
+    if (known) return receiptOf(operation, now.runId, input, known);
     if (isTerminal(now.status)) throw closedError(now);
     throw error instanceof WorkflowUpdateFailedError ? rejectionError(error) : error;
   }

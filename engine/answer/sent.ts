@@ -23,6 +23,8 @@ export interface SentAnswer {
   given: ProvidedInput | AnswerHeader;
   /** ISO 8601. */
   at: string;
+  /** Whether it came as a signal; else as an update. */
+  isSignal: boolean;
   /** Whether a workflow task that has completed was given the answer. */
   isTaken: boolean;
   /** Number of workflow tasks that have completed since: signals with the same number came to the workflow in one task. */
@@ -64,7 +66,8 @@ export async function sentAnswers(
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
     if (!given || (update && failedUpdates.has(update.meta?.updateId))) continue;
     const at = toDate(event.eventTime ?? {}).toISOString();
-    sent.push({ given, at, isTaken: tasksSince > 0 || update !== undefined, tasksSince });
+    const isSignal = event.workflowExecutionSignaledEventAttributes != null;
+    sent.push({ given, at, isSignal, isTaken: tasksSince > 0 || update !== undefined, tasksSince });
   }
   return sent.reverse();
 }

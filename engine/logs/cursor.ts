@@ -29,9 +29,12 @@ export function writeCursor(cursor: LogCursor): string {
 
 /** Decodes a cursor. @throws LonghaulError `invalid_arguments` */
 export function readCursor(text: string): LogCursor {
+  const bytes = Buffer.from(text, 'base64url');
+  // Buffer ignores what isn't base64url.
+  if (bytes.toString('base64url') !== text) throw invalidCursor();
   let json: unknown;
   try {
-    json = JSON.parse(Buffer.from(text, 'base64url').toString());
+    json = JSON.parse(bytes.toString());
   } catch {
     throw invalidCursor();
   }

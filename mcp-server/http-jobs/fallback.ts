@@ -1,6 +1,6 @@
-/** Requests that match no route: 405 if the path has another method, else 404. */
+/** Methods of paths: OPTIONS, and requests that match no route: 405 if the path has another method, else 404. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { Problem } from './problems.js';
 
 /** Paths of the jobs API. */
@@ -13,16 +13,11 @@ export function isJobsPath(path: string): boolean {
 
 /** Registers the catch-all route; must be called after all others. */
 export function registerFallback(app: OpenAPIHono): void {
-  const served = app.routes
-    .filter(({ method }) => method !== 'ALL')
-    .map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+  const methodsOf = methodsByPath(app);
   const refuse = (c: Context): never => {
-    const allowed = [
-      ...new Set(served.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method)),
-    ];
-    if (allowed.length === 0)
+    const methods = methodsOf(c.req.path);
+    if (methods.length === 0)
       throw new Problem('unknown-route', `${c.req.path}: expected a path of /openapi.json`);
-    const methods = allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed;
     throw new Problem('method-not-allowed', `${c.req.method}: expected ${methods.join(', ')} here`, {
       headers: { Allow: methods.join(', ') },
     });
@@ -31,11 +26,43 @@ export function registerFallback(app: OpenAPIHono): void {
     app.all(path, refuse);
 }
 
+/** Middleware that answers OPTIONS with the methods of the path (RFC 9110, section 9.3.7); an unknown path is left to others. */
+export function allowHeader(app: OpenAPIHono): MiddlewareHandler {
+  let methodsOf: ReturnType<typeof methodsByPath> | undefined;
+  return (c, next) => {
+    if (c.req.method !== 'OPTIONS' || !isJobsPath(c.req.path)) return next();
+    methodsOf ??= methodsByPath(app);
+    const methods = methodsOf(c.req.path);
+    if (methods.length > 0) c.header('Allow', methods.join(', '));
+    return next();
+  };
+}
+
+/** Middleware after {@link allowHeader} and CORS, which ends a preflight request itself. */
+export const answerOptions: MiddlewareHandler = (c, next) => {
+  const isAnswered = c.req.method === 'OPTIONS' && c.res.headers.has('allow');
+  return isAnswered ? Promise.resolve(c.body(null, 204)) : next();
+};
+
+/** The methods of the first route that serves a path, as requests find it; empty if none does. */
+function methodsByPath(app: OpenAPIHono): (path: string) => string[] {
+  const served = app.routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => ({ method, path, pattern: patternOf(path) }));
+  return (path) => {
+    const route = served.find(({ pattern }) => pattern.test(path))?.path;
+    const methods = new Set(served.filter((one) => one.path === route).map(({ method }) => method));
+    if (methods.has('GET')) methods.add('HEAD');
+    return [...methods];
+  };
+}
+
 /** A route's path as a regular expression: `:id` matches one segment, `:target{...}` the expression in braces. */
 function patternOf(path: string): RegExp {
-  const parts = path.split('/').map((part) => {
-    const named = /^:[^{]+(?:\{(.+)\})?$/.exec(part);
-    return named ? (named[1] ?? '[^/]+') : part.replaceAll(/[.*+?^$()[\]\\|{}]/g, '\\$&');
-  });
-  return new RegExp(`^${parts.join('/')}$`);
+  const source = path.replaceAll(
+    /:\w+(?:\{([^}]+)\})?|[.*+?^$()[\]\\|{}]/g,
+    (part: string, expression: string | undefined) =>
+      part.startsWith(':') ? (expression ?? '[^/]+') : `\\${part}`,
+  );
+  return new RegExp(`^${source}$`);
 }

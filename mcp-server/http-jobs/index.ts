@@ -5,6 +5,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../lifecycle/body-limit.js';
+import { withoutContentCoding } from '../lifecycle/content-coding.js';
 import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
 import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
@@ -14,7 +15,7 @@ import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
 import { WAIT_ENDED_HEADER, type JobsContext, type JobsOptions, type RegisterRoutes } from './context.js';
 import { registerEvents } from './events.js';
-import { registerFallback } from './fallback.js';
+import { allowHeader, answerOptions, registerFallback } from './fallback.js';
 import { registerInput } from './input.js';
 import { registerKickoff } from './kickoff.js';
 import { registerList } from './list.js';
@@ -90,9 +91,12 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     app,
     rates: new Rates(limits.rates, (c) => engineOf(c).principal),
   };
+  app.use(allowHeader(app));
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
+  // Before authentication: browsers send no credential with such a request, and the answer has nothing secret.
+  app.use(answerOptions);
   app.use('/v1/*', authenticate);
   app.use(
     '/v1/*',
@@ -101,6 +105,10 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   app.use('/openapi.json', authenticate);
   app.use('/v1/*', traceJobsRequest);
   app.use('/v1/*', (_c, next) => shutdown.track(next()));
+  app.use(
+    '/v1/*',
+    withoutContentCoding((c, detail) => renderProblem(c, new Problem('unsupported-media-type', detail))),
+  );
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
   app.on(['POST', 'DELETE'], '/v1/*', prepareBody);
   for (const register of ROUTES) register(context);

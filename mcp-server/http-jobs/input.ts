@@ -5,8 +5,8 @@ import type { Answer } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { assertJobId, idempotencyKeyOf } from './headers.js';
 import { Problem } from './problems.js';
-import { assertNotExpired, jobHeaders, renderJob } from './render.js';
-import { BODY_PROBLEMS, idempotencyKey, job, jobParams, json, responses } from './schemas.js';
+import { assertNotExpired, jobPath } from './render.js';
+import { BODY_PROBLEMS, idempotencyKey, jobParams, json, responses } from './schemas.js';
 
 const body = z
   .strictObject({
@@ -26,7 +26,7 @@ const body = z
 
 const headers = z.object({
   'idempotency-key': idempotencyKey(
-    ': your own ID for the answer. With another answer it is refused (409). Without it, equal answers of one caller are the same answer.',
+    ': your own ID for the answer. The same answer gets the same response; another one is refused (409). Without it, equal answers of one caller are the same answer.',
   ),
 });
 
@@ -35,8 +35,10 @@ const answered = z
     key: z.string(),
     id: z.string().describe("ID of the answer in the job's answers."),
     action: z.enum(['accept', 'decline', 'cancel']),
-    state: z.enum(['accepted', 'queued']),
-    job,
+    state: z
+      .enum(['accepted', 'queued'])
+      .describe('queued: no worker has taken it; with an Idempotency-Key: none had as it was first sent.'),
+    job: z.object({ job_id: z.string(), status_url: z.string() }),
   })
   .openapi('Answered');
 
@@ -48,7 +50,7 @@ export function registerInput({ app, engineOf }: JobsContext): void {
     tags: ['Jobs'],
     summary: 'Answer a question of a job',
     description:
-      'Each question takes one answer; another one gets 409, also while no worker is running. The same answer again gets the same response.',
+      'Each question takes one answer; another one gets 409, also while no worker is running. The same answer again counts once, and gets the state that it has by then, or with an Idempotency-Key the same response.',
     request: {
       params: jobParams,
       headers,
@@ -84,15 +86,15 @@ export function registerInput({ app, engineOf }: JobsContext): void {
     const engine = engineOf(c);
     const before = assertNotExpired(await engine.read(id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
-    const receipt = await engine.answer(id, key, answer, idempotencyKeyOf(c)).catch((error: unknown) => {
+    const ownKey = idempotencyKeyOf(c);
+    const receipt = await engine.answer(id, key, answer, ownKey).catch((error: unknown) => {
       throw asAnswerProblem(error, before.inputRequests[key]?.schema);
     });
-    const { state } = receipt;
-    const record = await engine.read(id);
-    return c.json({ key, action, ...receipt, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
-      'Cache-Control': 'no-store',
-      ...jobHeaders(record),
-    });
+    const first = receipt.wasQueued ? 'queued' : 'accepted';
+    const state = ownKey === undefined ? receipt.state : first;
+    // Nothing of the job that changes, so that a repeated answer can get the same response.
+    const body = { key, action, id: receipt.id, state, job: { job_id: id, status_url: jobPath(id) } };
+    return c.json(body, state === 'accepted' ? 200 : 202, { 'Cache-Control': 'no-store' });
   });
 }
 

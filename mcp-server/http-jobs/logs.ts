@@ -6,6 +6,7 @@ import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
+import { JSON_TYPE, preferredType } from '../shared/accept.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
@@ -105,7 +106,7 @@ async function sendLog(
   const record = assertNotExpired(await engine.read(id));
   const wanted = { ...rest, step: reference, fromLine: from };
   try {
-    if (/\btext\/plain\b/.test(c.req.header('accept') ?? ''))
+    if (preferredType(c.req.header('accept'), [JSON_TYPE, 'text/plain']) === 'text/plain')
       return sendText(c, id, await engine.logText(id, wanted));
     const page = await engine.logs(id, wanted);
     return c.json(pageOf(page, record), 200, {

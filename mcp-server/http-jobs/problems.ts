@@ -115,6 +115,11 @@ export const PROBLEMS = {
     title: 'The job has expired',
     advice: 'Its result was kept for the published time. Start it again if it is still needed.',
   },
+  'value-lost': {
+    status: 410,
+    title: 'A value of the job is no longer in storage',
+    advice: 'The job and its other values can still be read. Start it again if the value is still needed.',
+  },
   'request-timeout': {
     status: 408,
     title: 'The request did not arrive in time',
@@ -127,8 +132,8 @@ export const PROBLEMS = {
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The content type of the body is not application/json',
-    advice: 'Send Content-Type: application/json.',
+    title: 'The content type of the body is not application/json, or it has a content coding',
+    advice: 'Send Content-Type: application/json, and no Content-Encoding.',
   },
   'range-not-satisfiable': {
     status: 416,

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
+import { lostValueIn } from '../../platform/storage/index.js';
 import { isRetryableProblem, Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
 /** Problem types of the engine's errors; other kinds are `internal`. */
@@ -23,6 +24,8 @@ const UNAVAILABLE_RETRY_SECONDS = 5;
 /** Maps an error to a problem. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  const lost = lostValueIn(error);
+  if (lost) return new Problem('value-lost', lost.message, { cause: error });
   if (error instanceof LonghaulError) {
     if (error.kind === 'unavailable')
       return error.retryable

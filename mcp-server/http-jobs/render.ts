@@ -47,7 +47,8 @@ function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | und
  */
 export function renderJob(record: OperationRecord): Job {
   assertNotExpired(record);
-  const { token, inputRequests, error } = record;
+  const { token, inputRequests } = record;
+  const error = record.error ?? record.resultProblem;
   const links = linksOf(token, record.tool);
   const asked = Object.entries(inputRequests);
   return {

@@ -32,6 +32,7 @@ const RESPONSES = responses(
     'resource-not-found',
     'wrong-state',
     'job-expired',
+    'value-lost',
     'range-not-satisfiable',
     'rate-limited',
   ],

@@ -23,6 +23,7 @@ export function registerResume(context: JobsContext): void {
         'job-not-found',
         'wrong-state',
         'job-expired',
+        'value-lost',
         'rate-limited',
       ]),
     },

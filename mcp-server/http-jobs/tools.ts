@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';
+import { JSON_TYPE, preferredType } from '../shared/accept.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { listedSchema } from '../shared/listed-schema/index.js';
 import { documentationOf, documentationText } from './documentation.js';
@@ -104,7 +105,7 @@ export function registerTools(context: JobsContext): void {
   app.openapi(one, (c) => {
     const found = engineOf(c).tool(c.req.valid('param').tool);
     const documentation = documentationOf(found, context.settings);
-    if (/\btext\/markdown\b/.test(c.req.header('accept') ?? ''))
+    if (preferredType(c.req.header('accept'), [JSON_TYPE, 'text/markdown']) === 'text/markdown')
       return c.body(`${documentationText(documentation)}\n`, 200, {
         'Content-Type': 'text/markdown; charset=utf-8',
       });

@@ -6,6 +6,8 @@ import { ALIVE } from '../../platform/health/checks.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../../platform/metrics/index.js';
 import type { ServerReadiness } from './readiness.js';
 
+const ALLOW = { Allow: 'GET, HEAD' };
+
 export interface HealthOptions {
   engine: Engine;
   settings: Settings;
@@ -22,8 +24,13 @@ export function registerHealth(app: Hono, { engine, settings, isOpen, readiness 
     if (body.status !== 'ready') return c.json(body, 503);
     return c.json({ ...body, ...(isOpen ? { tools: engine.tools.keys() } : {}) });
   });
-  if (!settings.metrics || !isOpen) return;
-  app.get('/metrics', async (c) =>
-    c.text((await metricsPage()) ?? '', 200, { 'Content-Type': METRICS_CONTENT_TYPE }),
-  );
+  const hasMetrics = settings.metrics && isOpen;
+  if (hasMetrics)
+    app.get('/metrics', async (c) =>
+      c.text((await metricsPage()) ?? '', 200, { 'Content-Type': METRICS_CONTENT_TYPE }),
+    );
+  for (const path of ['/healthz', '/readyz', ...(hasMetrics ? ['/metrics'] : [])]) {
+    app.options(path, (c) => c.body(null, 204, ALLOW));
+    app.all(path, (c) => c.json({ error: `${c.req.method}: expected GET` }, 405, ALLOW));
+  }
 }

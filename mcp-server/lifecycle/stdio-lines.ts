@@ -12,6 +12,7 @@ import {
   type JSONRPCMessage,
 } from '@modelcontextprotocol/server';
 import { asRpcError, decodeUtf8, JsonRefusal, parseJson } from '../shared/json.js';
+import { idIn, memberProblem } from '../shared/message-problem.js';
 
 const NEWLINE = 0x0a;
 /** Longest line, in bytes: the SDK's limit for a message. */
@@ -79,10 +80,10 @@ function takeLine(line: Buffer, { onMessage, onBatch, onRefusal }: LineHandlers)
   if (Array.isArray(message)) void onBatch(message);
   else if (isMessage(message)) onMessage(message);
   else {
-    const { id } = (message ?? {}) as { id?: unknown };
-    onRefusal(typeof id === 'string' || typeof id === 'number' ? id : null, {
+    const problem = memberProblem(message) ?? 'not a JSON-RPC message';
+    onRefusal(idIn(message), {
       code: ProtocolErrorCode.InvalidRequest,
-      message: 'Invalid Request: expected a JSON-RPC 2.0 message with an object as params',
+      message: `Invalid Request: ${problem}`,
     });
   }
 }

@@ -14,6 +14,7 @@ import {
 import { defined } from '../../operations/defined.js';
 import { POLL_METHOD } from '../two-stage/index.js';
 import { noteRpcError } from '../metrics/requests.js';
+import { EVENT_STREAM_TYPE, JSON_TYPE } from '../shared/accept.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { LegacyContext } from './context.js';
 import { createLegacyServer } from './server.js';
@@ -32,6 +33,18 @@ const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/resul
 /** Methods that are answered at once, but may send questions before the answer. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/async/status', POLL_METHOD]);
 
+/** Media types that the client accepts; at least one if there is a request. */
+export interface AcceptedTypes {
+  json: boolean;
+  stream: boolean;
+}
+
+export interface ExchangeOptions {
+  /** Whether the POST has a batch, which is answered with an array, also if it has one request only. */
+  isBatch: boolean;
+  accepted: AcceptedTypes;
+}
+
 export class Exchange {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
@@ -39,6 +52,10 @@ export class Exchange {
   /** Requests that were neither answered nor cancelled. */
   readonly #open: Set<RequestId>;
   readonly #isStream: boolean;
+  /** Whether a request may wait for long, and its client takes no stream. */
+  readonly #isWaiting: boolean;
+  /** Ends a wait for a JSON response whose requests were cancelled. */
+  #endWithoutAnswer: () => void = () => undefined;
   readonly #eventIdWriter: EventIdWriter;
   /** Called once when the exchange ends. */
   onclose?: () => void;
@@ -48,12 +65,15 @@ export class Exchange {
     private readonly context: LegacyContext,
     private readonly session: Session,
     private readonly messages: JSONRPCMessage[],
+    private readonly options: ExchangeOptions,
   ) {
     const requests = messages.filter((message) => isJSONRPCRequest(message));
     this.#open = new Set(requests.map(({ id }) => id));
-    this.#isStream = requests.some(
-      ({ method }) => WAITING_METHODS.has(method) || (session.elicitation && ASKING_METHODS.has(method)),
-    );
+    const { json, stream } = options.accepted;
+    const mayWait = requests.some(({ method }) => WAITING_METHODS.has(method));
+    const mayAsk = session.elicitation && requests.some(({ method }) => ASKING_METHODS.has(method));
+    this.#isStream = !json || (stream && (mayWait || mayAsk));
+    this.#isWaiting = mayWait && !this.#isStream;
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;
       this.#positions.set(id, { session: session.nonce, requestId: id, ...defined({ progressToken }) });
@@ -92,10 +112,13 @@ export class Exchange {
       await send(message, options);
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
     };
-    const parsedBody = this.messages.length === 1 ? this.messages[0] : this.messages;
-    const response = await this.#transport.handleRequest(request, { parsedBody });
-    if (!response.body || !response.headers.get('content-type')?.includes('text/event-stream'))
-      return response;
+    const { isBatch } = this.options;
+    const parsedBody = isBatch ? this.messages : this.messages[0];
+    const answer = this.#transport.handleRequest(acceptingBoth(request), { parsedBody });
+    const response = await (this.#isWaiting ? this.#untilGone(request, answer) : answer);
+    if (!response.body) return response;
+    if (!response.headers.get('content-type')?.includes(EVENT_STREAM_TYPE))
+      return isBatch && response.ok ? asArray(response) : response;
     return new Response(this.#eventIdWriter.between(response.body), { headers: response.headers });
   }
 
@@ -111,6 +134,22 @@ export class Exchange {
       params: { requestId, ...(reason === undefined ? {} : { reason }) },
     });
     this.#settle(requestId);
+    if (this.#open.size === 0) this.#endWithoutAnswer();
+  }
+
+  /** Ends the wait when the client disconnects, which a JSON response doesn't notice, or cancels its requests. */
+  #untilGone(request: Request, answer: Promise<Response>): Promise<Response> {
+    const { signal } = request;
+    return new Promise((resolve, reject) => {
+      this.#endWithoutAnswer = () => resolve(new Response(null, { status: 202 }));
+      const end = () => {
+        this.#endWithoutAnswer();
+        void this.close();
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end);
+      answer.then(resolve, reject);
+    });
   }
 
   /** Ends all waits and the stream; the work continues. */
@@ -154,6 +193,22 @@ export class Exchange {
     if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
       this.#eventIdWriter.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
   }
+}
+
+/** The request with an `Accept` that the SDK takes: it looks for the names of both types in the header, as they are written. */
+function acceptingBoth(request: Request): Request {
+  const accept = request.headers.get('accept') ?? '';
+  if (accept.includes(JSON_TYPE) && accept.includes(EVENT_STREAM_TYPE)) return request;
+  const headers = new Headers(request.headers);
+  headers.set('accept', `${JSON_TYPE}, ${EVENT_STREAM_TYPE}`);
+  return new Request(request.url, { method: request.method, headers });
+}
+
+/** The SDK answers a batch with one request like the request alone. */
+async function asArray(response: Response): Promise<Response> {
+  const text = await response.text();
+  const { status, headers } = response;
+  return new Response(text.startsWith('[') ? text : `[${text}]`, { status, headers });
 }
 
 /** Inserts events without data between the SDK's, which sends none, and reports when the client disconnects. */

@@ -3,6 +3,7 @@ import {
   InitializeRequestSchema,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
+  isJSONRPCRequest,
   isJSONRPCResultResponse,
   SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
@@ -10,10 +11,11 @@ import {
 import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
+import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../shared/accept.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import type { LegacyContext, SharedContext } from './context.js';
-import { Exchange } from './exchange.js';
+import { Exchange, type AcceptedTypes } from './exchange.js';
 import { prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
 import { featuresOf, hasKeptOperations, newSession, operationScope, type Session } from './session.js';
@@ -62,8 +64,9 @@ export class LegacyHttp {
     try {
       const session = await this.#sessionOf(c, context);
       assertVersion(c);
-      if (!c.req.header('accept')?.includes('text/event-stream'))
+      if (!isAcceptable(c.req.header('accept'), EVENT_STREAM_TYPE))
         throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
+      if (c.req.method === 'HEAD') return c.body(null, 200, { 'Content-Type': EVENT_STREAM_TYPE });
       const lastEventId = c.req.header('last-event-id');
       if (lastEventId === undefined) return this.#streams.listen(c, context, session);
       const own = context.sessionEvents.open(lastEventId);
@@ -108,12 +111,21 @@ export class LegacyHttp {
         ProtocolErrorCode.InvalidRequest,
         `Invalid Request: ${session.version} has no batches`,
       );
+    const accepted = acceptedBy(c);
+    if (!accepted.json && !accepted.stream && messages.some((message) => isJSONRPCRequest(message)))
+      throw new Refusal(
+        406,
+        BAD_REQUEST,
+        'Not Acceptable: Client must accept application/json or text/event-stream',
+      );
     const rest = await this.#take(context, session, messages);
     if (rest.length === 0) return c.body(null, 202);
     const exchange = new Exchange(
       context,
-      session,
+      // A JSON response has no place for a question before it.
+      accepted.stream ? session : { ...session, elicitation: false },
       rest.map((message) => prepareMessage(session, message)),
+      { isBatch: Array.isArray(body), accepted },
     );
     const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
     this.#exchanges.set(session.nonce, exchanges.add(exchange));
@@ -166,6 +178,17 @@ export class LegacyHttp {
     }
     return rest;
   }
+}
+
+/**
+ * The media types that the client accepts. It should name both (specs: 2025-11-25 basic/transports, "Sending Messages to the
+ * Server"), but many clients send a wildcard or no header, and parse JSON only: these get no stream.
+ */
+function acceptedBy(c: Context): AcceptedTypes {
+  const header = c.req.header('accept');
+  const json = isAcceptable(header, JSON_TYPE);
+  const stream = json ? isNamed(header, EVENT_STREAM_TYPE) : isAcceptable(header, EVENT_STREAM_TYPE);
+  return { json, stream };
 }
 
 /** Opens a session that has expired while operations that it started are still kept. */
@@ -223,7 +246,7 @@ function render(error: unknown): Response {
   const refusal = asRefusal(error);
   if (!(refusal instanceof Refusal)) throw refusal;
   const { httpStatus, code, message } = refusal;
-  const headers = httpStatus === 405 ? { Allow: 'GET, POST' } : {};
+  const headers = httpStatus === 405 ? { Allow: 'GET, HEAD, POST' } : {};
   return Response.json(
     { jsonrpc: '2.0', id: null, error: { code, message } },
     { status: httpStatus, headers },

@@ -23,7 +23,7 @@ function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRP
 }
 
 /** Maximum messages of a batch. */
-const MAX_BATCH = 100;
+export const MAX_BATCH = 100;
 
 /** Parses a message or a batch; undefined if invalid. */
 export function parseMessages(body: unknown): JSONRPCMessage[] | undefined {

@@ -13,7 +13,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
 import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
-import { parseParams, withFirstIssueOnly } from '../shared/params.js';
+import { assertNoCursor, parseParams, withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
@@ -116,14 +116,21 @@ export function createLegacyServer(
       },
     );
 
-  on('tools/list', async () => {
+  on('tools/list', async (params) => {
+    assertNoCursor(params);
     await engine.tools.settled();
     return { tools: listTools(engine, session), ...problemsMeta(engine) };
   });
   on('tools/call', (params, extra) => callTool(context, session, params, streamOf(extra)));
   server.renderChecks();
-  on('resources/list', () => ({ resources: [] }));
-  on('resources/templates/list', () => ({ resourceTemplates }));
+  on('resources/list', (params) => {
+    assertNoCursor(params);
+    return { resources: [] };
+  });
+  on('resources/templates/list', (params) => {
+    assertNoCursor(params);
+    return { resourceTemplates };
+  });
   on('resources/read', async (params) => {
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
@@ -134,7 +141,10 @@ export function createLegacyServer(
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
     }
   });
-  on('prompts/list', () => NO_PROMPTS);
+  on('prompts/list', (params) => {
+    assertNoCursor(params);
+    return NO_PROMPTS;
+  });
   on('prompts/get', ({ name }) => {
     throw unknownPrompt(name);
   });

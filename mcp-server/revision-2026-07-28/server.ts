@@ -11,7 +11,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
 import { linkTransform } from '../shared/links-as-text.js';
 import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
-import { withFirstIssueOnly } from '../shared/params.js';
+import { assertNoCursor, withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
@@ -116,7 +116,8 @@ export function createCurrentServer(
     instructions: SERVER_INSTRUCTIONS,
   });
   const calls = new Calls(engine, transport, secret, shutdown, connection);
-  server.setRequestHandler('tools/list', async (_request, context) => {
+  server.setRequestHandler('tools/list', async ({ params }, context) => {
+    assertNoCursor(params);
     await engine.tools.settled();
     return {
       tools: toolsFor(engine, clientOf(context), transport),
@@ -134,8 +135,14 @@ export function createCurrentServer(
       throw asProtocolError(error);
     }
   });
-  server.setRequestHandler('resources/list', () => ({ resources: [] }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
+  server.setRequestHandler('resources/list', ({ params }) => {
+    assertNoCursor(params);
+    return { resources: [] };
+  });
+  server.setRequestHandler('resources/templates/list', ({ params }) => {
+    assertNoCursor(params);
+    return { resourceTemplates };
+  });
   server.setRequestHandler('resources/read', async ({ params }, context) => {
     try {
       return await readResource(engine, params.uri, RESOURCE_LIMIT_BYTES[transport], (tool) =>
@@ -145,7 +152,10 @@ export function createCurrentServer(
       throw asProtocolError(error, { data: { uri: params.uri } });
     }
   });
-  server.setRequestHandler('prompts/list', () => NO_PROMPTS);
+  server.setRequestHandler('prompts/list', ({ params }) => {
+    assertNoCursor(params);
+    return NO_PROMPTS;
+  });
   // With our own schema, since the SDK's answers a missing name with -32603.
   server.setRequestHandler('prompts/get', { params: anyParams }, (params) => {
     throw unknownPrompt(params['name']);

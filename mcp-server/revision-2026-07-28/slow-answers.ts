@@ -3,6 +3,7 @@
  * first message, which a wait without progress doesn't send.
  */
 import { withTimeout } from '../../platform/with-timeout.js';
+import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
 import { HEARTBEAT_MS, onHeartbeat } from '../lifecycle/heartbeat.js';
 
 /** A comment of an event stream (WHATWG HTML, "Server-sent events"). */
@@ -12,10 +13,10 @@ const COMMENT = ': heartbeat\n\n';
  * Returns the response unchanged if it is ready before the first heartbeat is due, else a stream of comments that ends with
  * it.
  *
- * @param request the request; without `text/event-stream` in `Accept` its response is never streamed
+ * @param request the request; unless its `Accept` names `text/event-stream`, its response is never streamed
  */
 export async function streamWhenSlow(request: Request, answer: Promise<Response>): Promise<Response> {
-  if (!request.headers.get('accept')?.includes('text/event-stream')) return answer;
+  if (!isNamed(request.headers.get('accept') ?? undefined, EVENT_STREAM_TYPE)) return answer;
   const inTime = await withTimeout(answer, HEARTBEAT_MS);
   if (inTime) return inTime;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();

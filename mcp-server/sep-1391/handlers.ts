@@ -86,18 +86,21 @@ export async function operationStatus(
   let record: OperationRecord;
   try {
     record = await engine.read(token);
+    const { status, resultProblem } = record;
+    if (status === 'completed' && resultProblem?.retryable === false)
+      return unknown(token, resultProblem.message);
   } catch (error) {
     if (error instanceof LonghaulError && error.kind !== 'internal') throw renderError(error);
-    // The operation exists, but its state can't be read.
-    return {
-      status: 'unknown',
-      statusMessage: `the operation can't be read: ${(error as Error).message}`,
-      ...association(token),
-    };
+    return unknown(token, (error as Error).message);
   }
   const status = renderStatus(record);
   if (status.status === 'input_required') await show?.(record);
   return status;
+}
+
+/** The status of an operation that exists and can't be read, or has lost its result. */
+function unknown(token: string, why: string): StatusResult {
+  return { status: 'unknown', statusMessage: `the operation can't be read: ${why}`, ...association(token) };
 }
 
 /**
@@ -113,16 +116,16 @@ export async function operationResult(
   asResult: (result: CallToolResult) => CallToolResult = (result) => result,
 ): Promise<{ result: CallToolResult } & Association> {
   const token = parseToken(params);
-  let record: OperationRecord;
   try {
-    record = await engine.read(token);
+    const record = await engine.read(token);
+    const status = asyncStatus(record);
+    if (record.status === 'expired' || (status !== 'completed' && status !== 'failed'))
+      throw noResult(record);
+    const result =
+      status === 'completed' ? renderResult(record, engine.tools.get(record.tool)) : renderFailure(record);
+    const associated = association(token);
+    return { result: { ...asResult(result), ...associated }, ...associated };
   } catch (error) {
     throw renderError(error);
   }
-  const status = asyncStatus(record);
-  if (record.status === 'expired' || (status !== 'completed' && status !== 'failed')) throw noResult(record);
-  const result =
-    status === 'completed' ? renderResult(record, engine.tools.get(record.tool)) : renderFailure(record);
-  const associated = association(token);
-  return { result: { ...asResult(result), ...associated }, ...associated };
 }

@@ -27,6 +27,21 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
 }
 
 /**
+ * Refuses the cursor of a list that has one page: none was ever given (specs: 2026-07-28 server/utilities/pagination, "Error
+ * Handling").
+ *
+ * @param params of the request; a cursor that is null counts as none
+ * @throws ProtocolError -32602
+ */
+export function assertNoCursor(params: object = {}): void {
+  const { cursor } = params as { cursor?: unknown };
+  if (cursor !== undefined && cursor !== null)
+    throw invalidParams(
+      `params.cursor: expected none, since this list has one page; got ${JSON.stringify(cursor)}`,
+    );
+}
+
+/**
  * Converts an error of an SDK's own schema to the form of {@link parseParams}; other errors pass through. Both SDKs check
  * requests of methods that they know, and their errors have all of zod's issues as JSON in the message, often without a code.
  */

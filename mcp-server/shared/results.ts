@@ -1,11 +1,17 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { defined } from '../../operations/defined.js';
-import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
+import {
+  LonghaulError,
+  unreadableText,
+  type ErrorKind,
+  type OperationError,
+} from '../../operations/errors.js';
 import { isObject } from '../../operations/is-object.js';
 import { ERROR_META_KEY, operationMeta, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
+import { LostValueError } from '../../platform/storage/index.js';
 import type { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { asData } from './as-data.js';
 import { artifactLinks, linksIn, partialUri, resourceLink, resultUri } from './resource-links.js';
@@ -19,26 +25,36 @@ const PARTIAL_CHARACTERS = 4_000;
 /** Name of links to partial results. */
 const PARTIAL_FILE = 'partial.json';
 
-/** @throws LonghaulError `unavailable` while the operation's result can't be read from storage */
+/** @throws LonghaulError `unavailable` while the operation's result can't be read from storage, `internal` if it is lost */
 export function assertResultReadable({ resultProblem }: OperationRecord): void {
-  if (resultProblem !== undefined)
-    throw new LonghaulError('unavailable', `the result can't be read at present: ${resultProblem}`);
+  if (resultProblem) throw unreadable('the result', resultProblem);
 }
 
-/** @throws LonghaulError `unavailable` if there is a partial result, and no worker answers that holds it, or storage is away */
+/**
+ * @throws LonghaulError `unavailable` if there is a partial result, and no worker answers that holds it, or storage is away;
+ *   `internal` if it is lost
+ */
 export function assertPartialReadable(record: OperationRecord): void {
   const { status, partial, isPartialLarge, resultProblem } = record;
   if (partial !== undefined || status === 'completed') return;
-  const problem =
-    resultProblem ?? (isPartialLarge && 'no worker answers, and only the workflow holds a large one');
-  if (problem)
-    throw new LonghaulError('unavailable', `the partial result can't be read at present: ${problem}`);
+  if (resultProblem) throw unreadable('the partial result', resultProblem);
+  if (isPartialLarge)
+    throw unreadable('the partial result', {
+      kind: 'unavailable',
+      message: 'no worker answers, and only the workflow holds a large one',
+      retryable: true,
+    });
+}
+
+function unreadable(value: string, problem: OperationError): LonghaulError {
+  const text = unreadableText(value, problem);
+  return problem.retryable ? new LonghaulError(problem.kind, text) : new LostValueError(text);
 }
 
 /**
  * The result of a completed operation, as structured content and as text.
  *
- * @throws LonghaulError `unavailable` while it can't be read from storage
+ * @throws LonghaulError as {@link assertResultReadable}
  */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
   assertResultReadable(record);

@@ -39,9 +39,13 @@ export async function startHealthListener(
     (request, response) => {
       const problem = problemOf(request, origins);
       if (problem !== undefined) return json(response, 403, { error: problem });
-      const path = request.url?.split('?', 1)[0] ?? '';
-      if (request.method !== 'GET' && request.method !== 'HEAD')
+      // As on the server's own port, a slash at the end counts for nothing.
+      const path = (request.url?.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1');
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        response.setHeader('Allow', 'GET, HEAD');
+        if (request.method === 'OPTIONS') return void response.writeHead(204).end();
         return json(response, 405, { error: `${request.method}: expected GET` });
+      }
       answer(path, response, readiness).catch((error: unknown) =>
         json(response, 500, { error: error instanceof Error ? error.message : String(error) }),
       );

@@ -13,10 +13,28 @@ export class StorageError extends LonghaulError {
   }
 }
 
+/** A large value is no longer in storage. Kind `internal`: its operation can be read as far as Temporal has it. */
+export class LostValueError extends LonghaulError {
+  override name = 'LostValueError';
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('internal', message, options);
+  }
+}
+
 /** The storage error in an error and its causes, also one that another copy of this module has made; else undefined. */
 export function storageErrorIn(error: unknown): StorageError | undefined {
+  return named('StorageError', error) as StorageError | undefined;
+}
+
+/** As {@link storageErrorIn}, for a value that is lost. */
+export function lostValueIn(error: unknown): LostValueError | undefined {
+  return named('LostValueError', error) as LostValueError | undefined;
+}
+
+function named(name: string, error: unknown): Error | undefined {
   for (let at = error; typeof at === 'object' && at !== null; at = (at as Error).cause)
-    if ((at as Error).name === 'StorageError') return at as StorageError;
+    if ((at as Error).name === name) return at as Error;
   return undefined;
 }
 

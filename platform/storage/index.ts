@@ -6,7 +6,7 @@ import { lazyStorage } from './lazy.js';
 import type { StorageChoice } from './name.js';
 import type { Storage } from './types.js';
 
-export { isStorageWait, StorageError, storageErrorIn } from './error.js';
+export { isStorageWait, lostValueIn, LostValueError, StorageError, storageErrorIn } from './error.js';
 export { IDENTITY_KEY, storageId, verifyStorage } from './identity.js';
 export { folderStorage } from './folder.js';
 export { storageChoice, storageName, type StorageChoice } from './name.js';

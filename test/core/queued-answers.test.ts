@@ -112,13 +112,13 @@ describe('the same answer again', () => {
     await kill();
     const first = await answer(token, { confirm: true });
     const again = await answer(token, { confirm: true });
-    expect([again.status, again.body.id, again.body.state]).toEqual([202, first.body.id, 'queued']);
+    expect([again.status, again.body]).toEqual([202, first.body]);
     const { events } = await (await handleOf(token)).fetchHistory();
     expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
     restart();
     await outcome(token);
     const after = await answer(token, { confirm: true });
-    expect([after.status, after.body.id, after.body.state]).toEqual([200, first.body.id, 'accepted']);
+    expect([after.status, after.body]).toEqual([200, { ...first.body, state: 'accepted' }]);
     expect((await answer(token, { confirm: false })).status).toBe(409);
   });
 
@@ -127,8 +127,9 @@ describe('the same answer again', () => {
     const own = { 'idempotency-key': 'mine' };
     const first = await answer(token, { confirm: true }, own);
     expect(first.status).toBe(200);
+    await outcome(token);
     const again = await answer(token, { confirm: true }, own);
-    expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+    expect([again.status, again.body]).toEqual([200, first.body]);
     expect((await answer(token, { confirm: false }, own)).status).toBe(409);
     // Somebody else's equal answer.
     expect((await answer(token, { confirm: true }, { 'idempotency-key': 'theirs' })).status).toBe(409);
@@ -136,6 +137,18 @@ describe('the same answer again', () => {
       type: '/problems/invalid-idempotency-key',
     });
   });
+});
+
+test('with an Idempotency-Key, a queued answer gets the same response also once it is applied', async () => {
+  const token = await asking();
+  await kill();
+  const own = { 'idempotency-key': 'queued' };
+  const first = await answer(token, { confirm: true }, own);
+  expect([first.status, first.body]).toMatchObject([202, { state: 'queued', job: { job_id: token } }]);
+  restart();
+  await outcome(token);
+  const after = await answer(token, { confirm: true }, own);
+  expect([after.status, after.body]).toEqual([202, first.body]);
 });
 
 test('while an answer is queued, no read asks for it, and each shows it', async () => {
@@ -223,7 +236,8 @@ describe('a signal that does not fit blocks nobody', () => {
     await kill();
     for (const [, args] of misfits) await (await handleOf(token)).signal('provide_input', ...args);
     const sent = await answer(token, { confirm: true });
-    expect([sent.status, sent.body.job.input_required]).toEqual([202, undefined]);
+    expect(sent.status).toBe(202);
+    expect(await jobs.job(token)).not.toHaveProperty('input_required');
     restart();
     const { result, answers } = await outcome(token);
     expect(result.deleted).toEqual(['a.txt']);

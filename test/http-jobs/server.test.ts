@@ -92,6 +92,7 @@ describe('CORS', () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(preflight.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
     const answer = await open.get(UNKNOWN, { origin: PAGE });
     expect(answer.status).toBe(404);
     expect(answer.headers.get('access-control-allow-origin')).toBe(PAGE);

@@ -104,7 +104,7 @@ describe('a session', () => {
     const { endsAt } = sealOf<{ endsAt: number }>(secret, 'session').open(client.session)!;
     expect(endsAt).toBeGreaterThan(Date.now() + 30 * 24 * 3600 * 1000);
     const response = await fetch(client.url, { method: 'DELETE', headers: client.headers() });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     expect((await client.request('ping')).result).toEqual({});
   });
 });

@@ -162,8 +162,13 @@ test('operations wait for a store that is away, say so, and complete once it is 
         "the result can't be read at present: storage s3://shared/stack",
       ),
       result_url: expect.any(String),
+      error: { kind: 'unavailable', retryable: true, message: expect.stringContaining("can't be reached") },
     });
-    expect((await job(`${done}/result`)).body).toMatchObject({ retryable: true });
+    expect((await job(`${done}/result`)).body).toMatchObject({
+      type: '/problems/unavailable',
+      retryable: true,
+      detail: expect.stringContaining("can't be reached"),
+    });
     const { error } = await stack.client.request('tasks/get', { taskId: done });
     expect(error).toMatchObject({ data: { kind: 'unavailable', retryable: true } });
     const got = await stack.client.request('tools/call', {

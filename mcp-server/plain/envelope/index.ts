@@ -7,6 +7,7 @@ import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextpr
 import type { z } from 'zod';
 import type { CallerEngine } from '../../auth/caller-engine.js';
 import { defined } from '../../../operations/defined.js';
+import { unreadableText } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
@@ -117,8 +118,9 @@ export function renderEnvelope(record: OperationRecord, context: EnvelopeContext
 
 /** Result or failure as text; undefined while the operation is open. */
 function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
-  if (record.resultProblem !== undefined)
-    return `${record.status}; the result can't be read at present: ${record.resultProblem}. Try again shortly.`;
+  const { resultProblem } = record;
+  if (resultProblem)
+    return `${record.status}; ${unreadableText('the result', resultProblem)}.${resultProblem.retryable ? ' Try again shortly.' : ''}`;
   if (record.status === 'completed') return asData(resultText(record, tool));
   return record.error && failureText(record);
 }
@@ -127,7 +129,7 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, traceId, partial, inputRequests, cancelRequestedAt } = record;
-  const error = record.error ?? resultProblemOf(record);
+  const error = record.error ?? record.resultProblem;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextActionAfterWait(record, hasChildren, context);
@@ -156,12 +158,6 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     ...errorKindOf(context, next !== undefined),
     ...defined({ next_action: next }),
   };
-}
-
-function resultProblemOf({ resultProblem }: OperationRecord): OperationRecord['error'] {
-  return resultProblem === undefined
-    ? undefined
-    : { kind: 'unavailable', message: resultProblem, retryable: true };
 }
 
 /** Reason why the wait ended before the work. */

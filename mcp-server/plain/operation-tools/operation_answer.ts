@@ -56,7 +56,7 @@ export const operationAnswer = defineOperationTool({
         ? `Answered ${key}: ${action}.`
         : `Answer to ${key} (${action}) is queued until a worker is available.`;
     return {
-      output: { ...envelope.output, token, answered: { key, action, ...receipt } },
+      output: { ...envelope.output, token, answered: { key, action, id: receipt.id, state: receipt.state } },
       text: [done, '', envelope.text].join('\n'),
     };
   },

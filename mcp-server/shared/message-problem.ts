@@ -1,0 +1,48 @@
+/** The wrong member of an invalid JSON-RPC message, by name: the SDKs' schemas refuse it without. */
+import { isObject } from '../../operations/is-object.js';
+
+/** Longest value that a problem quotes, in characters. */
+const LONGEST_VALUE = 100;
+
+/**
+ * The first wrong member of a message, as `params: expected an object; got null` (specs: 2026-07-28 basic, "Messages").
+ *
+ * @param message a parsed message; not a batch
+ * @returns undefined for a message without such a member, which an SDK may refuse for another reason
+ */
+export function memberProblem(message: unknown): string | undefined {
+  if (!isObject(message)) return `message: expected an object; got ${shown(message)}`;
+  const { jsonrpc, id, method, params } = message;
+  if (jsonrpc !== '2.0') return `jsonrpc: expected "2.0"; got ${shown(jsonrpc)}`;
+  const isResponse = method === undefined && ('result' in message || 'error' in message);
+  if (isResponse) return undefined;
+  if (id !== undefined && typeof id !== 'string' && !Number.isInteger(id))
+    return `id: expected a string or an integer; got ${shown(id)}`;
+  if (typeof method !== 'string') return `method: expected a string; got ${shown(method)}`;
+  return params === undefined || isObject(params)
+    ? undefined
+    : `params: expected an object; got ${shown(params)}`;
+}
+
+/** As {@link memberProblem}, for a batch: `1.params: expected an object; got null`. @param most maximum number of messages */
+export function batchProblem(batch: unknown[], most: number): string | undefined {
+  if (batch.length === 0 || batch.length > most)
+    return `batch: expected 1 to ${most} messages; got ${batch.length}`;
+  for (const [index, message] of batch.entries()) {
+    const problem = memberProblem(message);
+    if (problem !== undefined) return `${index}.${problem}`;
+  }
+  return undefined;
+}
+
+/** The ID with which a refused message is answered: its own if that is one, else null. */
+export function idIn(message: unknown): string | number | null {
+  const { id } = (message ?? {}) as { id?: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const json = JSON.stringify(value);
+  return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE)}...` : json;
+}

@@ -1,0 +1,67 @@
+/** Cursors that no page gave are refused wherever one is taken. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expectProblem } from '../http-jobs/support.js';
+import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { JobsClient } from '../support/jobs.js';
+import { TestStack } from '../support/test-stack.js';
+
+const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'];
+const INVALID = ['made-up', '', 'eyJwYWdlIjogM30=', 7];
+
+let parts: TestStack;
+let jobs: JobsClient;
+let token: string;
+beforeAll(async () => {
+  parts = await TestStack.shared();
+  jobs = new JobsClient(parts.base);
+  token = await jobs.start('slow_compute', { seconds: 0 });
+  await jobs.until(token, 'succeeded');
+});
+afterAll(() => parts?.stop());
+
+test.each(VERSIONS)('lists of one page refuse any cursor with -32602, in %s', async (version) => {
+  const client = await LegacyClient.open(parts.client.url, version);
+  for (const method of LISTS) {
+    for (const cursor of INVALID)
+      expect([method, (await client.request(method, { cursor })).error]).toMatchObject([
+        method,
+        { code: -32602, message: expect.stringContaining('cursor') },
+      ]);
+    expect((await client.request(method, { cursor: null })).error).toBeUndefined();
+  }
+});
+
+test('lists of one page refuse any cursor with -32602, in 2026-07-28', async () => {
+  for (const method of LISTS)
+    for (const cursor of INVALID)
+      expect([method, (await parts.client.request(method, { cursor })).error]).toMatchObject([
+        method,
+        { code: -32602, message: expect.stringContaining('cursor') },
+      ]);
+});
+
+test('lists of operations and logs refuse a cursor that no page gave, or that was changed', async () => {
+  const page = await jobs.get('/v1/jobs?limit=1');
+  const cursor = page.body.next_cursor as string | undefined;
+  const made = [
+    'made-up',
+    ...(cursor === undefined ? [] : [`${cursor}!`, `${cursor}=`, cursor.slice(0, -1)]),
+  ];
+  const call = async (name: string, args: object) =>
+    (await parts.client.request('tools/call', { name, arguments: args })).result;
+  for (const one of made) {
+    const refused = { isError: true, _meta: { 'longhaul/error': { kind: 'invalid_arguments' } } };
+    expect(await call('operation_list', { cursor: one })).toMatchObject(refused);
+    expect(await call('operation_get', { token, view: 'logs', cursor: one })).toMatchObject(refused);
+  }
+  // Characters that are no base64url were ignored.
+  const position = Buffer.from('{"step":"operation","line":1,"offset":0}').toString('base64url');
+  const changed = await call('operation_get', { token, view: 'logs', cursor: `${position}!` });
+  expect(changed.content[0].text).toContain('cursor: expected one from an earlier page of this log');
+  for (const path of ['/v1/jobs', `/v1/jobs/${token}/logs/operation`]) {
+    expectProblem(await jobs.get(`${path}?cursor=AAAA`), 'invalid-cursor', 400);
+    expectProblem(await jobs.get(`${path}?cursor=`), 'invalid-request', 400);
+  }
+  const uri = `longhaul://operations/${token}/logs/operation?cursor=AAAA`;
+  expect((await parts.client.request('resources/read', { uri })).error).toMatchObject({ code: -32602 });
+});
