@@ -5,6 +5,7 @@
 import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
+import { pageWorkflowId } from '../operations/page-id.js';
 import { isReportedResult } from '../operations/report.js';
 import { parseSignature, startDigest } from '../operations/signatures.js';
 import { OPERATION_QUERY, type StartMemo } from '../operations/wire.js';
@@ -109,7 +110,8 @@ async function pageResults(
   for (const { name, status, page } of children) {
     if (status !== 'completed' || page?.workflowId === undefined) continue;
     const earlier = run.resume?.pages?.[name];
-    if (page.workflowId === `${workflowId}/${name}`) own.set(page.workflowId, name);
+    const ids = [pageWorkflowId(workflowId, name), `${workflowId}/${name}`];
+    if (ids.includes(page.workflowId)) own.set(page.workflowId, name);
     else if (earlier) results[name] = earlier;
   }
   if (own.size === 0) return results;

@@ -1,7 +1,7 @@
 /**
  * Watches of operations: one history long poll per watched workflow and process, shared by all its watchers, plus a read every
- * 2 s, growing to 5 s, while a watcher wants progress. Beyond a limit of long polls, workflows are described in turn. Waiting
- * writes no history and needs no worker.
+ * second, growing to 5 s without changes, while a watcher wants progress. Beyond a limit of long polls, workflows are described
+ * in turn. Waiting writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
@@ -17,7 +17,7 @@ import type { TemporalClient } from './temporal.js';
 const { EventType } = proto.temporal.api.enums.v1;
 
 /** First and longest interval between reads of progress, in milliseconds. */
-const FIRST_TICK_MS = 2_000;
+const FIRST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 5_000;
 /** Deadline of a long poll, in milliseconds. Temporal itself ends one after about 20 s. */
 const POLL_DEADLINE_MS = 70_000;
@@ -137,6 +137,7 @@ export class Watches {
       const text = JSON.stringify(shown);
       if (text !== last) {
         last = text;
+        if (options.progress) this.#watches.get(workflowId)?.quicken();
         const now = record.progress?.progress ?? -Infinity;
         const hasProgressed = now > furthest;
         furthest = Math.max(furthest, now);
@@ -223,6 +224,14 @@ class Watch {
       this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
       this.#scheduleTick();
     }, this.#tickMs);
+  }
+
+  /** Reads progress again in a second, since it has changed. */
+  quicken(): void {
+    this.#tickMs = FIRST_TICK_MS;
+    if (!this.#tick) return;
+    clearTimeout(this.#tick);
+    this.#scheduleTick();
   }
 
   async #follow(): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '../operations/external-workflow.js';
 import { NEXUS_WORKFLOW, type NexusCall } from '../operations/nexus-call.js';
 import type { JsonSchema } from '../operations/schema.js';
-import { defineTool, type Tool, type ToolOptions } from '../operations/tool.js';
+import { defineForeignTool, type Tool, type ToolOptions } from '../operations/tool.js';
 import type { FileArguments, ToolFile } from './schema.js';
 
 /** Estimate for a tool without past runs whose file has no estimate. */
@@ -71,7 +71,7 @@ export function defineExternal(
 ): Tool {
   const estimateMinutes = file['estimate-minutes'];
   const isEstimated = estimateMinutes !== undefined;
-  const tool: Tool = defineTool({
+  const tool = defineForeignTool({
     ...options,
     deadlineSeconds: file['timeout-minutes'] * 60,
     estimate: { seconds: isEstimated ? estimateMinutes * 60 : DEFAULT_ESTIMATE_SECONDS },

@@ -49,6 +49,8 @@ export interface Lease {
   epoch: number;
   until: number;
   lengthMs: number;
+  /** Number of its delivery, see {@link InboxState.taken}. Absent in leases of earlier versions. */
+  number?: number;
   /** Last permitted delivery: when the lease ends, the message becomes a dead letter. */
   isLast?: true;
 }
@@ -70,7 +72,14 @@ export interface Outcome {
 /** State of a message that is in the queue. */
 export interface PendingOutcome {
   state: Extract<MessageState, 'queued' | 'delivered'>;
+  /** End of its lease. Absent in results of older workers. */
+  leaseUntil?: number;
   progress?: StoredProgress;
+}
+
+/** When the oldest of the messages was sent; undefined without one. */
+export function oldestOf(messages: readonly StoredMessage[]): number | undefined {
+  return messages.length > 0 ? Math.min(...messages.map(({ sentAt }) => sentAt)) : undefined;
 }
 
 /** Memo of an inbox: read by describe, without a worker. */
@@ -87,9 +96,13 @@ export interface InboxMemo {
   /** Messages in the queue, with the leased one. */
   queued: number;
   leaseUntil?: number;
+  /** Number of deliveries so far. Absent in memos of earlier versions. */
+  deliveries?: number;
   /** Time of the last heartbeat. */
   signedAt: number;
   activeAt: number;
+  /** When the oldest message in the queue was sent. Absent without one, and in memos of earlier versions. */
+  oldestAt?: number;
   /** Number of changes of outcomes: messages that left the queue, were resent, or were reported on. */
   settled: number;
   /** Number of dead letters. Default: 0. */
@@ -105,6 +118,8 @@ export interface DirectoryMemo {
   principal: string;
   /** Selectors of the messages for anyone, each once, with the number of its messages. */
   wanted: { selector: Selector; count: number }[];
+  /** When the oldest of them was sent. Absent without one, and in memos of earlier versions. */
+  oldestAt?: number;
 }
 
 export interface InboxInput {
@@ -122,6 +137,8 @@ export interface InboxState {
   isBye?: true;
   queue: StoredMessage[];
   lease?: Lease;
+  /** Number of deliveries so far, of all messages. Default: 0. */
+  taken?: number;
   /** The message acknowledged last in this session. */
   previous?: { from?: string; mode: string };
   outcomes: Outcome[];

@@ -225,7 +225,10 @@ export interface DeadLetterRequest {
 
 /** A message in an inbox, as seen without taking it. */
 export interface QueuedMessage extends Omit<DeliveredMessage, 'delivery'> {
+  /** `delivered` while its agent has a lease on it. */
   state: 'queued' | 'delivered';
+  /** Deliveries that were not acknowledged; set on a queued message that had any. */
+  deliveries?: number;
 }
 
 /** Whether the agent has every property that the selector names. */

@@ -38,7 +38,7 @@ export const settleDeadLetterUpdate = defineUpdate<void, [SettleDeadLetterReques
 export const heartbeatSignal = defineSignal<[Heartbeat]>('sign');
 export const assignSignal = defineSignal<[StoredMessage]>('assign');
 /** Queries of an inbox. The outcome is that of a message ID. */
-export const queueQuery = defineQuery<{ queue: StoredMessage[]; leased?: string }>('queue');
+export const queueQuery = defineQuery<QueueResult>('queue');
 export const outcomeQuery = defineQuery<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
 export const deadLettersQuery = defineQuery<StoredDeadLetter[]>('dead_letters');
 
@@ -64,6 +64,8 @@ export type Refusal =
   | 'bye'
   /** Nothing to take, claim or change. */
   | 'nothing'
+  /** Another wait that is open has the message; detail: {@link HeldMessage}. */
+  | 'held'
   /** Already done. */
   | 'repeat'
   | 'full'
@@ -90,17 +92,38 @@ export interface TakeRequest {
   epoch: number;
   ack?: string;
   leaseMs: number;
+  /**
+   * `deliveries` of the memo when the wait began: a message that was delivered since, to another wait, isn't delivered again before
+   * its lease ends. Absent in requests of older servers.
+   */
+  after?: number;
 }
 
 export interface TakeResult {
   message?: StoredMessage;
+  /** Number of the delivery, counted over all messages of the inbox. Absent in results of older workers. */
+  number?: number;
   previous?: { from?: string; mode: string };
+}
+
+/** A message that another wait has received. */
+export interface HeldMessage {
+  /** Remaining time of its lease, in milliseconds. */
+  leaseMs: number;
 }
 
 export interface ReleaseRequest {
   epoch: number;
   id: string;
   delivery: number;
+}
+
+export interface QueueResult {
+  queue: StoredMessage[];
+  /** ID of the delivered message. */
+  leased?: string;
+  /** End of its lease, in epoch milliseconds. Absent in results of older workers. */
+  leaseUntil?: number;
 }
 
 interface RespondRequest {

@@ -6,8 +6,11 @@ import { canonicalJson } from './canonical-json.js';
 import { LonghaulError } from './errors.js';
 import { ANONYMOUS } from './wire.js';
 
-/** Longest token that a client may choose, and longest token overall, in characters. */
-const LONGEST_CLIENT_TOKEN = 200;
+/**
+ * Longest token that a client may choose, and longest token overall, in characters. PostgreSQL keeps workflow IDs of 255 characters, and
+ * that of another principal than the anonymous one has a tag of 22 and a dot before the token.
+ */
+const LONGEST_CLIENT_TOKEN = 232;
 const LONGEST_TOKEN = 1_000;
 /**
  * Alphabet of tokens: includes the characters of ARNs and other systems' IDs (SEP-1391, "Integration with Existing
@@ -31,9 +34,15 @@ export function assertClientToken(token: string): void {
   if (token.length > LONGEST_CLIENT_TOKEN || !TOKEN.test(token)) {
     throw new LonghaulError(
       'invalid_arguments',
-      `token: expected 1 to ${LONGEST_CLIENT_TOKEN} ${TOKEN_FORM}; got ${JSON.stringify(token.slice(0, 220))}`,
+      `token: expected 1 to ${LONGEST_CLIENT_TOKEN} ${TOKEN_FORM}; got ${shown(token)}`,
     );
   }
+}
+
+function shown(token: string): string {
+  return token.length > LONGEST_CLIENT_TOKEN
+    ? `${token.length} characters, ${JSON.stringify(token.slice(0, 40))}...`
+    : JSON.stringify(token);
 }
 
 /** Whether an operation can have this token. */

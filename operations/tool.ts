@@ -4,6 +4,7 @@ import {
   DEFAULT_INPUT_WAIT_SECONDS,
   DEFAULT_KEEP_ALIVE_SECONDS,
 } from './budgets.js';
+import { closed } from './closed-schema.js';
 import { describe, summarize } from './documentation/describe.js';
 import { exampleOf } from './documentation/example.js';
 import { documentationGaps } from './documentation/gaps.js';
@@ -48,7 +49,10 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   /** Display name. Default: the name, with spaces for `_`. */
   title?: string;
   description: DescriptionParts;
-  /** Schema of the arguments: zod or JSON Schema, of an object. */
+  /**
+   * Schema of the arguments: zod or JSON Schema, of an object. Arguments that it doesn't name are refused, unless it has
+   * `additionalProperties` (zod: `z.looseObject`), `unevaluatedProperties`, `allOf` or `$ref`.
+   */
   input: Input;
   /** Schema of the result: zod or JSON Schema, of an object. */
   output?: Output;
@@ -192,6 +196,18 @@ export type ToolOutput<T> = T extends { types?: { output: infer O } } ? O : neve
 export function defineTool<const Input extends AnySchema, const Output extends AnySchema = JsonSchema>(
   options: ToolOptions<Input, Output>,
 ): Tool & { types?: { input: Infer<Input>; output: Infer<Output> } } {
+  return define(options, closed);
+}
+
+/** Defines a tool whose arguments another system checks: those that its schema doesn't name are passed on. As {@link defineTool}. */
+export function defineForeignTool(options: ToolOptions<JsonSchema, JsonSchema>): Tool {
+  return define(options, (schema) => schema);
+}
+
+function define<Input extends AnySchema, Output extends AnySchema>(
+  options: ToolOptions<Input, Output>,
+  inputOf: (schema: JsonSchema) => JsonSchema,
+): Omit<Tool, 'types'> {
   const fail = (...problems: string[]): never => {
     const lines = problems.map((problem) => `tool ${JSON.stringify(options.name)}: ${problem}`);
     throw new LonghaulError('invalid_arguments', lines.join('\n'));
@@ -223,7 +239,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
       fail(`${field}: expected the schema of an object; got type ${JSON.stringify(json['type'])}`);
     return usable(field, json);
   };
-  const inputSchema = objectSchema('input', options.input);
+  const inputSchema = inputOf(objectSchema('input', options.input));
   const outputSchema = options.output && objectSchema('output', options.output);
   if (options.withoutTasks !== undefined && options.taskSupport !== 'required')
     fail(`withoutTasks: belongs to taskSupport "required"; got ${options.taskSupport ?? 'none'}`);

@@ -47,6 +47,11 @@ interface YamlFile {
   listing?: Listing;
 }
 
+/** @param known names of the tools that the caller sees */
+export function unknownTool(name: string, known: string[]): LonghaulError {
+  return new LonghaulError('unknown_tool', `unknown tool "${name}"; known are ${known.join(', ') || 'none'}`);
+}
+
 export class Tools {
   #files = new Map<string, YamlFile>();
   #ofFiles = new Map<string, Tool>();
@@ -98,11 +103,10 @@ export class Tools {
     const unknown = this.#unknownServiceOf(name);
     if (unknown) throw new LonghaulError('unavailable', `tool "${name}": ${problemsIn(unknown).join('\n')}`);
     const problem = this.problemOf(name);
+    if (problem === undefined) throw unknownTool(name, known());
     throw new LonghaulError(
       'unknown_tool',
-      problem === undefined
-        ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
-        : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
+      `tool "${name}" can't be used until its file is fixed:\n${problem}`,
     );
   }
 

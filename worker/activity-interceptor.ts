@@ -97,6 +97,7 @@ async function execute(
     operationId,
     attempt,
     progress: reportIn(last),
+    earlier: reportIn(last),
     ...(tool === undefined || startedMs === undefined || last
       ? {}
       : { onFirstReport: () => metrics.firstProgress(operationId, tool, Date.now() - startedMs) }),

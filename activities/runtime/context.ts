@@ -25,6 +25,8 @@ export interface ActivityContext {
   steps: HostSteps;
   /** The last report; initially that of the previous attempt. */
   progress: Progress | undefined;
+  /** The last report of the previous attempt, until this one has reached as much. */
+  earlier?: Progress | undefined;
   /** Called with the first report of this attempt. */
   onFirstReport?: () => void;
   /** Fires when the worker is asked to stop. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
+import { defined } from '../../operations/defined.js';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
 import type { Storage } from '../../platform/storage/index.js';
@@ -26,11 +27,21 @@ export function report(progress: Progress): void {
   }
   context.onFirstReport?.();
   delete context.onFirstReport;
-  context.progress = { ...progress, progress: Math.max(progress.progress, context.progress?.progress ?? 0) };
+  const { earlier } = context;
+  // Progress never decreases. While this attempt is behind the previous one, number and text are those of the previous one.
+  if (!earlier || progress.progress >= earlier.progress) {
+    delete context.earlier;
+    context.progress = {
+      ...progress,
+      progress: Math.max(progress.progress, context.progress?.progress ?? 0),
+    };
+  }
   // A local activity's report counts once it has ended: it has no heartbeats.
   if (Context.current().info.isLocal) return;
-  const details: ActivityReport = { longhaul: 'report', progress: context.progress };
-  Context.current().heartbeat(details);
+  Context.current().heartbeat({
+    longhaul: 'report',
+    ...defined({ progress: context.progress }),
+  } satisfies ActivityReport);
 }
 
 let hasWarned = false;

@@ -6,6 +6,7 @@ import { Background } from '../../platform/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
 import type { Engine } from '../index.js';
 import { readBuilds, type BuildUse } from './builds.js';
+import { readMailboxes, type MailboxReadings } from './mailbox.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
 
@@ -26,6 +27,13 @@ export function registerEngineGauges(engine: Engine): () => void {
   const queueReader = new QueueReader(temporal);
   const queues = new Background<QueueReadings>(QUEUES_INTERVAL_MS, () => queueReader.read());
   const builds = new Background<BuildUse[]>(BUILDS_INTERVAL_MS, () => readBuilds(temporal));
+  const mailboxes = engine.tools.hasMailbox
+    ? new Background<MailboxReadings>(
+        ({ callCount }) => Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT),
+        () => readMailboxes(temporal),
+      )
+    : undefined;
+  const ofMailboxes = <R>(readings: (value: MailboxReadings) => R[]): R[] => mailboxes?.map(readings) ?? [];
   const ofQueues = (value: (queue: QueueReadings['queues'][number]) => number | undefined) =>
     queues.map(({ queues: all }) =>
       all.flatMap((queue): [{ task_queue: string; type: string }, number][] => {
@@ -36,7 +44,7 @@ export function registerEngineGauges(engine: Engine): () => void {
     );
   const ends = [
     onScrape(() => {
-      if (temporal.isConnected) for (const one of [open, queues, builds]) one.refresh();
+      if (temporal.isConnected) for (const one of [open, queues, builds, mailboxes]) one?.refresh();
     }),
     gauge('longhaul_operations_open', () =>
       open.map(({ counts }) =>
@@ -48,10 +56,28 @@ export function registerEngineGauges(engine: Engine): () => void {
     ),
     gauge('longhaul_questions_open', () => open.map(({ questions }) => [[{}, questions.count]])),
     gauge('longhaul_question_oldest_age_seconds', () =>
-      open.map(({ questions: { oldestSinceMs } }) => [
-        [{}, oldestSinceMs === undefined ? 0 : Math.max(0, (Date.now() - oldestSinceMs) / 1_000)],
-      ]),
+      open.map(({ questions: { oldestSinceMs } }) => [[{}, ageSeconds(oldestSinceMs)]]),
     ),
+    gauge('longhaul_mailbox_agents', () =>
+      ofMailboxes(({ agents }) =>
+        Object.entries(agents).map(([state, count]): Reading<'longhaul_mailbox_agents'> => [
+          { state },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_mailbox_messages', () =>
+      ofMailboxes(({ messages }) =>
+        Object.entries(messages).map(([state, count]): Reading<'longhaul_mailbox_messages'> => [
+          { state },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_mailbox_oldest_message_age_seconds', () =>
+      ofMailboxes(({ oldestSentMs }) => [[{}, ageSeconds(oldestSentMs)]]),
+    ),
+    gauge('longhaul_mailbox_dead_letters', () => ofMailboxes(({ deadLetters }) => [[{}, deadLetters]])),
     gauge('longhaul_task_queue_backlog', () => ofQueues(({ backlog }) => backlog?.count)),
     gauge('longhaul_task_queue_backlog_age_seconds', () => ofQueues(({ backlog }) => backlog?.ageSeconds)),
     gauge('longhaul_task_queue_pollers', () => ofQueues(({ pollers }) => pollers)),
@@ -76,4 +102,9 @@ export function registerEngineGauges(engine: Engine): () => void {
     gauge('longhaul_visibility_calls_waiting', () => [[{}, temporal.waitingVisibilityCount]]),
   ];
   return () => ends.forEach((end) => end());
+}
+
+/** @param sinceMs in milliseconds since 1970; undefined gives 0 */
+function ageSeconds(sinceMs: number | undefined): number {
+  return sinceMs === undefined ? 0 : Math.max(0, (Date.now() - sinceMs) / 1_000);
 }

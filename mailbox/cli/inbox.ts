@@ -83,7 +83,8 @@ async function show(command: Command, messages: InboxMessage[]): Promise<void> {
       continue;
     }
     const { id, from = 'an unnamed sender', mode, m, ctx, re, sent, deliveries } = message;
-    const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
+    const after = deliveries === undefined ? '' : ` ${afterDeliveries(deliveries)}`;
+    const state = `${message.state ?? 'dead'}${after}`;
     const about = re === undefined ? '' : `, in response to ${re}`;
     for (const line of escapedLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
     for (const line of escapedLines(m)) print(`  ${line}`);

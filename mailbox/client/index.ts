@@ -37,6 +37,7 @@ import { endSession } from './bye.js';
 import { readMessage } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
 import { Enlistments } from './enlist.js';
+import { isLive } from './leases.js';
 import { agentNotFound, inboxNotFound } from './errors.js';
 import { agentIdOf, parseAgentId } from './ids.js';
 import type { AgentSession } from './presence.js';
@@ -44,7 +45,7 @@ import { Replies } from './replies.js';
 import { report, respond } from './respond.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
-import { releaseMessage, Waits } from './wait.js';
+import { Waits } from './wait.js';
 import { MailboxWorkflows, type MailboxOptions } from './workflows.js';
 
 export type { MailboxOptions } from './workflows.js';
@@ -150,7 +151,7 @@ export class Mailbox {
     agentId: string,
     message: { messageId: string; delivery: number },
   ): Promise<void> {
-    await releaseMessage(this.#workflows, this.#sessionOf(principal, agentId), message);
+    await this.#waits.release(this.#sessionOf(principal, agentId), message);
   }
 
   /**
@@ -232,11 +233,9 @@ export class Mailbox {
     if (!found) throw inboxNotFound(name);
     return Promise.all(
       found.queue.map(async (stored) => {
-        const { delivery: _delivery, ...message } = await readMessage(this.storage, stored);
-        return {
-          ...message,
-          state: stored.id === found.leased ? ('delivered' as const) : ('queued' as const),
-        };
+        const { delivery: deliveries, ...message } = await readMessage(this.storage, stored);
+        if (stored.id === found.leased && isLive(found)) return { ...message, state: 'delivered' as const };
+        return { ...message, state: 'queued' as const, ...(deliveries > 0 ? { deliveries } : {}) };
       }),
     );
   }

@@ -11,6 +11,7 @@ import type { Storage } from '../../platform/storage/index.js';
 import type { Watches } from '../../engine/watch.js';
 import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';
+import { isLive } from './leases.js';
 import type { MailboxWorkflows } from './workflows.js';
 
 /** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
@@ -139,6 +140,8 @@ class ReplyReader {
       reply.at = new Date(outcome.at).toISOString();
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
       if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
+    } else if (outcome?.state === 'delivered' && !isLive(outcome)) {
+      reply.state = 'queued';
     } else if (outcome?.progress) {
       const { at, ...progress } = outcome.progress;
       reply.progress = { ...progress, at: new Date(at).toISOString() };

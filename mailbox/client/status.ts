@@ -89,7 +89,7 @@ function statusOf(memo: InboxMemo): AgentStatus {
   };
 }
 
-function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo): AgentState {
+export function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo): AgentState {
   const now = Date.now();
   if (isBye || now - signedAt > GONE_AFTER_MS) return 'gone';
   if (leaseUntil !== undefined) return leaseUntil > now ? 'busy' : 'gone';

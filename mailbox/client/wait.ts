@@ -3,13 +3,15 @@
  * writes nothing and needs no worker until there is a message to take. It may end at any time and be repeated on another
  * process: a message that was taken and not acknowledged is delivered again.
  */
+import { defined } from '../../operations/defined.js';
 import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';
 import type { InboxMemo } from '../state.js';
-import type { ReceiveOptions, ReceiveResult } from '../types.js';
+import type { DeliveredMessage, ReceiveOptions, ReceiveResult } from '../types.js';
 import {
   releaseUpdate,
   takeUpdate,
+  type HeldMessage,
   type ReleaseRequest,
   type TakeRequest,
   type TakeResult,
@@ -21,6 +23,7 @@ import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type AgentSession, type PresenceOptions } from './presence.js';
 import { agentNotFound } from './errors.js';
+import { SessionWaits } from './session-waits.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
@@ -32,10 +35,13 @@ const LONGEST_MS = 2 ** 31 - 1;
  * message again before it is released, which would count as a failed delivery of a message that the agent has never seen.
  */
 const TAKING_MS = 1_000;
+/** Shortest time after which a wait asks again for a message that another wait has, in milliseconds. */
+const SHORTEST_HELD_MS = 100;
 
 export class Waits {
   readonly #offers: Offers;
   readonly presence: Presence;
+  readonly #sessions = new Map<string, SessionWaits>();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
@@ -55,9 +61,16 @@ export class Waits {
       close();
       return { kind: 'aborted' };
     }
-    const wait = new Wait(this.workflows, session, options, this.storage);
+    const waits = this.#waitsOf(session);
+    const wait = new Wait(session, options, {
+      workflows: this.workflows,
+      storage: this.storage,
+      waits,
+      release: (message) => this.release(session, message),
+    });
     const release = [
       close,
+      () => waits.remove(wait),
       this.watches.follow(this.workflows.inboxOf(session.principal, session.name), wait.wake),
       () => wait.stopTimer(),
     ];
@@ -76,7 +89,46 @@ export class Waits {
       for (const one of release) one();
     }
   }
+
+  /** Returns a message that didn't reach its agent to the queue. No-op if its state has changed since. */
+  async release(
+    session: AgentSession,
+    { messageId, delivery }: { messageId: string; delivery: number },
+  ): Promise<void> {
+    const { principal, name, epoch } = session;
+    const request: ReleaseRequest = { epoch, id: messageId, delivery };
+    // The agent's next wait begins after it: otherwise the message would count as delivered twice.
+    const waits = this.#waitsOf(session);
+    try {
+      await waits.run(() => this.workflows.updateInbox(principal, name, releaseUpdate, request));
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+    }
+  }
+
+  #waitsOf({ principal, name, epoch }: AgentSession): SessionWaits {
+    const key = JSON.stringify([principal, name, epoch]);
+    let waits = this.#sessions.get(key);
+    if (!waits) this.#sessions.set(key, (waits = new SessionWaits(() => this.#sessions.delete(key))));
+    return waits;
+  }
 }
+
+/** What a wait needs of its process. */
+interface WaitContext {
+  workflows: MailboxWorkflows;
+  storage: Storage;
+  /** All waits of its session. */
+  waits: SessionWaits;
+  /** Returns a message that nobody received to the queue. */
+  release: (message: DeliveredMessage) => Promise<void>;
+}
+
+/**
+ * Result of an attempt to take a message: the wait has ended; a message is being taken by another wait of the session, or another
+ * one has it; or there is none.
+ */
+type Attempt = 'ended' | 'busy' | 'held' | 'nothing';
 
 class Wait {
   readonly ended: Promise<ReceiveResult>;
@@ -90,27 +142,35 @@ class Wait {
   #isReading = false;
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
+  #heldTimer: NodeJS.Timeout | undefined;
   #isTaking = false;
   /** Result of the wait if nothing is taken. */
   #ending: ReceiveResult | undefined;
   #endingTimer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
+  /** Deliveries of the inbox when the wait began: a message that was delivered since belongs to another wait. */
+  #after: number | undefined;
   /** Monotonic time, in milliseconds. */
   readonly #startedAtMs = performance.now();
 
   constructor(
-    private readonly workflows: MailboxWorkflows,
     private readonly session: AgentSession,
     private readonly options: ReceiveOptions,
-    private readonly storage: Storage,
+    private readonly context: WaitContext,
   ) {
     this.#ack = options.ack;
     this.ended = new Promise((settle, fail) => {
       this.#settle = settle;
       this.#fail = fail;
     });
+    context.waits.add(this);
     this.wake();
   }
+
+  /** Another wait of the session has received a message. */
+  readonly onDelivered = (number: number): void => {
+    this.#after = Math.min(this.#after ?? Infinity, number - 1);
+  };
 
   /** Reads the inbox, which may have changed. */
   readonly wake = (): void => {
@@ -137,6 +197,7 @@ class Wait {
 
   stopTimer(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#heldTimer);
     clearTimeout(this.#endingTimer);
   }
 
@@ -164,24 +225,29 @@ class Wait {
 
   async #readOnce(): Promise<void> {
     const { principal, name, epoch } = this.session;
-    const memo = await this.workflows.describeInbox(principal, name);
+    const memo = await this.context.workflows.describeInbox(principal, name);
     if (!memo || memo.epoch < epoch) throw agentNotFound();
     if (memo.epoch > epoch) this.end({ kind: 'gone' });
     else if (memo.isBye) this.end({ kind: 'bye' });
     if (this.#isEnded) return;
     this.onMemo?.(memo);
-    if (memo.queued > 0 && (await this.#takeOrEnd())) return;
+    this.#after ??= memo.deliveries ?? 0;
+    const attempt = memo.queued > 0 ? await this.#takeOrEnd() : 'nothing';
+    if (attempt === 'ended') return;
+    this.#startTimer(memo.activeAt, attempt === 'busy' ? TAKING_MS : 0);
+    if (attempt === 'busy') return;
     this.#ack = undefined;
-    this.#startTimer(memo.activeAt);
+    if (attempt === 'held') return;
     this.onFree?.();
     this.onFree = undefined;
   }
 
-  /** @returns whether the wait has ended */
-  async #takeOrEnd(): Promise<boolean> {
+  async #takeOrEnd(): Promise<Attempt> {
+    if (this.context.waits.isBusyFor(this)) return 'busy';
     this.#isTaking = true;
     try {
-      return (await this.#take()) || (this.#ending !== undefined && this.end(this.#ending));
+      const attempt = await this.#take();
+      return this.#ending !== undefined && this.end(this.#ending) ? 'ended' : attempt;
     } catch (error) {
       if (this.#ending) this.end(this.#ending);
       throw error;
@@ -190,53 +256,51 @@ class Wait {
     }
   }
 
-  /** @returns whether the wait has ended */
-  async #take(): Promise<boolean> {
-    const { principal, name, epoch } = this.session;
-    const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
-    const request: TakeRequest = {
-      epoch,
-      leaseMs,
-      ...(this.#ack === undefined ? {} : { ack: this.#ack }),
-    };
-    let answer: TakeResult;
+  async #take(): Promise<Attempt> {
     try {
-      answer = await this.workflows.updateInbox(principal, name, takeUpdate, request);
+      return await this.context.waits.run(() => this.#takeNow());
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'gone' || error.why === 'bye') return this.end({ kind: error.why });
-      return false;
+      if (error.why === 'gone' || error.why === 'bye') {
+        this.end({ kind: error.why });
+        return 'ended';
+      }
+      if (error.why !== 'held') return 'nothing';
+      this.#wakeAfter(error.detail as HeldMessage);
+      return 'held';
     }
-    this.#ack = undefined;
-    if (!answer.message) return false;
-    const { previous } = answer;
-    const message = await readMessage(this.storage, answer.message);
-    if (!this.end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
-      void releaseMessage(this.workflows, this.session, message).catch(() => undefined);
-    return true;
   }
 
-  #startTimer(activeAt: number): void {
+  async #takeNow(): Promise<Attempt> {
+    const { workflows, storage, release, waits } = this.context;
+    const { principal, name, epoch } = this.session;
+    const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
+    const request: TakeRequest = { epoch, leaseMs, ...defined({ ack: this.#ack, after: this.#after }) };
+    const answer: TakeResult = await workflows.updateInbox(principal, name, takeUpdate, request);
+    this.#ack = undefined;
+    if (!answer.message) return 'nothing';
+    if (answer.number !== undefined) waits.delivered(answer.number, this);
+    const { previous } = answer;
+    const message = await readMessage(storage, answer.message);
+    if (!this.end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
+      void release(message).catch(() => undefined);
+    return 'ended';
+  }
+
+  /** Reads again when the lease of a message that another wait has can end. */
+  #wakeAfter({ leaseMs }: HeldMessage): void {
+    clearTimeout(this.#heldTimer);
+    this.#heldTimer = setTimeout(this.wake, Math.min(Math.max(leaseMs, SHORTEST_HELD_MS), LONGEST_MS));
+  }
+
+  /** @param leastMs shortest time that is left, in milliseconds */
+  #startTimer(activeAt: number, leastMs = 0): void {
     if (this.#timer || this.#isEnded) return;
     const { timeoutMs } = this.options;
     const waitMs =
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
     // The first read may have been delayed.
-    const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
+    const leftMs = Math.max(leastMs, waitMs - (performance.now() - this.#startedAtMs));
     this.#timer = setTimeout(() => this.endSoon({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
-  }
-}
-
-/** Returns a message that didn't reach its agent to the queue. No-op if its state has changed since. */
-export async function releaseMessage(
-  workflows: MailboxWorkflows,
-  { principal, name, epoch }: AgentSession,
-  { messageId, delivery }: { messageId: string; delivery: number },
-): Promise<void> {
-  const request: ReleaseRequest = { epoch, id: messageId, delivery };
-  try {
-    await workflows.updateInbox(principal, name, releaseUpdate, request);
-  } catch (error) {
-    if (!(error instanceof RefusedError)) throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import type { QueuedMessage } from '../types.js';
 import { timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
@@ -54,6 +55,6 @@ async function firstUnseen(
   return [];
 }
 
-function render({ state, ...message }: QueuedMessage): object {
-  return { ...renderMail(message), state };
+function render({ state, deliveries, ...message }: QueuedMessage): object {
+  return { ...renderMail(message), state, ...defined({ deliveries }) };
 }

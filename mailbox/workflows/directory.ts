@@ -11,10 +11,18 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
 import { jsonBytes } from '../json-size.js';
 import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';
-import type { DirectoryInput, DirectoryMemo, DirectoryState, Publication, StoredMessage } from '../state.js';
+import {
+  oldestOf,
+  type DirectoryInput,
+  type DirectoryMemo,
+  type DirectoryState,
+  type Publication,
+  type StoredMessage,
+} from '../state.js';
 import { matchesSelector } from '../types.js';
 import {
   agentsQuery,
@@ -45,7 +53,12 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   const homeId = workflowId.slice(0, workflowId.lastIndexOf('directory') + 'directory'.length);
   const inboxPrefix = homeId.replace(/directory$/, 'inbox:');
   const shard = workflowId === homeId ? undefined : Number(workflowId.slice(homeId.length + 1));
-  const memo = (): DirectoryMemo => ({ version: 1, principal, wanted: wantedOf(state.offers) });
+  const memo = (): DirectoryMemo => ({
+    version: 1,
+    principal,
+    wanted: wantedOf(state.offers),
+    ...defined({ oldestAt: oldestOf(state.offers) }),
+  });
   const run = new Run(memo, continueAfterChanges);
 
   handleUpdate(enlistAllUpdate, {

@@ -4,6 +4,7 @@
  */
 import { defined } from '../../operations/defined.js';
 import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
+import { oldestOf } from '../state.js';
 import type {
   InboxMemo,
   InboxState,
@@ -37,7 +38,7 @@ export class Inbox {
 
   memo(): InboxMemo {
     const { registration, epoch, isBye, queue, lease, signedAt, activeAt, settled } = this.state;
-    const { awayAt, isRoaming } = this.state;
+    const { awayAt, isRoaming, taken } = this.state;
     const dead = this.deadLetters.all.length;
     return {
       version: 1,
@@ -48,7 +49,13 @@ export class Inbox {
       signedAt,
       activeAt,
       settled,
-      ...defined({ registration, isBye, leaseUntil: lease?.until }),
+      ...defined({
+        registration,
+        isBye,
+        leaseUntil: lease?.until,
+        deliveries: taken,
+        oldestAt: oldestOf(queue),
+      }),
       ...(dead > 0 ? { dead } : {}),
       ...defined({ awayAt, isRoaming }),
     };
@@ -107,11 +114,10 @@ export class Inbox {
     const message = this.find(id);
     if (message) {
       const { progress } = message;
-      const isDelivered = this.state.lease?.id === id;
-      return {
-        state: isDelivered ? 'delivered' : 'queued',
-        ...(isDelivered && progress ? { progress } : {}),
-      };
+      const { lease } = this.state;
+      if (lease?.id !== id) return { state: 'queued' };
+      // Queries see the time of the last workflow task, so the client tells whether the lease has ended.
+      return { state: 'delivered', leaseUntil: lease.until, ...defined({ progress }) };
     }
     const dead = this.deadLetters.find(id);
     const outcome = this.outcomeOf(id);
@@ -173,13 +179,28 @@ export class Inbox {
     return lease?.id === id && lease.until - lease.lengthMs === Date.now();
   }
 
+  /**
+   * Remaining lease of a message that was delivered to another wait after this one began, in milliseconds.
+   *
+   * @param after number of deliveries at that time; undefined for a wait of an older server
+   */
+  heldMs(after: number | undefined): number | undefined {
+    const { lease } = this.state;
+    if (after === undefined || (lease?.number ?? 0) <= after) return undefined;
+    const leftMs = lease!.until - Date.now();
+    return leftMs > 0 ? leftMs : undefined;
+  }
+
   /** Delivers the next message. */
   take(message: StoredMessage, epoch: number, leaseMs: number): Lease {
-    const lease: Lease = { id: message.id, epoch, until: Date.now() + leaseMs, lengthMs: leaseMs };
+    const { state } = this;
+    const number = (state.taken ?? 0) + 1;
+    state.taken = number;
+    const lease: Lease = { id: message.id, epoch, until: Date.now() + leaseMs, lengthMs: leaseMs, number };
     message.deliveries += 1;
     delete message.progress;
     this.#lease(message, lease);
-    this.state.activeAt = Date.now();
+    state.activeAt = Date.now();
     return lease;
   }
 

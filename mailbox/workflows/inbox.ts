@@ -5,6 +5,7 @@
  * inbox.
  */
 import { condition, log, patched, setHandler, setWorkflowOptions } from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
 import type { InboxInput, StoredMessage } from '../state.js';
 import {
   assignSignal,
@@ -20,6 +21,7 @@ import {
   respondUpdate,
   settleDeadLetterUpdate,
   takeUpdate,
+  type HeldMessage,
 } from '../wire.js';
 import { isExhausted } from './dead-letters.js';
 import { Outbox } from './outbox.js';
@@ -80,15 +82,18 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
 
   handleUpdate(takeUpdate, {
     description: 'Acknowledges the previous message, and delivers the next one under a lease.',
-    validate({ epoch, ack }) {
+    validate({ epoch, ack, after }) {
       assertEpoch(epoch);
-      const isAck = ack !== undefined && inbox.canAcknowledge(ack);
-      if (!isAck && state.queue.length === 0) refuse('nothing');
+      if (ack !== undefined && inbox.canAcknowledge(ack)) return;
+      if (state.queue.length === 0) refuse('nothing');
+      const heldMs = inbox.heldMs(after);
+      if (heldMs !== undefined)
+        refuse('held', 'another wait has the message', { leaseMs: heldMs } satisfies HeldMessage);
     },
-    apply({ epoch, ack, leaseMs }) {
+    apply({ epoch, ack, after, leaseMs }) {
       if (ack !== undefined) inbox.acknowledge(ack);
       inbox.expire();
-      const message = nextToDeliver();
+      const message = inbox.heldMs(after) === undefined ? nextToDeliver() : undefined;
       if (message) {
         if (inbox.isTakenNow(message) && patched('deliveries in one moment count once'))
           message.repeats = (message.repeats ?? 0) + 1;
@@ -97,7 +102,10 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       }
       inbox.recordHeartbeat();
       run.changed();
-      return { ...(message ? { message } : {}), ...(state.previous ? { previous: state.previous } : {}) };
+      return {
+        ...(message ? { message, ...defined({ number: state.lease?.number }) } : {}),
+        ...(state.previous ? { previous: state.previous } : {}),
+      };
     },
   });
 
@@ -216,7 +224,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
 
   setHandler(queueQuery, () => ({
     queue: state.queue,
-    ...(state.lease ? { leased: state.lease.id } : {}),
+    ...(state.lease ? { leased: state.lease.id, leaseUntil: state.lease.until } : {}),
   }));
   setHandler(outcomeQuery, (id) => inbox.statusOf(id) ?? null);
   setHandler(deadLettersQuery, () => inbox.deadLetters.all);

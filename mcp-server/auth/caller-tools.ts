@@ -1,8 +1,7 @@
 /** The tools that a caller may start. The others are neither listed nor named. */
 import type { Tool } from '../../operations/tool.js';
 import type { Rights } from '../../platform/policy/index.js';
-import { LonghaulError } from '../../operations/errors.js';
-import type { Tools } from '../../platform/tools.js';
+import { unknownTool, type Tools } from '../../platform/tools.js';
 
 /** How long a list of tools waits for services that have not listed theirs yet, in milliseconds. */
 const SERVICES_LIMIT_MS = 2_000;
@@ -37,10 +36,7 @@ export class CallerTools {
   /** @throws LonghaulError as {@link find} */
   assertMayStart(name: string, known = () => this.keys()): void {
     if (this.rights().mayStart(name)) return;
-    throw new LonghaulError(
-      'unknown_tool',
-      `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`,
-    );
+    throw unknownTool(name, known());
   }
 
   /** Waits for services that are being asked for their tools for the first time, within a limit. */

@@ -1,6 +1,8 @@
 /** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
 import type { CallerEngine } from '../auth/caller-engine.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
+import type { Tool } from '../../operations/tool.js';
+import { unknownTool } from '../../platform/tools.js';
 import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
 import { operationTools } from './operation-tools/index.js';
@@ -18,21 +20,29 @@ export function knownToolName(engine: CallerEngine, name: unknown): string | und
   return builtinTools(engine).has(name) || engine.tools.get(name) ? name : undefined;
 }
 
+/** The client that reads a tool's documentation. */
+interface DocumentationReader {
+  document: DocumentTool;
+  cancelledBy: RequestCancellation;
+  /** Whether the client sees the tool in its list. */
+  isListed: (tool: Tool) => boolean;
+  /** The tools that the client sees, for the error. */
+  listedNames: () => string[];
+}
+
 /**
- * The whole documentation of a tool, Longhaul's own or a project's, for clients of one protocol.
+ * The whole documentation of a tool, Longhaul's own or a project's, for a client that sees it in its list.
  *
- * @param listedNames the tools that the client sees, for the error
  * @throws LonghaulError `unknown_tool`
  */
 export function documentationOf(
   engine: CallerEngine,
   name: string,
-  document: DocumentTool,
-  cancelledBy: RequestCancellation,
-  listedNames: () => string[],
+  { document, cancelledBy, isListed, listedNames }: DocumentationReader,
 ): string {
   const own = builtinTools(engine).get(name);
-  return own
-    ? builtinToolDocumentation(own)
-    : toolDocumentation(engine.tool(name, listedNames), document, cancelledBy);
+  if (own) return builtinToolDocumentation(own);
+  const tool = engine.tool(name, listedNames);
+  if (!isListed(tool)) throw unknownTool(name, listedNames());
+  return toolDocumentation(tool, document, cancelledBy);
 }

@@ -43,8 +43,13 @@ const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
  * @throws LonghaulError `unknown_tool`
  */
 export function documentationFor(engine: CallerEngine, name: string, session: Session): string {
-  const document = DOCUMENTS[selectListProtocol(clientOf(session))];
-  return documentationOf(engine, name, document, 'notification', () => listedNames(engine, session));
+  const client = clientOf(session);
+  return documentationOf(engine, name, {
+    document: DOCUMENTS[selectListProtocol(client)],
+    cancelledBy: 'notification',
+    isListed: (tool) => isListed(tool, client),
+    listedNames: () => listedNames(engine, session),
+  });
 }
 
 /** Names of the tools listed for the session. */

@@ -62,10 +62,12 @@ export function documentationFor(
   client: CurrentClient,
   transport: Serving['transport'],
 ): string {
-  const document = DOCUMENTS[selectListProtocol(client)];
-  return documentationOf(engine, name, document, cancellationOf(transport), () =>
-    toolsFor(engine, client, transport).map((one) => one.name),
-  );
+  return documentationOf(engine, name, {
+    document: DOCUMENTS[selectListProtocol(client)],
+    cancelledBy: cancellationOf(transport),
+    isListed: (tool) => isListed(tool, client),
+    listedNames: () => toolsFor(engine, client, transport).map((one) => one.name),
+  });
 }
 
 function cancellationOf(transport: Serving['transport']): RequestCancellation {

@@ -39,6 +39,8 @@ export function followJob({
 }: JobListener): Follower {
   const questions = makeQuestions?.();
   let last = '';
+  /** The most that was done, and the text with it. A later attempt begins below it. */
+  let furthest = { done: -Infinity, message: '' };
   let lastAt = -Infinity;
   let waiting: OperationRecord | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -47,11 +49,19 @@ export function followJob({
     timer = undefined;
     waiting = undefined;
   };
+  /** Number and text come from the same attempt: while a later one is behind, the text stays as well. */
+  const textOf = (record: OperationRecord): string => {
+    const message = progressText(record);
+    if (isAsking(record)) return message;
+    const done = record.progress?.progress ?? 0;
+    if (done >= furthest.done) furthest = { done, message };
+    return furthest.message;
+  };
   const sendProgress = async (record: OperationRecord): Promise<void> => {
     const deliveredBefore = delivered.progressOf(record.token);
     const before = deliveredBefore === true ? 1 : deliveredBefore;
     const progress = Math.max(progressShare(record), before ?? 0);
-    const message = progressText(record);
+    const message = textOf(record);
     const open = questionsField(record);
     const fingerprint = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
     if (fingerprint === last) return;

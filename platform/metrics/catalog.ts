@@ -67,6 +67,31 @@ export const METRICS = {
     unit: 'seconds',
     help: 'Age of the oldest unanswered question; 0 without one.',
   },
+  longhaul_mailbox_agents: {
+    type: 'gauge',
+    labels: ['state'],
+    of: 'server',
+    help: 'Agents of the mailbox.',
+  },
+  longhaul_mailbox_messages: {
+    type: 'gauge',
+    labels: ['state'],
+    of: 'server',
+    help: 'Messages of the mailbox that are not acknowledged.',
+  },
+  longhaul_mailbox_oldest_message_age_seconds: {
+    type: 'gauge',
+    labels: [],
+    of: 'server',
+    unit: 'seconds',
+    help: 'Age of the oldest message that is not acknowledged; 0 without one.',
+  },
+  longhaul_mailbox_dead_letters: {
+    type: 'gauge',
+    labels: [],
+    of: 'server',
+    help: 'Dead letters of the mailbox.',
+  },
   longhaul_activity_queue_seconds: {
     type: 'histogram',
     labels: ['queue'],

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const port = await freePair();
   [server, worker] = [`127.0.0.1:${port}`, `127.0.0.1:${port + 1}`];
   // Own stack: Prometheus scrapes it.
-  await home.up({ LONGHAUL_HEALTH_ADDRESS: server, LONGHAUL_PROJECT: PROJECT });
+  await home.up({ LONGHAUL_HEALTH_ADDRESS: server, LONGHAUL_PROJECT: PROJECT, LONGHAUL_MAILBOX: '1' });
   prometheus = await Prometheus.start({ 'longhaul-server': [server], 'longhaul-worker': [worker] }, RULES);
   // Series begin before the operations whose increase is asked for.
   await drive();

@@ -41,11 +41,13 @@ test.each([
 ])(
   'a pipeline has ended when the statuses of all its parts are terminal: %j',
   async (items, end, statuses) => {
-    const { token } = await start(client, 'each', { items });
+    const { token, next_action: first } = await start(client, 'each', { items });
+    expect(first).toMatchObject({ args: { token }, status_path: 'status' });
+    expect(first.args).not.toHaveProperty('view');
     const whole = async () =>
       (await call(client, 'operation_get', { token, view: 'full' })).structuredContent;
     const { next_action: next, children } = await whole();
-    expect(next.status_path).toBe('children[*].status');
+    expect(next).toMatchObject({ args: { token, view: 'full' }, status_path: 'children[*].status' });
     expect(children.length).toBeGreaterThan(0);
     const isTerminal = (status: string) => next.terminal_statuses.includes(status);
     const done = await eventually('all are terminal', async () => {

@@ -13,7 +13,8 @@ import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
-const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
+const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } =
+  proto.temporal.api.enums.v1.PendingActivityState;
 const ANONYMOUS = 'anonymous';
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
@@ -42,7 +43,7 @@ async function newEngine(): Promise<Engine> {
 interface Run {
   token: string;
   /** Opens the gate with the way in which the activity ends. */
-  open: (how: 'done' | 'fail') => void;
+  open: (how: 'done' | 'fail' | 'retry') => void;
   record: () => Promise<OperationRecord>;
 }
 
@@ -214,6 +215,22 @@ test('a run that continues another one is working, not submitted again', async (
   });
   expect((await run.record()).status).toBe('working');
   await workflow.getHandle(run.token).terminate('enough');
+});
+
+test('an attempt that begins anew changes neither number nor text until it has done as much', async () => {
+  const run = await start(await newEngine(), { beginsAnew: true });
+  const before = await reported(run);
+  run.open('retry');
+  await eventually('the second attempt runs', async () => {
+    const { raw } = await (await parts.temporal()).workflow.getHandle(run.token).describe();
+    const [activity] = raw.pendingActivities ?? [];
+    return activity?.attempt === 2 && activity.state === PENDING_ACTIVITY_STATE_STARTED;
+  });
+  run.open('done');
+  await parts.client.until(run.token, 'completed');
+  const { progress } = await (await newEngine()).read(ANONYMOUS, run.token);
+  expect(progress).toEqual({ ...before.progress, total: 40 });
+  expect(progress!.message).toBe('40 reported');
 });
 
 test('a retry is said once; then stage and message are back, with the attempt beside them', async () => {

@@ -22,9 +22,9 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
 
   test.each([
     ['is empty', { token: '' }, 'token'],
-    ['is too long', { token: 'x'.repeat(201) }, '1 to 200 characters'],
-    ['has control characters', { token: 'a\u0007b' }, '1 to 200 characters'],
-    ['has spaces', { token: 'a b' }, '1 to 200 characters'],
+    ['is too long', { token: 'x'.repeat(233) }, '1 to 232 characters'],
+    ['has control characters', { token: 'a\u0007b' }, '1 to 232 characters'],
+    ['has spaces', { token: 'a b' }, '1 to 232 characters'],
     ['is a number', { token: 7 }, 'params.operation.token'],
     ['is null', { token: null }, 'params.operation.token'],
   ])('a token that %s is -32602 and starts nothing', async (_what, operation, message) => {
@@ -32,11 +32,20 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) });
   });
 
-  test('the longest token is taken', async () => {
+  test.each([
+    ['the longest token', 232, ''],
+    // A state machine's execution with the longest names.
+    ['an ARN of 209 characters', 209, 'arn:aws:states:ap-northeast-1:123456789012:execution:'],
+  ])('%s is taken', async (_what, length, prefix) => {
     const client = await opted();
-    const token = `${randomUUID()}${'x'.repeat(164)}`;
+    const token = `${prefix}${randomUUID()}`.padEnd(length, 'x');
     await client.start('deep_analysis', {}, { token });
     await client.until(token, ['completed']);
+  });
+
+  test('a token that is too long is refused with the limit and its length', async () => {
+    const { error } = await (await opted()).call('deep_analysis', {}, { token: 'x'.repeat(300) });
+    expect(error!.message).toMatch(/expected 1 to 232 characters .*; got 300 characters, "x{40}"\.\.\.$/);
   });
 
   test.each([
@@ -90,6 +99,20 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('sync only') });
     },
   );
+
+  test('the documentation of a tool is read by the clients that see the tool', async () => {
+    const uri = 'longhaul://tools/deep_analysis';
+    const [seeing, other] = [await connect(), await connect({})];
+    expect((await seeing.request('resources/read', { uri })).result.contents[0].text).toContain(
+      'deep_analysis',
+    );
+    const hidden = await other.request('resources/read', { uri });
+    const unknown = await other.request('resources/read', { uri: 'longhaul://tools/nonesuch' });
+    expect(hidden.error).toMatchObject({ code: unknown.error!.code });
+    expect(hidden.error!.message).toBe(
+      unknown.error!.message.replace('unknown tool "nonesuch"', 'unknown tool "deep_analysis"'),
+    );
+  });
 
   test('operation by a client that did not opt in is -32600', async () => {
     const { error } = await new AsyncClient(await connect({})).call(

@@ -135,7 +135,8 @@ export async function connectSession(
 export function connectStateless(url: string, capabilities: object = OPTED_IN): Wire {
   let lastId = 0;
   const post = async (message: any) => {
-    const { name, request } = message.params;
+    const { name, request, uri } = message.params;
+    const named = name ?? request?.name ?? uri;
     const response = await fetch(url, {
       method: 'POST',
       headers: {
@@ -143,7 +144,7 @@ export function connectStateless(url: string, capabilities: object = OPTED_IN): 
         accept,
         'mcp-protocol-version': '2026-07-28',
         'mcp-method': message.method,
-        ...((name ?? request?.name) ? { 'mcp-name': name ?? request.name } : {}),
+        ...(named ? { 'mcp-name': named } : {}),
       },
       body: JSON.stringify(message),
     });

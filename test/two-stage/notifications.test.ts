@@ -49,14 +49,14 @@ describe('progress', () => {
     follower.close!();
   });
 
-  test('never goes back, and the same is not delivered again', async () => {
+  test('never goes back, and the same is not delivered again; number and text are of the same attempt', async () => {
     const { sent, follower, shares } = listener();
-    for (const step of [40, 20, 20]) {
+    for (const step of [40, 20, 20, 50]) {
       await follower.notify(record(step, { statusMessage: `at ${step}` }));
       await delay(1_050);
     }
-    expect(shares()).toEqual([0.4, 0.4]);
-    expect(sent.map(({ params }) => params.message)).toEqual(['at 40', 'at 20']);
+    expect(shares()).toEqual([0.4, 0.5]);
+    expect(sent.map(({ params }) => params.message)).toEqual(['at 40', 'at 50']);
   });
 
   test('is 0 while nobody knows how much there is', async () => {

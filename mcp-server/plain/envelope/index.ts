@@ -9,6 +9,7 @@ import type { CallerEngine } from '../../auth/caller-engine.js';
 import { defined } from '../../../operations/defined.js';
 import { unreadableText } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
+import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { asData } from '../../shared/as-data.js';
@@ -95,12 +96,19 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
   };
 }
 
-/** @param isRepeat whether the next action is to repeat the call */
-function briefAction(
-  { tool, args, question, check_after_seconds }: NextAction,
-  isRepeat: boolean,
-): NextAction {
-  return isRepeat ? { check_after_seconds } : { tool, args, ...defined({ question }), check_after_seconds };
+/** @param isRepeat whether the next action is to repeat the call, which needs no more than its time */
+function briefAction(next: NextAction, isRepeat: boolean): NextAction {
+  const { tool, args, question, check_after_seconds } = next;
+  if (isRepeat) return { check_after_seconds };
+  if (question) return { tool, args, question, check_after_seconds };
+  // The summary of operation_get has the status of the whole, and no parts.
+  return {
+    tool,
+    args: { token: args?.['token'] },
+    check_after_seconds,
+    status_path: 'status',
+    terminal_statuses: [...PLAIN_FINAL_STATUSES],
+  };
 }
 
 /** Renders the operation as the result of a plain tool call. */

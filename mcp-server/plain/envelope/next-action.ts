@@ -50,7 +50,9 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
     status_path: hasChildren ? 'children[*].status' : 'status',
     terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
   };
-  if (!open) return { tool: 'operation_get', args: { token }, ...following };
+  // Only the view `full` has the parts.
+  const view = hasChildren ? { view: 'full' } : {};
+  if (!open) return { tool: 'operation_get', args: { token, ...view }, ...following };
   const [key, { message, schema, expiresAt }] = open;
   return {
     tool: 'operation_answer',

@@ -1,11 +1,17 @@
 /** The envelope as text, for models that see only text: status, outcome, next step. */
 import { humanDuration } from '../../../operations/budgets.js';
+import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { inlineData } from '../../shared/as-data.js';
 import type { NextAction } from './next-action.js';
 import type { Answered } from './schema.js';
 
 const LONGEST_MESSAGE = 300;
+
+/** Final statuses, in the server's spelling. */
+const FINAL = PLAIN_FINAL_STATUSES.filter((status) => status !== 'canceled')
+  .join(', ')
+  .replace(/, (\w+)$/, ' or $1');
 
 /** Texts for a wait that ended before the work. */
 const WAIT_ENDS: Record<NonNullable<Answered['error_kind']>, string> = {
@@ -71,7 +77,7 @@ function nextSentences(envelope: Answered, next: NextAction, { isOverdue }: Text
   return [
     tool === undefined
       ? `Call again in ${seconds} s.`
-      : `In ${seconds} s call ${tool} ${JSON.stringify(args)}.`,
+      : `In ${seconds} s call ${tool} ${JSON.stringify(args)}, until ${FINAL}.`,
     ...(isOverdue ? ['Overdue: see view steps or logs.'] : []),
   ];
 }

@@ -6,8 +6,12 @@ export default defineTool({
   name: 'paced',
   description: { does: 'Reports progress and waits for a file.' },
   input: z.object({
-    gate: z.string().describe('File that ends the first activity; its text is how: done or fail.'),
-    progress: z.number(),
+    gate: z.string().describe('File that ends the first activity; its text is how: done, fail or retry.'),
+    progress: z.number().describe('Amount of an attempt; a later attempt that begins anew has a part of it.'),
+    beginsAnew: z
+      .boolean()
+      .default(false)
+      .describe('Whether an attempt ignores the report of the one before.'),
     heartbeatSeconds: z.number().default(60),
     attempts: z.number().int().default(100),
     retrySeconds: z.number().default(0.2).describe('Time until the second attempt.'),

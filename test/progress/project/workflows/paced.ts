@@ -11,6 +11,7 @@ import type * as activities from '../activities/paced.js';
 interface Input {
   gate: string;
   progress: number;
+  beginsAnew: boolean;
   heartbeatSeconds: number;
   attempts: number;
   retrySeconds: number;
@@ -31,7 +32,7 @@ export async function paced(input: Input) {
   if (input.cleanupSeconds > 0) cleanup(() => sleep(input.cleanupSeconds * 1000));
   let ended: string;
   try {
-    ended = await waitAtGate(input.gate, input.progress);
+    ended = await waitAtGate(input.gate, input.progress, input.beginsAnew);
   } catch (error) {
     const cause = error instanceof ActivityFailure ? error.cause : undefined;
     if (!(cause instanceof ApplicationFailure || cause?.name === 'TimeoutFailure')) throw error;

@@ -1,0 +1,81 @@
+/** Agents, messages and dead letters of the task queue's mailboxes, from the memos that visibility has of their workflows. */
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { isLive } from '../../mailbox/client/leases.js';
+import { stateOf } from '../../mailbox/client/status.js';
+import type { DirectoryMemo, InboxMemo } from '../../mailbox/state.js';
+import type { AgentState } from '../../mailbox/types.js';
+import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO } from '../../mailbox/wire.js';
+import { quote } from '../../platform/visibility-query.js';
+import { listRuns, type RunInfo } from '../current-runs.js';
+import type { TemporalClient } from '../temporal.js';
+
+const PAGE_RUNS = 1_000;
+
+/** State of a message that is not acknowledged: in an inbox, with its agent, or waiting for any agent. */
+type MessageState = 'queued' | 'delivered' | 'offered';
+
+export interface MailboxReadings {
+  agents: Record<AgentState, number>;
+  messages: Record<MessageState, number>;
+  deadLetters: number;
+  /** When the oldest message that is not acknowledged was sent, in milliseconds since 1970. */
+  oldestSentMs: number | undefined;
+  /** Calls to visibility that this took. */
+  callCount: number;
+}
+
+/** Costs a call for each thousand agents. @throws LonghaulError `unavailable` */
+export async function readMailboxes(temporal: TemporalClient): Promise<MailboxReadings> {
+  const readings: MailboxReadings = {
+    agents: { waiting: 0, busy: 0, away: 0, gone: 0 },
+    messages: { queued: 0, delivered: 0, offered: 0 },
+    deadLetters: 0,
+    oldestSentMs: undefined,
+    callCount: 0,
+  };
+  const types = [INBOX_WORKFLOW, DIRECTORY_WORKFLOW].map(quote).join(', ');
+  const query = `ExecutionStatus = 'Running' AND TaskQueue = ${quote(temporal.taskQueue)} AND WorkflowType IN (${types})`;
+  const counted = new Set<string>();
+  let next: Uint8Array | undefined;
+  do {
+    const page = await listRuns(temporal, 'metrics', query, PAGE_RUNS, next);
+    readings.callCount += 1;
+    for (const info of page.infos) {
+      const workflowId = info.execution?.workflowId ?? '';
+      // After a continue-as-new, both runs may be listed for a moment.
+      if (counted.has(workflowId)) continue;
+      counted.add(workflowId);
+      const memo = await memoOf(temporal, info);
+      if (memo) add(readings, memo);
+    }
+    next = page.next;
+  } while (next);
+  return readings;
+}
+
+/** Undefined for a memo that can't be read, which hides no other. */
+async function memoOf(
+  temporal: TemporalClient,
+  { memo }: RunInfo,
+): Promise<InboxMemo | DirectoryMemo | undefined> {
+  const field = memo?.fields?.[MAILBOX_MEMO];
+  if (!field) return undefined;
+  const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [MAILBOX_MEMO]: field }).catch(
+    () => undefined,
+  );
+  return decoded?.[MAILBOX_MEMO] as InboxMemo | DirectoryMemo | undefined;
+}
+
+function add(readings: MailboxReadings, memo: InboxMemo | DirectoryMemo): void {
+  const { agents, messages, oldestSentMs = Infinity } = readings;
+  if (memo.oldestAt !== undefined) readings.oldestSentMs = Math.min(oldestSentMs, memo.oldestAt);
+  if ('wanted' in memo) {
+    for (const { count } of memo.wanted) messages.offered += count;
+    return;
+  }
+  const delivered = memo.leaseUntil !== undefined && isLive(memo) ? 1 : 0;
+  messages.delivered += delivered;
+  messages.queued += memo.queued - delivered;
+  readings.deadLetters += memo.dead ?? 0;
+  if (memo.registration) agents[stateOf(memo)] += 1;
+}

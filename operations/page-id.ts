@@ -1,0 +1,16 @@
+/** Workflow IDs of a pipeline's pages. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** Longest workflow ID that Temporal keeps on PostgreSQL, in characters. */
+export const LONGEST_WORKFLOW_ID = 255;
+/** Length of a hash, in hexadecimal digits: 128 bits of SHA-256. */
+const HASH_LENGTH = 32;
+
+/** The pipeline's workflow ID, a slash and the page's name; beyond the longest ID its end is replaced by a hash. */
+export function pageWorkflowId(workflowId: string, page: string): string {
+  const id = `${workflowId}/${page}`;
+  if (id.length <= LONGEST_WORKFLOW_ID) return id;
+  const hash = bytesToHex(sha256(utf8ToBytes(id))).slice(0, HASH_LENGTH);
+  return `${id.slice(0, LONGEST_WORKFLOW_ID - HASH_LENGTH - 1)}~${hash}`;
+}
