@@ -226,6 +226,7 @@ describe('a step without a worker', () => {
         message: expect.stringContaining('the process that watched over it was killed'),
       },
     ]);
+    expect(existsSync(home.journal('exit.tmp'))).toBe(false);
   });
 
   test('whose launcher is stopped (SIGSTOP) is ended by a cancel all the same', async () => {
