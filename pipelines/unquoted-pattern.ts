@@ -7,7 +7,7 @@ const PATTERN =
 /** Number of characters before and after a place that are looked at. */
 const REACH = 300;
 
-/** What only patterns have: names of anchors and tags rarely do. */
+/** A pattern, rather than the name of an anchor or a tag. */
 const GLOB = /^[*!].*[^\w:-]/;
 
 /**

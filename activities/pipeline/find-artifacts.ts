@@ -14,7 +14,7 @@ export const NO_MATCH = 'no file in the workspace matches it';
 /** Reason of a pattern that is refused. */
 export const OUTSIDE = 'leads out of the workspace';
 
-/** What reading a file of the workspace fails with, if that is due to the file alone. */
+/** Reasons by the system's error, where that is due to the file alone. */
 const REASONS: Partial<Record<string, string>> = {
   EACCES: "can't be read: permission denied",
   EPERM: "can't be read: operation not permitted",
@@ -91,7 +91,7 @@ function byPath({ path: one }: { path: string }, { path: other }: { path: string
   return one < other ? -1 : 1;
 }
 
-/** What a pattern matches, by path; undefined for a link to a folder of the workspace. */
+/** Matches of a pattern, by path; undefined for a link to a folder of the workspace. */
 async function findMatches(
   root: string,
   pattern: string,

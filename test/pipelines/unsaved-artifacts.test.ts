@@ -45,7 +45,7 @@ function save(
   );
 }
 
-/** What a save that fails has saved, and what not. */
+/** The saved and unsaved files of a save that fails. */
 async function partsOf(saving: Promise<unknown>) {
   const { type, nonRetryable, message, trouble } = await failureOf(saving);
   const { saved, unsaved } = trouble as unknown as { saved: ArtifactReference[]; unsaved: object[] };
