@@ -81,7 +81,7 @@ describe('a step without a worker', () => {
     const { stepId } = (await runningSteps(home.home))[0]!;
     await killLeftovers({ folder: home.journal('.'), stepId, pids: undefined });
     // As if the worker had been killed before it could create the launcher.
-    for (const name of ['how', 'launcher.json', 'exit.tmp']) rmSync(home.journal(name));
+    for (const name of ['how', 'launcher.json']) rmSync(home.journal(name));
     await (
       await adoptSteps(home.adoption())
     ).settled;
