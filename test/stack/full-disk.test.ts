@@ -181,6 +181,30 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   expect(await run.ended).toBe(0);
 });
 
+test('a server whose Temporal finds no room is not ready, though its own disk has some', async () => {
+  const temporal = home.run(['temporal', '--home', disk]);
+  await eventually('Temporal answers', () => temporal.stdout().includes('Temporal:'), PROCESSES_MS);
+  // Its own stack, on a Temporal that it doesn't know to be on this machine.
+  const parts = await TestStack.start({ TEMPORAL_ADDRESS: `127.0.0.1:${home.temporalPort}` });
+  try {
+    const makeRoom = keepFull();
+    await eventually('a start is refused', async () => {
+      const given = { name: 'slow_compute', arguments: { seconds: 0 } };
+      const { result, error } = await parts.client.request('tools/call', given);
+      return result?.isError || error;
+    });
+    const readiness = await fetch(`${parts.base}/readyz`);
+    expect(readiness.status).toBe(503);
+    expect(((await readiness.json()) as any).checks.temporal.status).toBe('failed');
+    makeRoom();
+    await eventually('the server is ready again', () => parts.isReady(), STACK_MS);
+  } finally {
+    await parts.stop();
+    temporal.process.kill('SIGTERM');
+    await temporal.ended;
+  }
+});
+
 test('a step that runs on a full disk waits with its log and its end, and the pipeline continues once there is room', async () => {
   const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
   const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
