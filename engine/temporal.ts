@@ -1,4 +1,5 @@
 /** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import {
@@ -8,7 +9,7 @@ import {
   type PayloadCodec,
 } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { LonghaulError } from '../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf, waitsForStorage } from '../platform/data-converter.js';
 import {
@@ -45,6 +46,8 @@ export const CALL_DEADLINE_MS = 2_000;
 const DEADLINE_SLACK_MS = 100;
 /** Limit of calls to visibility a second where the settings have none. */
 const UNLIMITED_VISIBILITY_CALLS = 1_000;
+/** Reason for which Temporal isn't ready, on a full disk. */
+const NO_ROOM = "the disk of Temporal's database is full: nothing is stored until there is room";
 const OVERDUE = new Error('a call took longer than its deadline');
 
 /** The disk is full: the embedded Temporal's database can't grow, or a large value can't be stored. */
@@ -347,18 +350,35 @@ export class TemporalClient {
     this.#facts.withoutSearchAttributes(refusal);
   }
 
-  /** Whether Temporal answers, whether workers would take new operations, and which poll. */
+  /** Whether Temporal would serve reads and starts, whether workers would take new operations, and which poll. */
   async readiness(): Promise<{ checks: Checks; workers: Poller[] }> {
     try {
       await this.facts();
-      const state = await this.call((client) => describeQueue(client, this.taskQueue, 'workflows'));
+      const [state] = await Promise.all([
+        this.call((client) => describeQueue(client, this.taskQueue, 'workflows')),
+        this.#assertUsable(),
+      ]);
       const problem = workersProblem(this.taskQueue, state);
       const checks = { temporal: OK, workers: problem === undefined ? OK : failed(problem) };
       return { checks, workers: state.pollers };
     } catch (error) {
-      const temporal = failed(error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      // Anybody may read it: without the path.
+      const temporal = failed(error instanceof DiskFullError ? NO_ROOM : message);
       return { checks: { temporal }, workers: [] };
     }
+  }
+
+  /**
+   * Reads a workflow that nobody has: a Temporal that can't write to its database still describes task queues, and refuses this as
+   * it refuses starts.
+   *
+   * @throws LonghaulError `unavailable`
+   */
+  async #assertUsable(): Promise<void> {
+    const { home } = this.settings;
+    if (usesEmbeddedTemporal(home) && (await isDiskFull(home))) throw new DiskFullError(home, undefined);
+    await this.describe(`longhaul-readiness-${randomUUID()}`).catch(undefinedIf('not_found'));
   }
 
   async close(): Promise<void> {

@@ -107,7 +107,9 @@ export interface ChildRecord {
   /** Outputs by name. */
   outputs?: Record<string, string>;
   /** Files that it left in storage. */
-  artifacts?: { name: string; path: string; bytes: number; workflowId: string }[];
+  artifacts?: ArtifactRecord[];
+  /** Files that it could not leave there. */
+  unsavedArtifacts?: UnsavedArtifact[];
   /** Fields of its answered approvals. */
   approval?: Record<string, unknown>;
   /** Set for a page: what all approvals of its items were given for, as in {@link StepRecord}. */
@@ -116,6 +118,28 @@ export interface ChildRecord {
   host?: string;
   /** Set for a page: a range of a job's items, whose records its own workflow has. */
   page?: PageRange;
+}
+
+/** A file in storage, or an empty folder, which has no bytes. */
+export interface ArtifactRecord {
+  /** Name among the operation's artifacts; ends with `/` for a folder. */
+  name: string;
+  /** Path relative to the workspace, with `/`. */
+  path: string;
+  bytes: number;
+  /** Workflow ID of the operation that it belongs to. */
+  workflowId: string;
+  /** Whether its owner may execute it. */
+  isExecutable?: true;
+  isFolder?: true;
+}
+
+/** A file that could not be saved. */
+export interface UnsavedArtifact {
+  /** Path relative to the workspace, or the pattern. */
+  path: string;
+  /** In one line. */
+  reason: string;
 }
 
 /** A range of the items of a job that runs for each item of a list. */

@@ -3,7 +3,7 @@
  * added, never renamed.
  */
 import { defineQuery, defineSignal } from '../operations/definitions.js';
-import type { ChildRecord } from '../operations/record.js';
+import type { ArtifactRecord, ChildRecord, UnsavedArtifact } from '../operations/record.js';
 import type { Pipeline } from './pipeline.js';
 
 /** The workflow's only argument. */
@@ -176,18 +176,20 @@ export interface SaveArtifacts {
   secrets: string[];
   /** The job has failed: existing files are saved, and a pattern that finds nothing is no failure. */
   isOptional?: boolean;
+  /** Whether a pattern that finds nothing is reported also if the job has failed; not in workflows of earlier releases. */
+  reportsMissing?: boolean;
 }
 
-/** A stored file of a job. */
-export interface ArtifactReference {
+/** A stored file of a job; its name is the child's name, `/`, the path. */
+export interface ArtifactReference extends ArtifactRecord {
   child: ChildId;
-  /** Path relative to the workspace, with `/`. */
-  path: string;
-  /** Name among the operation's artifacts: the child's name, `/`, the path. */
-  name: string;
-  /** Workflow ID of the operation that it belongs to. */
-  workflowId: string;
-  bytes: number;
+}
+
+/** Detail of a failure of {@link SaveArtifacts}. */
+export interface UnsavedDetails {
+  /** The files that are stored all the same. */
+  saved: ArtifactReference[];
+  unsaved: UnsavedArtifact[];
 }
 
 /** Argument of the activity that waits for a host. */

@@ -14,6 +14,7 @@ import { inexactNumberMessage } from '../operations/json-text.js';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { isBuiltIn } from './names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
+import { unquotedPattern } from './unquoted-pattern.js';
 
 /** Maximum size of a file, in bytes; the expansion of its aliases may add as much again. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -128,8 +129,10 @@ export class YamlReader implements YamlData {
   #readAlias(name: string, offset: number): unknown {
     const target = this.#anchors.get(name);
     if (!target) {
-      this.report(offset, `*${name}: there is no &${name} before it`);
-      return null;
+      const isPattern = this.#path.includes('artifacts');
+      const advice = unquotedPattern(this.text, offset, isPattern);
+      this.report(offset, advice ?? `*${name}: there is no &${name} before it`);
+      return advice === undefined ? null : `*${name}`;
     }
     if (this.#open.has(target)) {
       this.report(offset, `*${name}: expected an alias of another value; it is within &${name} itself`);

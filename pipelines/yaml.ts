@@ -5,6 +5,7 @@
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { misindented, type Misindented } from './indentation.js';
+import { unquotedPattern } from './unquoted-pattern.js';
 import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
 /** Maximum depth. The library's own limit is a stack overflow, which in a regular expression ends the whole process. */
@@ -42,7 +43,8 @@ export function readYaml(text: string, lines: LineCounter, report: ReportAt): Ya
 function isYaml(document: Document.Parsed, text: string, lines: LineCounter, report: ReportAt): boolean {
   const { explicit, version } = document.directives.yaml;
   if (explicit && version !== '1.2') report(0, `expected YAML 1.2; got ${version}`);
-  for (const { pos, message } of document.warnings) report(pos[0], `${message}; remove it`);
+  for (const { pos, message } of document.warnings)
+    report(pos[0], unquotedPattern(text, pos[0]) ?? `${message}; remove it`);
   // One mistake makes several of the library's errors.
   let lastLine = 0;
   const indentation = misindentedNear(document.errors, text, lines);
@@ -51,7 +53,7 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
     const { line } = lines.linePos(pos[0]);
     if (line === lastLine || (indentation && line >= indentation.line - 1)) continue;
     lastLine = line;
-    report(pos[0], `not YAML: ${rewordedError(code, message)}`);
+    report(pos[0], `not YAML: ${unquotedPattern(text, pos[0]) ?? rewordedError(code, message)}`);
   }
   if (document.errors.length === 0) return true;
   for (const { offset, content } of expressionsIn(text)) {

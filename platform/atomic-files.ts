@@ -3,6 +3,7 @@
  * temporary file behind; workers remove those.
  */
 import { randomUUID } from 'node:crypto';
+import { chmod, stat } from 'node:fs/promises';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -41,6 +42,12 @@ export function createFileOnce(path: string, contents: string | Uint8Array): voi
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** Lets those who may read a file execute it: so the umask applies to both. */
+export async function makeExecutable(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  await chmod(path, (mode & 0o777) | ((mode & 0o444) >> 2));
 }
 
 /** Reads a file; undefined if there is none. */

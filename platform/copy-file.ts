@@ -45,14 +45,15 @@ export async function hasMoreZeros(path: string, than: number, signal?: AbortSig
   return false;
 }
 
-/** The contents of a file, one after the other in the same buffer. */
+/** The contents of a file, one after the other in the same buffer; at most what it had at first, though it may grow without end. */
 async function* reads(path: string, signal?: AbortSignal): AsyncGenerator<{ bytes: Buffer; at: number }> {
   const file = await open(path, 'r');
   try {
+    const { size } = await file.stat();
     const buffer = Buffer.alloc(READ_BYTES);
-    for (let at = 0; ;) {
+    for (let at = 0; at < size;) {
       signal?.throwIfAborted();
-      const { bytesRead } = await file.read(buffer, 0, READ_BYTES, at);
+      const { bytesRead } = await file.read(buffer, 0, Math.min(READ_BYTES, size - at), at);
       if (bytesRead === 0) return;
       yield { bytes: buffer.subarray(0, bytesRead), at };
       at += bytesRead;

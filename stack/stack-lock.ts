@@ -40,8 +40,8 @@ export function takeStackLock(home: string, command: StackHolder['command']): ((
   const lock = lockFile(home);
   const own = `${lock}.${process.pid}`;
   const startedAt = processIdentity(process.pid)?.startedAt ?? '';
-  writeFileSync(own, JSON.stringify({ pid: process.pid, startedAt, command } satisfies StackHolder));
   try {
+    writeFileSync(own, JSON.stringify({ pid: process.pid, startedAt, command } satisfies StackHolder));
     while (!linked(own, lock)) {
       const holder = readHolder(lock);
       if (holder && isHolderAlive(holder)) return holder;

@@ -1,12 +1,15 @@
 /** Writes `stack.json`. Only the process that runs the stack writes it; other processes read it. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { writeFileAtomically } from '../platform/atomic-files.js';
 import { isDiskFullError } from '../platform/disk.js';
 import { readStackState, stackFile, type StackState } from '../platform/temporal-address.js';
 
+/** Size of the file, filled with spaces: later contents have room in it, also on a full disk. More than a state takes. */
+const SIZE_BYTES = 1024;
+
 /**
  * Changes some fields atomically; a field set to undefined is removed, and the file with its last field. On a full disk the
- * file stays unchanged.
+ * file is overwritten in place: the next start ends the processes that it names.
  */
 export function updateStackState(
   home: string,
@@ -14,16 +17,31 @@ export function updateStackState(
 ): void {
   const state = { ...readStackState(home), ...change };
   const path = stackFile(home);
+  const text = `${JSON.stringify(state, null, 2)}\n`.padEnd(SIZE_BYTES);
   if (Object.values(state).every((value) => value === undefined)) {
     rmSync(path, { force: true });
     return;
   }
   mkdirSync(home, { recursive: true });
   try {
-    writeFileAtomically(path, `${JSON.stringify(state, null, 2)}\n`);
+    writeFileAtomically(path, text);
   } catch (error) {
-    // The supervisor keeps track of its processes without the file.
     if (!isDiskFullError(error)) throw error;
+    overwrite(path, text);
+  }
+}
+
+/** Writes into the blocks that a file has. Does nothing where that isn't possible: the supervisor itself needs no file. */
+function overwrite(path: string, text: string): void {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r+');
+    // A longer text could be cut off, and no text is better than a part.
+    if (fstatSync(file).size === Buffer.byteLength(text)) writeSync(file, text, 0);
+  } catch {
+    // There is no file yet, or its file system writes every change to other blocks.
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

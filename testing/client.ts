@@ -122,7 +122,7 @@ export class TestClient {
 
   /** @throws LonghaulError */
   async artifacts(token: string): Promise<ListedArtifact[]> {
-    return listArtifacts(this, token).catch(rethrow);
+    return (await listArtifacts(this, token).catch(rethrow)).artifacts;
   }
 
   /** @throws LonghaulError `not_found` */

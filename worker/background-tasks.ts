@@ -30,12 +30,20 @@ function untilDone(task: () => Promise<void>): () => Promise<void> {
  * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
  * connection or the process: the next worker repeats it.
  *
- * @param adoption undefined for a worker that runs no steps
+ * @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers have left
  */
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,
-  { temporal, adoption }: { temporal: TemporalConnection; adoption: AdoptionContext | undefined },
+  {
+    temporal,
+    adoption,
+    recoverLines,
+  }: {
+    temporal: TemporalConnection;
+    adoption: AdoptionContext | undefined;
+    recoverLines: () => Promise<void>;
+  },
   logger: Logger,
 ): () => void {
   const { namespace } = temporal;
@@ -52,6 +60,7 @@ export function startBackgroundTasks(
           ),
         ]
       : []),
+    every(ADOPTION_INTERVAL_MS, logger, recoverLines),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);

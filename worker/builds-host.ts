@@ -220,7 +220,8 @@ export class BuildsHost implements WorkflowHost {
 
   /** Says once what operations of a build wait for. */
   async #report(buildId: string, open: number, bundle: KeptBundle | undefined): Promise<void> {
-    if (this.#reported.has(buildId)) return;
+    // It may be needed for new operations alone, which this worker is about to send to its own build.
+    if (open === 0 || this.#reported.has(buildId)) return;
     if (await this.#isServedElsewhere(buildId)) return;
     this.#reported.add(buildId);
     const waiting = `${open} open workflow${open === 1 ? '' : 's'} of operations wait for a worker of build ${buildId}`;

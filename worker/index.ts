@@ -33,6 +33,7 @@ import { answerVerifier, childProgress, requestCancel, scheduledStartProblem } f
 import { Drain } from './drain.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
+import { LineReserve } from './line-reserve.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
@@ -98,7 +99,13 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     drainEnding: drain.ending,
     logger,
   });
-  const logs = new OperationLogs({ storage, logger });
+  const reserve = new LineReserve(settings.home);
+  const logs = new OperationLogs({ storage, logger, reserve });
+  const recoverLines = () => reserve.recover((workflowId, lines) => logs.restore(workflowId, lines));
+  // Before this worker adds lines of its own. On a disk that is full still, the background tasks try again.
+  await recoverLines().catch((error: unknown) =>
+    logger.warn({ err: error }, "lines of operations' logs of a worker that was killed can't be written yet"),
+  );
   const loggers = new OperationLoggers(logs, logger);
   const { unsignedStarts } = settings;
   const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
@@ -147,7 +154,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   if (adoption) await adoptSteps(adoption);
   const running = workers.map((worker) => worker.run());
   if (workflows) running.push(workflows.host.done);
-  const endChores = startBackgroundTasks(settings, storage, { temporal, adoption }, logger);
+  const endChores = startBackgroundTasks(settings, storage, { temporal, adoption, recoverLines }, logger);
   const endFollowing =
     workflows && (await followEdits(settings, logger, { activities, workflows }, loadedSinceMs));
   // The drain doesn't wait for steps that don't need their worker.
@@ -170,6 +177,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     endChores();
     await steps.leave();
     await logs.close();
+    reserve.close();
     await endHealth();
     await temporal.close();
     await endTracing();

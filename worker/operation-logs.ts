@@ -8,6 +8,7 @@ import type { Logger } from '../platform/log.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { operationLogPrefix } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage/index.js';
+import type { LineReserve } from './line-reserve.js';
 import { MAX_LINE_BYTES } from './log-line.js';
 
 /** How long lines are buffered before they are written, in milliseconds; longer where storage asks for fewer appends. */
@@ -24,6 +25,8 @@ const BUFFER_LIMIT_BYTES = 1024 * 1024;
 export interface OperationLogsOptions {
   storage: Storage;
   logger: Pick<Logger, 'warn'>;
+  /** Keeps the lines that storage doesn't take, for the next worker. Default: they are in memory only. */
+  reserve?: Pick<LineReserve, 'keep' | 'written'>;
   /** Maximum size of an operation's log, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB */
   limitBytes?: number;
   /** Maximum buffer of one log, in bytes. Default: 1 MiB */
@@ -51,6 +54,23 @@ export class OperationLogs {
     if (log) await withTimeout(log.write(), FLUSH_LIMIT_MS);
   }
 
+  /**
+   * Writes lines that a killed worker has left. Those with which the log ends already were written just before.
+   *
+   * @throws errors of storage
+   */
+  async restore(workflowId: string, lines: string[]): Promise<void> {
+    const { storage, limitBytes = LOG_LIMIT_BYTES } = this.options;
+    const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
+    const all = lines.map((line) => Buffer.from(`${line}\n`));
+    const text = Buffer.concat(all);
+    const from = Math.max(0, ((await log.size()) ?? 0) - text.length);
+    const end = await log.read({ from, lengthBytes: text.length });
+    let [count, bytes] = [all.length, text.length];
+    while (!endsWith(end, text.subarray(0, bytes))) bytes -= all[(count -= 1)]!.length;
+    await log.append((sizeBytes) => linesThatFit(all.slice(count), sizeBytes, limitBytes));
+  }
+
   /** Writes buffered lines of all operations; resolves within a second. */
   async close(): Promise<void> {
     await withTimeout(Promise.all([...this.#open.values()].map((log) => log.write())), FLUSH_LIMIT_MS);
@@ -66,6 +86,8 @@ class BufferedLog {
   #timer: NodeJS.Timeout | undefined;
   #retryMs: number;
   #hasWarned = false;
+  /** Whether storage didn't take the last batch. */
+  #isFailing = false;
   #writing: Promise<void> | undefined;
 
   constructor(
@@ -84,6 +106,7 @@ class BufferedLog {
     else {
       this.#noteDropped();
       this.#push(bytes);
+      if (this.#isFailing) this.options.reserve?.keep(this.workflowId, line);
     }
     this.#timer ??= setTimeout(() => void this.write(), this.#retryMs);
   }
@@ -110,6 +133,7 @@ class BufferedLog {
       try {
         await log.append((sizeBytes) => linesThatFit(batch, sizeBytes, limitBytes));
       } catch (error) {
+        if (!this.#isFailing) this.#keepAll();
         if (!this.#hasWarned)
           logger.warn(
             { err: error, workflowId: this.workflowId },
@@ -122,9 +146,17 @@ class BufferedLog {
       }
       this.#lines.splice(0, batch.length);
       for (const { length } of batch) this.#bytes -= length;
+      this.options.reserve?.written(this.workflowId);
+      this.#isFailing = false;
     }
     this.stop();
     this.onEmpty();
+  }
+
+  #keepAll(): void {
+    this.#isFailing = true;
+    for (const line of this.#lines)
+      this.options.reserve?.keep(this.workflowId, line.subarray(0, -1).toString());
   }
 
   #push(line: Buffer): void {
@@ -157,4 +189,8 @@ function linesThatFit(lines: Buffer[], sizeBytes: number, limitBytes: number): B
   }
   if (taken.length > 0 && !fitsLine(takenBytes)) taken.push(notice);
   return Buffer.concat(taken);
+}
+
+function endsWith(bytes: Buffer, end: Buffer): boolean {
+  return end.length <= bytes.length && bytes.subarray(bytes.length - end.length).equals(end);
 }

@@ -1,21 +1,29 @@
 /** Stores files of a workspace as artifacts. */
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
-import { isAbsolute, join, sep } from 'node:path';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { glob } from 'tinyglobby';
-import { childName, type ArtifactReference, type SaveArtifacts } from '../../pipelines/run.js';
+import type { UnsavedArtifact } from '../../operations/record.js';
+import {
+  childName,
+  type ArtifactReference,
+  type SaveArtifacts,
+  type UnsavedDetails,
+} from '../../pipelines/run.js';
+import { escapeJson } from '../../platform/control-characters.js';
 import { copyFile } from '../../platform/copy-file.js';
-import { LINKS_AS_FILES } from '../../platform/glob-links.js';
 import { artifactKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage/index.js';
-import { ARTIFACT_REFUSED, refuseHoles } from '../runtime/holes.js';
+import { isStorageWait, type Storage } from '../../platform/storage/index.js';
+import { ARTIFACT_REFUSED, holesProblem } from '../runtime/holes.js';
 import { ARTIFACT_MISSING } from './failures.js';
+import { findArtifacts, NO_MATCH, OUTSIDE, reasonOf, type FoundArtifact } from './find-artifacts.js';
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';
 
-/** Maximum number of files of one job; more are better kept as one archive. */
-const MAX_FILES = 1_000;
+/** Maximum number of files that are named as not saved. */
+const MAX_NAMED = 50;
+/** Maximum number of files that the failure's message names. */
+const MAX_IN_MESSAGE = 3;
 
 export interface ArtifactContext {
   home: string;
@@ -26,41 +34,71 @@ export interface ArtifactContext {
 }
 
 /**
- * Stores copies of the files that match the patterns. Replaces artifacts of the same name. Leaves no unfinished copy.
+ * Stores copies of the files that match the patterns, and names those that can't be stored. Replaces artifacts of the same name. Leaves
+ * no unfinished copy.
  *
  * @throws the signal's reason, once nothing is copied any more
- * @throws ApplicationFailure `ArtifactMissing` for a pattern that finds nothing, `ArtifactRefused` for files
- * that can't be stored; both non-retryable
+ * @throws ApplicationFailure `ArtifactMissing` if patterns find nothing, `ArtifactRefused` if files can't be stored; both non-retryable,
+ * with {@link UnsavedDetails}, once all others are stored
  */
 export async function saveArtifacts(
-  { child, patterns, isOptional }: SaveArtifacts,
+  { child, patterns, isOptional, reportsMissing }: SaveArtifacts,
   { home, storage, workflowId, masking, signal }: ArtifactContext,
 ): Promise<ArtifactReference[]> {
   const { workspace, tmp } = childPaths(home, workflowId, child);
-  const files = await find(workspace, patterns, isOptional ?? false, masking);
+  const { found, unsaved } = await findArtifacts(workspace, patterns);
   const saved: ArtifactReference[] = [];
   const names = new Set<string>();
   await mkdir(tmp, { recursive: true });
-  for (const file of files) {
+  for (const one of found) {
     signal?.throwIfAborted();
-    const path = unused(masking.text(file), names);
-    const name = `${childName(child)}/${path}`;
-    const copy = join(tmp, `artifact-${randomUUID()}`);
-    try {
-      await refuseHoles(join(workspace, file), path, signal);
-      await copyFile(join(workspace, file), copy, signal);
-      const { size } = await stat(copy);
-      await storage.putFile(artifactKey(workflowId, name), copy, signal);
-      saved.push({ child, path, name, workflowId, bytes: size });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG')
-        throw refused(`the path of artifact ${path} is too long; move it further up in the workspace`);
-      throw error;
-    } finally {
-      await rm(copy, { force: true });
-    }
+    const path = unused(masking.text(one.path), names);
+    const name = `${childName(child)}/${path}${one.isFolder ? '/' : ''}`;
+    const stored = await store(one, artifactKey(workflowId, name), { storage, tmp, signal });
+    if ('reason' in stored) unsaved.push({ path: one.path, ...stored });
+    else saved.push({ child, path, name, workflowId, ...stored });
   }
-  return saved;
+  // A workflow of an earlier release takes a failure as the loss of all.
+  const isSilent =
+    isOptional && !reportsMissing && unsaved.every(({ reason }) => reason === NO_MATCH);
+  if (unsaved.length === 0 || isSilent) return saved;
+  throw failureOf(
+    saved,
+    unsaved.map(({ path, reason }) => ({ path: masking.text(path), reason })),
+  );
+}
+
+type Stored = Pick<ArtifactReference, 'bytes' | 'isExecutable' | 'isFolder'>;
+
+/** @returns why it can't be stored, if that is due to the file alone */
+async function store(
+  { realPath, isFolder }: FoundArtifact,
+  key: string,
+  { storage, tmp, signal }: { storage: Storage; tmp: string; signal: AbortSignal | undefined },
+): Promise<Stored | { reason: string }> {
+  if (isFolder) {
+    await storage.put(key, new Uint8Array());
+    return { bytes: 0, isFolder: true };
+  }
+  const copy = join(tmp, `artifact-${randomUUID()}`);
+  try {
+    let isExecutable: boolean;
+    try {
+      const reason = await holesProblem(realPath, signal);
+      if (reason !== undefined) return { reason };
+      isExecutable = ((await stat(realPath)).mode & 0o100) !== 0;
+      await copyFile(realPath, copy, signal);
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === undefined || isStorageWait(error) || signal?.aborted) throw error;
+      return { reason };
+    }
+    const { size } = await stat(copy);
+    await storage.putFile(key, copy, signal);
+    return { bytes: size, ...(isExecutable ? { isExecutable } : {}) };
+  } finally {
+    await rm(copy, { force: true });
+  }
 }
 
 /** Makes a name unique: two may be the same once secrets are masked. */
@@ -71,60 +109,24 @@ function unused(path: string, names: Set<string>): string {
   return name;
 }
 
-/** Paths in the workspace, with `/`, in order. */
-async function find(
-  workspace: string,
-  patterns: readonly string[],
-  isOptional: boolean,
-  masking: Masking,
-): Promise<string[]> {
-  const root = await realpath(workspace);
-  const ignore = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));
-  const files = new Set<string>();
-  for (const pattern of patterns.filter((each) => !each.startsWith('!'))) {
-    if (isAbsolute(pattern) || pattern.split('/').includes('..'))
-      throw refused(`artifact pattern "${pattern}" leads out of the workspace`);
-    const found = await glob(pattern.replace(/^(\.\/)+/, '') || '.', {
-      cwd: root,
-      ignore,
-      dot: true,
-      fs: LINKS_AS_FILES,
-      expandDirectories: true,
-    });
-    const kept = [];
-    for (const path of found) if (await isInside(root, path, masking)) kept.push(path);
-    if (kept.length === 0 && !isOptional) throw missing(pattern);
-    for (const path of kept) files.add(path);
-  }
-  if (files.size > MAX_FILES)
-    throw refused(
-      `${files.size} files are more than the ${MAX_FILES} that a job can keep: pack them into an archive`,
-    );
-  return [...files].sort();
-}
-
-/** Whether the path is a file in the workspace. Links to folders are left out; one that leads outside is refused. */
-async function isInside(root: string, path: string, masking: Masking): Promise<boolean> {
-  const full = join(root, path);
-  const real = await realpath(full).catch(() => undefined);
-  const name = masking.text(path);
-  if (real === undefined) {
-    if ((await lstat(full).catch(() => undefined))?.isSymbolicLink())
-      throw refused(`artifact ${name} is a broken link`);
-    return false;
-  }
-  if (!real.startsWith(root + sep))
-    throw refused(`artifact ${name} is a link that leads out of the workspace`);
-  return (await stat(real)).isFile();
-}
-
-function missing(pattern: string): ApplicationFailure {
+function failureOf(saved: ArtifactReference[], unsaved: UnsavedArtifact[]): ApplicationFailure {
+  const lines = unsaved.slice(0, MAX_IN_MESSAGE).map(lineOf);
+  if (unsaved.length > MAX_IN_MESSAGE) lines.push(`and ${unsaved.length - MAX_IN_MESSAGE} more`);
+  const isMissing = unsaved.every(({ reason }) => reason === NO_MATCH);
+  const named = unsaved.slice(0, MAX_NAMED);
+  if (unsaved.length > MAX_NAMED)
+    named.push({ path: '*', reason: `and ${unsaved.length - MAX_NAMED} more` });
   return ApplicationFailure.nonRetryable(
-    `no file in the workspace matches the artifact pattern "${pattern}"`,
-    ARTIFACT_MISSING,
+    lines.join('; '),
+    isMissing ? ARTIFACT_MISSING : ARTIFACT_REFUSED,
+    { saved, unsaved: named } satisfies UnsavedDetails,
   );
 }
 
-function refused(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, ARTIFACT_REFUSED);
+function lineOf({ path, reason }: UnsavedArtifact): string {
+  if (reason === NO_MATCH) return `no file in the workspace matches the artifact pattern "${path}"`;
+  if (reason === OUTSIDE) return `artifact pattern "${path}" ${reason}`;
+  // A name may have line breaks; the failure's message is one line.
+  const shown = JSON.stringify(path) === `"${path}"` ? path : escapeJson(JSON.stringify(path));
+  return `artifact ${shown} ${reason}`;
 }

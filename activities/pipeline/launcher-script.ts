@@ -8,6 +8,9 @@ const SPOOL_FILES = 32;
 /** The file that a launcher makes before anything else. */
 export const FIRST_LAUNCHER_FILE = 'how';
 
+/** Where the launcher reserves the space of `exit.json`, and writes it. A launcher that is killed leaves it. */
+export const EXIT_RESERVE_FILE = 'exit.tmp';
+
 /**
  * Descriptor of the launcher that is open on that file for all of its life, and in no other process: a launcher is recognized by it.
  * Descriptor 2 won't do: bash redirects its own for a moment when a builtin such as `kill` has a redirection.
@@ -41,7 +44,7 @@ set +o posix
 umask 077
 folder=$1 grace=$2 timeout=$3 dies=$4 tools=$5 umask=$6 cgroup=$7
 exec 3<&0 </dev/null 5>&2 2>"$folder/${FIRST_LAUNCHER_FILE}" ${LAUNCHER_DESCRIPTOR}>&2 || exit 1
-for file in launcher.json exit.tmp; do printf '%512s' '' >"$folder/$file" || exit 1; done
+for file in launcher.json ${EXIT_RESERVE_FILE}; do printf '%512s' '' >"$folder/$file" || exit 1; done
 
 exec 4> >(
   unset LONGHAUL_STEP_ID
@@ -143,8 +146,8 @@ record="{$how${'$'}{cause:+,\"stopped\":\"$cause\"},\"endedAt\":\"$(PATH=$tools 
 (
   PATH=$tools
   while [ -d "$folder" ]; do
-    printf '%s' "$record" 1<>"$folder/exit.tmp" && sync "$folder/exit.tmp" &&
-      mv "$folder/exit.tmp" "$folder/exit.json" && sync "$folder" && break
+    printf '%s' "$record" 1<>"$folder/${EXIT_RESERVE_FILE}" && sync "$folder/${EXIT_RESERVE_FILE}" &&
+      mv "$folder/${EXIT_RESERVE_FILE}" "$folder/exit.json" && sync "$folder" && break
     sleep 1
   done
 )

@@ -1,11 +1,11 @@
 /** The processes of a step: whether its launcher lives, and how remaining ones are found and killed. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bootId, processIdentity, signalProcess } from '../../platform/process-identity.js';
 import { killCgroup, processesIn, removeCgroup } from './containment.js';
 import type { LauncherRecord } from './launcher-record.js';
-import { FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
+import { EXIT_RESERVE_FILE, FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
 
 /** Environment variable that all processes of a step inherit. */
 export const STEP_MARKER = 'LONGHAUL_STEP_ID';
@@ -55,8 +55,8 @@ export interface SessionProcesses {
 
 /**
  * Kills what is left of a run, also what its processes start meanwhile: its launcher with all descendants, its process group, the
- * processes in its cgroup, those with its LONGHAUL_STEP_ID, and those of its session. Removes the cgroup. Only Linux shows more
- * than launcher and group.
+ * processes in its cgroup, those with its LONGHAUL_STEP_ID, and those of its session. Removes the cgroup, and what a killed launcher
+ * has reserved. Only Linux shows more than launcher and group.
  */
 export async function killLeftovers(run: RunProcesses, within: SessionProcesses = {}): Promise<void> {
   const { folder, pids, cgroup } = run;
@@ -72,6 +72,7 @@ export async function killLeftovers(run: RunProcesses, within: SessionProcesses 
   if (cgroup) killCgroup(cgroup);
   await killAll(() => processesOfStep(run, within));
   if (cgroup) removeCgroup(cgroup);
+  rmSync(join(folder, EXIT_RESERVE_FILE), { force: true });
 }
 
 async function killAll(find: () => number[]): Promise<void> {

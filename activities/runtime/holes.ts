@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { ApplicationFailure } from '@temporalio/common';
 import { hasMoreZeros } from '../../platform/copy-file.js';
 
 /** Maximum size of the holes in an artifact, in GiB: a store, and everyone who reads the artifact, gets zeros for them. */
@@ -11,21 +10,19 @@ const GIB = 1024 ** 3;
 export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
 /**
- * Refuses a sparse file with more than 10 GiB of holes.
+ * Why a sparse file can't be an artifact: it has more than 10 GiB of holes; undefined for others.
  *
- * @param name of the artifact, for the message
- * @throws ApplicationFailure `ArtifactRefused`, non-retryable; the signal's reason
+ * @throws the signal's reason, or a system error
  */
-export async function refuseHoles(path: string, name: string, signal?: AbortSignal): Promise<void> {
+export async function holesProblem(path: string, signal?: AbortSignal): Promise<string | undefined> {
   const { size, blocks } = await stat(path);
   const usedBytes = blocks * 512;
-  if (size - usedBytes <= MAX_HOLES_GIB * GIB) return;
+  if (size - usedBytes <= MAX_HOLES_GIB * GIB) return undefined;
   // A file that its file system compresses has few blocks too.
-  if (!(await hasMoreZeros(path, MAX_HOLES_GIB * GIB, signal))) return;
+  if (!(await hasMoreZeros(path, MAX_HOLES_GIB * GIB, signal))) return undefined;
   const gib = (bytes: number) => (bytes / GIB).toFixed(1);
-  throw ApplicationFailure.nonRetryable(
-    `artifact ${name} is a sparse file of ${gib(size)} GiB, with ${gib(usedBytes)} GiB on disk; at most ${MAX_HOLES_GIB} GiB ` +
-      'of holes can be kept: compress it',
-    ARTIFACT_REFUSED,
+  return (
+    `is a sparse file of ${gib(size)} GiB, with ${gib(usedBytes)} GiB on disk; at most ${MAX_HOLES_GIB} GiB ` +
+    'of holes can be kept: compress it'
   );
 }

@@ -1,15 +1,16 @@
 /** API for tool authors in activities (`longhaul/activity`). */
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { realpath, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { defined } from '../../operations/defined.js';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import { awaitStorage } from './await-storage.js';
-import { refuseHoles } from './holes.js';
+import { ARTIFACT_REFUSED, holesProblem } from './holes.js';
 import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
@@ -94,15 +95,20 @@ export interface Artifact {
  * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name. While the disk is full or
  * storage is away it waits, until the activity is cancelled; the operation's status message says so.
  *
- * @param path of the file; it is gone afterwards
- * @throws ApplicationFailure `ArtifactRefused` for a sparse file with more than 10 GiB of holes; the reason of
- *   {@link cancellationSignal}, once nothing is copied any more
+ * @param path of the file, or of a link to it; both are gone afterwards
+ * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for a sparse file with more than 10 GiB of holes, a folder, and what is no
+ *   file; the reason of {@link cancellationSignal}, once nothing is copied any more
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
   const signal = cancellationSignal();
-  await refuseHoles(path, name, signal);
-  const { size } = await stat(path);
-  return storeArtifact(name, size, (storage, key) => storage.putFile(key, path, signal));
+  const file = await realpath(path);
+  const about = await stat(file);
+  const problem = about.isFile() ? await holesProblem(file, signal) : 'is no file';
+  if (problem !== undefined)
+    throw ApplicationFailure.nonRetryable(`artifact ${name} ${problem}`, ARTIFACT_REFUSED);
+  const saved = await storeArtifact(name, about.size, (storage, key) => storage.putFile(key, file, signal));
+  await rm(path, { force: true });
+  return saved;
 }
 
 /**

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { temporaryPath } from '../../platform/atomic-files.js';
+import { makeExecutable, temporaryPath } from '../../platform/atomic-files.js';
 import { CommandFailure } from '../failure.js';
 import { credentialHeaders, refusedCredential } from './credential.js';
 import { Unreachable } from './connection.js';
@@ -14,14 +14,27 @@ export interface ListedArtifact {
   name: string;
   content_type: string;
   bytes?: number;
+  /** Set if its owner could execute it. */
+  executable?: true;
   /** Path on the server; for a resumed operation possibly the earlier one's. */
   url: string;
 }
 
+/** A file of a pipeline's job that could not be saved. */
+export interface ListedUnsaved {
+  job: string;
+  /** Path in the workspace, or the pattern. */
+  path: string;
+  reason: string;
+}
+
 /** @throws CommandFailure for an unknown or expired operation, Unreachable */
-export async function listArtifacts({ url }: Pick<Session, 'url'>, token: string): Promise<ListedArtifact[]> {
+export async function listArtifacts(
+  { url }: Pick<Session, 'url'>,
+  token: string,
+): Promise<{ artifacts: ListedArtifact[]; unsaved?: ListedUnsaved[] }> {
   const response = await get(url, `/v1/jobs/${encodeURIComponent(token)}/artifacts`);
-  return ((await response.json()) as { artifacts: ListedArtifact[] }).artifacts;
+  return (await response.json()) as Awaited<ReturnType<typeof listArtifacts>>;
 }
 
 /** @throws CommandFailure for an unknown artifact, Unreachable */
@@ -47,11 +60,17 @@ export async function readPartial({ url }: Pick<Session, 'url'>, token: string):
   return (await assertOk(response)).json();
 }
 
-/** Writes the file atomically. @throws Unreachable when the connection breaks; file system errors */
-export async function saveTo(path: string, artifact: Readable): Promise<void> {
+/**
+ * Writes the file atomically.
+ *
+ * @param isExecutable whether those who may read it may execute it. Default: false
+ * @throws Unreachable when the connection breaks; file system errors
+ */
+export async function saveTo(path: string, artifact: Readable, isExecutable = false): Promise<void> {
   const unfinished = temporaryPath(path);
   try {
     await pipeline(artifact, createWriteStream(unfinished));
+    if (isExecutable) await makeExecutable(unfinished);
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true });

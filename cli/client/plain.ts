@@ -1,7 +1,7 @@
 /** Converts results of the operation tools to the command line's types, with the statuses of the record. */
 import { defined } from '../../operations/defined.js';
 import type { PartStatuses } from '../../operations/meta-keys.js';
-import type { OperationStatus } from '../../operations/record.js';
+import type { OperationStatus, UnsavedArtifact } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';
 
 interface PlainOperation {
@@ -34,6 +34,7 @@ interface PlainChild {
   }[];
   outputs?: Record<string, string>;
   artifacts?: { name: string; uri: string; mime_type: string; bytes: number }[];
+  unsaved_artifacts?: UnsavedArtifact[];
 }
 
 /** The view `steps` of `operation_get`. */
@@ -88,13 +89,13 @@ function operationFrom(
 }
 
 function childFrom(
-  { status_message, artifacts, steps = [], ...rest }: PlainChild,
+  { status_message, artifacts, unsaved_artifacts, steps = [], ...rest }: PlainChild,
   statuses: PartStatuses,
 ): Child {
   return {
     ...rest,
     status: statuses.status,
-    ...defined({ statusMessage: status_message }),
+    ...defined({ statusMessage: status_message, unsavedArtifacts: unsaved_artifacts }),
     steps: steps.map(({ name, exit_code, started_at, closed_at, logs_of }, index) => ({
       name,
       status: statuses.steps[index]!,

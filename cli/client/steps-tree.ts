@@ -1,5 +1,5 @@
 /** Formats a pipeline's jobs and steps. */
-import type { StepRecord } from '../../operations/record.js';
+import type { StepRecord, UnsavedArtifact } from '../../operations/record.js';
 import { elapsed } from './status-line.js';
 import { oneLine, textTable } from './table.js';
 import type { Child } from './wire.js';
@@ -14,7 +14,7 @@ export function stepsTree(children: Child[], nowMs: number = Date.now()): string
   const rows = children.flatMap((child) => {
     const isOpened = count <= ALL_STEPS || !QUIET.has(child.status);
     const steps = isOpened ? child.steps.map((step, index) => stepRow(step, index + 1, nowMs)) : [];
-    return [jobRow(child), ...steps];
+    return [jobRow(child), ...steps, ...(child.unsavedArtifacts ?? []).map(unsavedRow)];
   });
   return ['jobs', textTable(rows)].join('\n');
 }
@@ -25,6 +25,10 @@ function jobRow({ name, status, statusMessage, steps }: Child): string[] {
   const words =
     statusMessage ?? (QUIET.has(status) || steps.length === 0 ? '' : `${done} of ${steps.length} steps`);
   return [`  ${name}`, status, oneLine(words)];
+}
+
+function unsavedRow({ path, reason }: UnsavedArtifact): string[] {
+  return [`    ${oneLine(path)}`, 'not saved', oneLine(reason)];
 }
 
 function stepRow(

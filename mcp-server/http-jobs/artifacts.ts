@@ -6,6 +6,7 @@ import type { JobsContext } from './context.js';
 import {
   artifactLinks,
   artifactUri,
+  executableUris,
   linksIn,
   mimeTypeOf,
   parseResourceUri,
@@ -23,9 +24,18 @@ const artifact = z
     name: z.string(),
     content_type: z.string(),
     bytes: z.int().optional(),
+    executable: z.literal(true).optional().describe('Set if its owner could execute it.'),
     url: z.string().describe('For a resumed job, it may be the URL of a file of an earlier job.'),
   })
   .openapi('Artifact');
+
+const unsaved = z
+  .object({
+    job: z.string().describe('Name of the job in the pipeline.'),
+    path: z.string().describe('Path in the workspace, or the pattern.'),
+    reason: z.string(),
+  })
+  .openapi('UnsavedArtifact');
 
 const content = { '*/*': { schema: z.string().openapi({ format: 'binary' }) } };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
@@ -44,7 +54,15 @@ export function registerArtifacts(context: JobsContext): void {
       summary: 'List the files of a job',
       request: { params: jobParams },
       responses: responses(
-        { 200: json(z.object({ artifacts: z.array(artifact) }), 'The files written so far.') },
+        {
+          200: json(
+            z.object({
+              artifacts: z.array(artifact),
+              unsaved: z.array(unsaved).optional().describe('Files of a pipeline that could not be saved.'),
+            }),
+            'The files written so far.',
+          ),
+        },
         PROBLEM_TYPES,
       ),
     }),
@@ -53,7 +71,9 @@ export function registerArtifacts(context: JobsContext): void {
       assertJobId(id);
       const engine = engineOf(c);
       const record = assertNotExpired(await engine.readLive(id));
-      const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
+      const { children = [] } = record;
+      const links = [...linksIn(record.result), ...artifactLinks(record, children)];
+      const executable = executableUris(record);
       const addresses = new Set(links.map(({ uri }) => uri));
       const others = (await engine.artifacts(id))
         .map(({ name, bytes }) => resourceLink(artifactUri(id, name), name, bytes))
@@ -61,9 +81,19 @@ export function registerArtifacts(context: JobsContext): void {
       const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => {
         const token = parseResourceUri(uri)?.token ?? id;
         const url = `${jobPath(token)}/artifacts/${encodeURIComponent(name)}`;
-        return { name, content_type: mimeType ?? mimeTypeOf(name), url, ...defined({ bytes: size }) };
+        return {
+          name,
+          content_type: mimeType ?? mimeTypeOf(name),
+          ...defined({ bytes: size }),
+          ...(executable.has(uri) ? { executable: true as const } : {}),
+          url,
+        };
       });
-      return c.json({ artifacts }, 200, { 'Cache-Control': 'no-cache' });
+      const left = children.flatMap(({ name: job, unsavedArtifacts = [] }) =>
+        unsavedArtifacts.map((one) => ({ job, ...one })),
+      );
+      const body = { artifacts, ...(left.length > 0 ? { unsaved: left } : {}) };
+      return c.json(body, 200, { 'Cache-Control': 'no-cache' });
     },
   );
   app.openapi(

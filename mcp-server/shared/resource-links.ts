@@ -6,6 +6,7 @@ import { tokenBeside } from '../../operations/wire.js';
 
 const PREFIX = 'longhaul://operations/';
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
+const FOLDER_TYPE = 'inode/directory';
 
 /** MIME types that the library lacks; `.ts` is TypeScript here, not video. */
 const MIME_TYPES: Record<string, string> = {
@@ -82,8 +83,9 @@ export function logUri(token: string, step: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/logs/${encodeURIComponent(step)}`;
 }
 
-/** MIME type by the name's extension. */
+/** MIME type by the name's extension; of an empty folder, whose name ends with `/`, that of folders. */
 export function mimeTypeOf(name: string): string {
+  if (name.endsWith('/')) return FOLDER_TYPE;
   return getMimeType(name, MIME_TYPES) ?? 'application/octet-stream';
 }
 
@@ -98,6 +100,16 @@ export function artifactLinks(record: OperationRecord, children: ChildRecord[]):
     artifacts.map(({ name, bytes, workflowId }) =>
       resourceLink(artifactUri(tokenBeside(record, workflowId), name), name, bytes),
     ),
+  );
+}
+
+/** URIs of the files of jobs that their owner could execute. */
+export function executableUris(record: OperationRecord): Set<string> {
+  const files = (record.children ?? []).flatMap(({ artifacts = [] }) => artifacts);
+  return new Set(
+    files
+      .filter(({ isExecutable }) => isExecutable)
+      .map(({ name, workflowId }) => artifactUri(tokenBeside(record, workflowId), name)),
   );
 }
 

@@ -2,6 +2,32 @@
 import { describe, expect, test } from '@jest/globals';
 import { among, inputs, JOBS, only, problemsOf, top } from './language-support.js';
 
+/** A job with these artifacts. */
+const artifacts = (list: string) =>
+  `jobs:\n  build:\n    steps: [{ run: x }]\n    artifacts:${list.startsWith('[') ? ' ' : '\n      - '}${list}\n`;
+
+describe('a pattern without quotes', () => {
+  test.each([
+    ['an alias', '▸*.tgz', "'*.tgz'"],
+    ['an alias, in a list on one line', '[a, ▸*.tgz]', "'*.tgz'"],
+    ['an alias that looks like a name', '[▸*log]', "'*log'"],
+    ['an alias for all depths', '▸**/*.log', "'**/*.log'"],
+    ['a tag', '[dist/*, ▸!*.map]', "'!*.map'"],
+    ['a tag with a folder', '▸!out/**', "'!out/**'"],
+  ])('that is %s to YAML', (_, list, quoted) =>
+    among(artifacts(list), `text that begins with ${quoted[1]} needs quotes: ${quoted}`),
+  );
+
+  test.each([
+    ['braces', '*.▸{js,css}', "'*.{js,css}'"],
+    ['brackets', '▸*[ab].x', "'*[ab].x'"],
+    ['nothing else', '▸*', "'*'"],
+    ['braces, left out', '!▸{a,b}/**', "'!{a,b}/**'"],
+  ])('with %s', (_, list, quoted) =>
+    among(artifacts(list), `not YAML: text that begins with ${quoted[1]} needs quotes: ${quoted}`),
+  );
+});
+
 describe('not YAML', () => {
   test.each([
     ['an empty file', '▸', 'expected a pipeline: a map with `jobs`; got an empty file'],

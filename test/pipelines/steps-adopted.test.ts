@@ -81,7 +81,7 @@ describe('a step without a worker', () => {
     const { stepId } = (await runningSteps(home.home))[0]!;
     await killLeftovers({ folder: home.journal('.'), stepId, pids: undefined });
     // As if the worker had been killed before it could create the launcher.
-    for (const name of ['how', 'launcher.json', 'exit.tmp']) rmSync(home.journal(name));
+    for (const name of ['how', 'launcher.json']) rmSync(home.journal(name));
     await (
       await adoptSteps(home.adoption())
     ).settled;
@@ -237,6 +237,7 @@ describe('a step without a worker', () => {
         message: expect.stringContaining('the process that watched over it was killed'),
       },
     ]);
+    expect(existsSync(home.journal('exit.tmp'))).toBe(false);
   });
 
   test('whose launcher is stopped (SIGSTOP) is ended by a cancel all the same', async () => {

@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { artifactKey } from '../../platform/storage-keys.js';
+import { readStackState } from '../../platform/temporal-address.js';
 import { LogFile } from '../../stack/log-files.js';
+import { takeStackLock } from '../../stack/stack-lock.js';
+import { updateStackState } from '../../stack/stack-state.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
@@ -117,6 +120,21 @@ test('a log drops and counts what a full disk does not take', () => {
   expect(text.endsWith('\n3 lines were lost: they could not be written whole\nafter\n')).toBe(true);
 });
 
+test('the processes of a stack are known also if they have changed on a full disk', () => {
+  updateStackState(disk, { supervisorPid: 1, workerPid: 2 });
+  fill();
+  updateStackState(disk, { workerPid: 1234567 });
+  expect(readStackState(disk)).toEqual({ supervisorPid: 1, workerPid: 1234567 });
+  updateStackState(disk, { workerPid: undefined, temporalAddress: '127.0.0.1:7233' });
+  expect(readStackState(disk)).toEqual({ supervisorPid: 1, temporalAddress: '127.0.0.1:7233' });
+});
+
+test('a lock that finds no room leaves no file', () => {
+  fill();
+  expect(() => takeStackLock(disk, 'up')).toThrow('ENOSPC');
+  expect(readdirSync(disk)).toEqual(['filler']);
+});
+
 test('a full disk ends nothing: starts are refused as retryable, and all continues once there is room', async () => {
   const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES });
   const client = new WireClient(`${home.url}/mcp`);
@@ -125,7 +143,7 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
     () => run.stdout().includes('Longhaul is ready'),
     PROCESSES_MS,
   );
-  const state = () => JSON.parse(spawnSync('cat', [join(disk, 'stack.json')], { encoding: 'utf8' }).stdout);
+  const state = () => readStackState(disk);
   const running = await client.start('slow_compute', { seconds: 10 });
 
   const filler = fill();
@@ -139,20 +157,52 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   });
   expect(refused._meta['longhaul/error']).toEqual({ kind: 'unavailable', retryable: true });
   expect(refused.content[0].text).toContain('is full');
+  const readiness = await fetch(`${home.url}/readyz`);
+  expect(readiness.status).toBe(503);
+  expect(((await readiness.json()) as any).checks.temporal).toEqual({
+    status: 'failed',
+    reason: "the disk of Temporal's database is full: nothing is stored until there is room",
+  });
 
   // Output of a process that ends meanwhile must not end its supervisor, which restarts it.
-  kill(workerPid);
+  kill(workerPid!);
   await eventually('a worker was started again', () =>
     run.stderr().includes('The worker ended with signal SIGKILL'),
   );
-  expect([run.process.exitCode, isRunning(serverPid)]).toEqual([null, true]);
+  await eventually('its state names the new worker', () => isRunning(state().workerPid ?? workerPid!));
+  expect([run.process.exitCode, isRunning(serverPid!)]).toEqual([null, true]);
 
   rmSync(filler);
+  await eventually('the server is ready again', async () => (await fetch(`${home.url}/readyz`)).ok);
   await client.until(running, 'completed', STACK_MS);
   const later = await client.start('slow_compute', { seconds: 0 });
   await client.until(later, 'completed', PROCESSES_MS);
   run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);
+});
+
+test('a server whose Temporal finds no room is not ready, though its own disk has some', async () => {
+  const temporal = home.run(['temporal', '--home', disk]);
+  await eventually('Temporal answers', () => temporal.stdout().includes('Temporal:'), PROCESSES_MS);
+  // Its own stack, on a Temporal that it doesn't know to be on this machine.
+  const parts = await TestStack.start({ TEMPORAL_ADDRESS: `127.0.0.1:${home.temporalPort}` });
+  try {
+    const makeRoom = keepFull();
+    await eventually('a start is refused', async () => {
+      const given = { name: 'slow_compute', arguments: { seconds: 0 } };
+      const { result, error } = await parts.client.request('tools/call', given);
+      return result?.isError || error;
+    });
+    const readiness = await fetch(`${parts.base}/readyz`);
+    expect(readiness.status).toBe(503);
+    expect(((await readiness.json()) as any).checks.temporal.status).toBe('failed');
+    makeRoom();
+    await eventually('the server is ready again', () => parts.isReady(), STACK_MS);
+  } finally {
+    await parts.stop();
+    temporal.process.kill('SIGTERM');
+    await temporal.ended;
+  }
 });
 
 test('a step that runs on a full disk waits with its log and its end, and the pipeline continues once there is room', async () => {

@@ -30,7 +30,7 @@ import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
 import { rootFailure, runStep, failureDetails, type StepOwner } from './step.js';
-import { openWorkspace, saveArtifacts, type EarlierWorkspace } from './workspace.js';
+import { openWorkspace, saveArtifacts, unsavedDetails, type EarlierWorkspace } from './workspace.js';
 
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
@@ -310,13 +310,21 @@ export class Child implements StepOwner, JobPart {
 
   async #saveArtifacts(): Promise<void> {
     if (this.job.artifacts.length === 0 || !this.#isWorkspaceOpen) return;
-    const saved = await saveArtifacts(this, this.failure !== undefined);
-    this.record.artifacts = saved.map(({ name, path, bytes, workflowId }) => ({
-      name,
-      path,
-      bytes,
-      workflowId,
-    }));
+    delete this.record.unsavedArtifacts;
+    try {
+      this.#keepArtifacts(await saveArtifacts(this, this.failure !== undefined));
+    } catch (error) {
+      const details = unsavedDetails(error);
+      if (!details) throw error;
+      this.#keepArtifacts(details.saved);
+      this.record.unsavedArtifacts = details.unsaved;
+      // A job that has failed before keeps that failure.
+      if (!this.failure) throw error;
+    }
+  }
+
+  #keepArtifacts(saved: ArtifactReference[]): void {
+    this.record.artifacts = saved.map(({ child: _child, ...artifact }) => artifact);
   }
 
   /** After a cancel, time-out or failure of the operation: runs the `if: always` steps, then sets the final status. */

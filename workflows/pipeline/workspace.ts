@@ -1,5 +1,12 @@
 /** Activities on a child's workspace: opening it, and saving artifacts from it. */
-import { ActivityCancellationType, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  patched,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline/index.js';
 import {
   hostTaskQueue,
@@ -7,6 +14,7 @@ import {
   type ArtifactReference,
   type OpenedWorkspace,
   type OpenWorkspace,
+  type UnsavedDetails,
 } from '../../pipelines/run.js';
 import { runOnHost } from './hosts.js';
 import { HEARTBEAT_TIMEOUT_MS, type StepOwner } from './step.js';
@@ -53,7 +61,8 @@ export function openWorkspace(
 /**
  * Saves the job's artifacts.
  *
- * @param hasFailed whether the job has failed: a pattern that finds nothing is no failure then
+ * @param hasFailed whether the job has failed
+ * @throws ActivityFailure with {@link UnsavedDetails} in its cause if some can't be saved
  */
 export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<ArtifactReference[]> {
   const about = { what: 'saving the artifacts', mayHaveBegun: false, isLast: child.isEnding || hasFailed };
@@ -74,7 +83,14 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
       child: child.id,
       patterns: child.job.artifacts,
       secrets: child.pipeline.secrets,
-      ...(hasFailed ? { isOptional: true } : {}),
+      ...(hasFailed ? { isOptional: true, reportsMissing: true } : {}),
     });
   });
+}
+
+/** What was saved although the activity has failed; undefined for another failure, and of workers of earlier releases. */
+export function unsavedDetails(error: unknown): UnsavedDetails | undefined {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
+  const details = error.cause.details?.[0] as Partial<UnsavedDetails> | null | undefined;
+  return details?.saved && details.unsaved ? (details as UnsavedDetails) : undefined;
 }

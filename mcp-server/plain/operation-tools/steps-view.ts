@@ -37,6 +37,7 @@ export const childSchema = z.object({
   steps: z.array(step).optional(),
   outputs: z.record(z.string(), z.string()).optional(),
   artifacts: z.array(linkSchema).optional(),
+  unsaved_artifacts: z.array(z.object({ path: z.string(), reason: z.string() })).optional(),
 });
 
 export type ChildOutput = z.output<typeof childSchema>;
@@ -63,6 +64,7 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
             bytes,
           })),
         }),
+    ...defined({ unsaved_artifacts: child.unsavedArtifacts }),
   }));
 }
 
@@ -108,7 +110,9 @@ export function stepsText(record: OperationRecord, children: ChildOutput[], isKn
   ].join('\n');
 }
 
-function childLines({ name, status, status_message, steps = [], outputs = {}, artifacts = [] }: ChildOutput) {
+function childLines(child: ChildOutput) {
+  const { name, status, status_message, steps = [], outputs = {} } = child;
+  const { artifacts = [], unsaved_artifacts: unsaved = [] } = child;
   return [
     `${name}: ${status}${status_message === undefined ? '' : `, ${status_message}`}`,
     ...steps.map(
@@ -117,6 +121,7 @@ function childLines({ name, status, status_message, steps = [], outputs = {}, ar
     ),
     ...Object.entries(outputs).map(([key, value]) => `  output ${key}: ${shortened(value)}`),
     ...artifacts.map(({ uri, bytes }) => `  file ${uri} (${bytes} bytes)`),
+    ...unsaved.map(({ path, reason }) => `  not saved: ${JSON.stringify(path)} ${reason}`),
   ];
 }
 

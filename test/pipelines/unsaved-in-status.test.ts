@@ -1,0 +1,110 @@
+/** Artifacts of an operation that can't be saved, as its callers see them. */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { run } from '../cli/commands.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { PipelineProject, textOf } from './support.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const PIPELINES = {
+  incomplete: `
+jobs:
+  build:
+    artifacts: [report.txt, run, out, missing.txt]
+    steps:
+      - run: |
+          echo report > report.txt
+          printf '#!/bin/sh' > run
+          chmod +x run
+          mkdir out
+          mkfifo out/pipe
+  after:
+    needs: build
+    steps: [{ run: exit 0 }]
+`,
+  failing: `
+jobs:
+  build:
+    artifacts: [report.txt, missing.txt, link]
+    steps: [{ run: 'echo report > report.txt; ln -s nowhere link; exit 3' }]
+`,
+  whole: `
+jobs:
+  build:
+    artifacts: [bin, out]
+    steps: [{ run: "mkdir -p bin out/empty; printf '#!/bin/sh' > bin/tool; chmod +x bin/tool" }]
+  use:
+    needs: build
+    steps: [{ run: 'cd "$LONGHAUL_ARTIFACTS/build"; test -x bin/tool; test -d out/empty' }]
+`,
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-unsaved-'));
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.shared(PIPELINES);
+}, PROCESSES_MS);
+afterAll(async () => {
+  await project?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const FIFO = { path: 'out/pipe', reason: 'is a FIFO: only files can be saved' };
+const MISSING = { path: 'missing.txt', reason: 'no file in the workspace matches it' };
+
+test('a job that has worked fails for them, names them, and keeps the others', async () => {
+  const token = await project.client.start('incomplete');
+  const result = await project.finish(token);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain(
+    'build: no file in the workspace matches the artifact pattern "missing.txt"; ' +
+      'artifact out/pipe is a FIFO: only files can be saved',
+  );
+  expect(await project.children(token)).toMatchObject([
+    {
+      ...{ name: 'build', status: 'failed' },
+      steps: [{ status: 'completed' }],
+      artifacts: [{ name: 'build/report.txt' }, { name: 'build/run' }],
+      unsavedArtifacts: [MISSING, FIFO],
+    },
+    { name: 'after', status: 'skipped' },
+  ]);
+  const listed = await fetch(`${project.parts.base}/v1/jobs/${token}/artifacts`);
+  expect(await listed.json()).toMatchObject({
+    artifacts: [{ name: 'build/report.txt' }, { name: 'build/run', executable: true }],
+    unsaved: [
+      { job: 'build', ...MISSING },
+      { job: 'build', ...FIFO },
+    ],
+  });
+  const { stdout: status } = await run(project.parts, ['status', token]);
+  expect(status).toMatch(/missing\.txt +not saved +no file in the workspace matches it/);
+  const { stdout: files } = await run(project.parts, ['get', token]);
+  expect(files).toMatch(/Not saved:\nbuild +missing\.txt +no file in the workspace matches it/);
+});
+
+test('a job that has failed before keeps its failure, and names them too', async () => {
+  const token = await project.client.start('failing');
+  expect(textOf(await project.finish(token))).toContain('failed with exit code 3');
+  expect(await project.children(token)).toMatchObject([
+    {
+      status: 'failed',
+      statusMessage: expect.stringContaining('exit code 3'),
+      artifacts: [{ name: 'build/report.txt' }],
+      unsavedArtifacts: [MISSING, { path: 'link', reason: 'is a broken link' }],
+    },
+  ]);
+});
+
+test('the executable bit and empty folders survive storage and download', async () => {
+  const token = await project.client.start('whole');
+  expect((await project.finish(token)).isError).toBeFalsy();
+  const [tool, empty] = [join(folder, 'tool'), join(folder, 'empty')];
+  expect(await run(project.parts, ['get', token, 'build/bin/tool', '-o', tool])).toMatchObject({ code: 0 });
+  expect(statSync(tool).mode & 0o100).toBe(0o100);
+  const got = await run(project.parts, ['get', token, 'build/out/empty/', '-o', empty]);
+  expect([got.code, statSync(empty).isDirectory()]).toEqual([0, true]);
+});
