@@ -32,6 +32,7 @@ test('nothing is started by a kickoff that is refused', async () => {
     ['invalid-request', 400, () => post(`${path}?keep_alive_seconds=forever`, ada)],
     ['invalid-arguments', 400, () => post(path, { name: 7 })],
     ['invalid-arguments', 400, () => post(path)],
+    ['invalid-arguments', 400, () => post(path, { ...ada, idempotency_key: null })],
     ['unknown-tool', 404, () => post('/v1/tools/nope/jobs', {})],
     ['unsupported-media-type', 415, () => post(path, 'name=Ada', { 'content-type': 'text/plain' })],
     ['invalid-idempotency-key', 400, () => post(path, ada, { 'idempotency-key': '' })],
