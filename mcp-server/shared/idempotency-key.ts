@@ -29,22 +29,24 @@ export function withKeyProperty(inputSchema: JsonSchema): JsonSchema {
 }
 
 /**
- * Copies the key of a call's `_meta` to the argument `idempotency_key`.
+ * Copies the key of a call's `_meta` to the argument `idempotency_key`. A null there counts as absent, as for any optional argument of a
+ * tools/call.
  *
  * @param own the tool, if it is one of Longhaul's own: those that start nothing ignore the key
  * @throws ProtocolError -32602 for an invalid key in `_meta`, and for one that differs from the argument
  */
 export function withKeyOfMeta(
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   meta: unknown,
   own: BuiltinTool | undefined,
 ): Record<string, unknown> {
+  const { [ARGUMENT]: argument, ...others } = given;
+  const args = argument === null ? others : given;
   const key = (meta as Record<string, unknown> | null | undefined)?.[META_KEY];
   if (key === undefined || (own && !takesKey(own))) return args;
   const where = `params._meta["${META_KEY}"]`;
   if (!isKey(key)) throw invalidParams(`${where}: ${expectation(key)}`);
-  const argument = args[ARGUMENT] ?? key;
-  if (argument !== key) throw invalidParams(disagreement(where, key, argument));
+  if ((argument ?? key) !== key) throw invalidParams(disagreement(where, key, argument));
   return { ...args, [ARGUMENT]: key };
 }
 
@@ -65,7 +67,7 @@ export function agreedKey(
 }
 
 /**
- * Separates a call's key from the tool's own arguments. A null counts as absent, as for any optional argument.
+ * Separates a call's key from the tool's own arguments.
  *
  * @throws LonghaulError `invalid_arguments` for a key that isn't a string of 1 to 200 characters
  */
@@ -74,7 +76,7 @@ export function takeIdempotencyKey(given: Record<string, unknown>): {
   idempotencyKey?: string;
 } {
   const { [ARGUMENT]: key, ...args } = given;
-  if (key === undefined || key === null) return { args };
+  if (key === undefined) return { args };
   if (!isKey(key)) throw new LonghaulError('invalid_arguments', `arguments.${ARGUMENT}: ${expectation(key)}`);
   return { args, idempotencyKey: key };
 }
