@@ -1,7 +1,6 @@
 /** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: start a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { withBudget } from '../shared/budget.js';
@@ -90,9 +89,6 @@ async function kickOff(
   const engine = context.engineOf(c);
   const tool = engine.tool(toolName);
   const preferences = preferencesOf(c);
-  // Only in a tools/call a null counts as absent.
-  if (given['idempotency_key'] === null)
-    throw new LonghaulError('invalid_arguments', 'arguments.idempotency_key: expected a text; got null');
   const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
   const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
   const session = sessionOf(context, c);
