@@ -32,6 +32,7 @@ export async function withTemporal(
         { dataConverterOf },
         { openStorage },
         { isUnreachable, temporalMessage },
+        { followTime },
       ] = await Promise.all([
         settingsOf(command),
         import('@temporalio/client'),
@@ -39,6 +40,7 @@ export async function withTemporal(
         import('../platform/data-converter.js'),
         import('../platform/storage/index.js'),
         import('../platform/grpc-errors.js'),
+        import('../platform/temporal-time.js'),
       ]);
       const unreachable = async (message: string) =>
         new CommandFailure(message, EXIT.unreachable, await without(settings));
@@ -57,7 +59,8 @@ export async function withTemporal(
         // The record of a large pipeline is offloaded to storage.
         const dataConverter = dataConverterOf(openStorage(settings));
         const identity = `${userName()}@${hostname()}`;
-        await run(new Client({ connection, namespace, dataConverter, identity }), settings);
+        const client = new Client({ connection: followTime(connection), namespace, dataConverter, identity });
+        await run(client, settings);
       } catch (error) {
         if (!isUnreachable(error)) throw error;
         throw await unreachable(`Temporal at ${address} does not answer: ${temporalMessage(error)}`);

@@ -8,7 +8,7 @@ import { waitIn } from '../operations/report.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
 import { describeMissingBuild } from './missing-builds.js';
-import { timestampMs } from '../platform/temporal-clock.js';
+import { timestampMs } from '../platform/temporal-time.js';
 import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;

@@ -11,6 +11,7 @@ import {
   TimeoutFailure,
   type RawValue,
 } from '@temporalio/common';
+import { isPastKeepAlive } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { structuredResult } from '../operations/external-workflow.js';
 import { unreadableText, type ErrorKind, type OperationError } from '../operations/errors.js';
@@ -37,11 +38,6 @@ interface Outcome {
   isRefused?: boolean;
 }
 
-/** Whether the time for which the result is kept has passed. */
-export function isPastKeepAlive({ closedAt, keepAliveSeconds }: OperationRecord): boolean {
-  return closedAt !== undefined && Date.parse(closedAt) + keepAliveSeconds * 1000 < Date.now();
-}
-
 /** Completes the record of a closed operation. */
 export async function describeClosed(
   temporal: TemporalClient,
@@ -52,13 +48,13 @@ export async function describeClosed(
   isExternal = false,
 ): Promise<void> {
   const { closeTime } = description;
-  record.closedAt = (closeTime ?? new Date()).toISOString();
+  record.closedAt = closeTime?.toISOString() ?? record.updatedAt;
   if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
   const outcome = await readOutcome(temporal, description, isExternal);
   if (outcome.progress) record.progress = roundProgress(outcome.progress);
-  if (isPastKeepAlive(record)) {
+  if (isPastKeepAlive(record, await temporal.nowMs())) {
     record.status = 'expired';
     return;
   }

@@ -97,8 +97,11 @@ export async function listRuns(
 
 /** The current run; undefined when the workflow is gone. */
 async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {
-  const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
-  return description?.raw.workflowExecutionInfo ?? undefined;
+  const { raw } = (await temporal.describe(workflowId).catch(undefinedIf('not_found'))) ?? {};
+  // That of a reset run is the time of the reset.
+  const startTime = raw?.workflowExtendedInfo?.originalStartTime;
+  const info = raw?.workflowExecutionInfo;
+  return info ? { ...info, ...(startTime ? { startTime } : {}) } : undefined;
 }
 
 function workflowIdOf({ execution }: RunInfo): string {

@@ -15,6 +15,7 @@ import {
 } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
+import { createdAtOf } from './description.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -25,7 +26,7 @@ const FRESH_MS = 300_000;
 const FEW_FRESH_MS = 10_000;
 /** Time within which calls of several tools share a read, in milliseconds. */
 const SHARED_MS = 5_000;
-/** How much later than it closed a run may appear in lists, with the difference between the clocks, in milliseconds. */
+/** How much later than it closed a run may appear in lists, in milliseconds. */
 const LAG_MS = 120_000;
 /** Runs per page: their memos may be 64 KiB each, and a page has to fit into a gRPC message. */
 const PAGE_RUNS = 20;
@@ -49,7 +50,7 @@ interface Sample {
   /** Monotonic clock: when newer runs were last looked for. */
   readAtMs: number;
   freshMs: number;
-  /** Time until which all runs that matter are known; undefined if some may be missing. */
+  /** Temporal's time until which all runs that matter are known; undefined if some may be missing. */
   completeUntil?: Date;
 }
 
@@ -127,7 +128,8 @@ export class Estimates {
 
   /** Looks for newer runs: of all tools if possible, since that takes no more calls. */
   async #refresh(sample: Sample): Promise<void> {
-    const isRecent = sample.completeUntil && Date.now() - Number(sample.completeUntil) < SHARED_MS;
+    const isRecent =
+      sample.completeUntil && (await this.temporal.nowMs()) - Number(sample.completeUntil) < SHARED_MS;
     if (isRecent) return;
     if (sample.completeUntil)
       await this.#readTogether([...this.#samples.values()].filter(({ completeUntil }) => completeUntil));
@@ -139,7 +141,7 @@ export class Estimates {
    * read, a tool that has fewer of them than its sample needs is incomplete afterwards; a single tool never is.
    */
   async #readTogether(samples: Sample[]): Promise<void> {
-    const begunAt = new Date();
+    const begunAt = new Date(await this.temporal.nowMs());
     const times = samples.map(({ completeUntil }) => Number(completeUntil ?? 0));
     const after = Math.min(...times);
     const { runs, isComplete } = await this.#read(
@@ -197,8 +199,7 @@ export class Estimates {
     if (!startMemo || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
     const state = (decoded?.[STATE_MEMO] as StateMemo | undefined) ?? {};
     const size = state.size ?? startMemo.size;
-    const createdAt =
-      startMemo.createdAt === undefined ? toDate(startTime ?? {}) : new Date(startMemo.createdAt);
+    const createdAt = new Date(createdAtOf(startMemo, toDate(startTime ?? {})));
     const closedAt = toDate(closeTime);
     return {
       runId: execution?.runId ?? '',

@@ -38,7 +38,7 @@ export class KeyCheck {
   }
 
   async #look(): Promise<string[]> {
-    const since = new Date(Date.now() - RECENT_MS).toISOString();
+    const since = new Date((await this.temporal.nowMs()) - RECENT_MS).toISOString();
     const query = `TaskQueue = ${quote(this.temporal.taskQueue)} AND StartTime > '${since}' AND ParentWorkflowId IS NULL`;
     const { infos } = await listRuns(this.temporal, 'metrics', query, LOOKED_AT, undefined);
     const keys = new Set<string>();

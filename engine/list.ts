@@ -17,6 +17,7 @@ import {
 import { tenantPrefixOf } from '../platform/principal.js';
 import { sealOf } from '../platform/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
+import { createdAtOf } from './description.js';
 import { listAdopted, listingTools, type AdoptedFilter } from './external/list.js';
 import { RunTokens } from './external/run-tokens.js';
 import { toDate } from './history.js';
@@ -188,7 +189,7 @@ async function missingOperations(list: List, filter: ListFilter, page: Page): Pr
   const { infos } = await listRuns(
     temporal,
     'rest of a list',
-    justContinuedQuery(principal, filter),
+    justContinuedQuery(principal, filter, await temporal.nowMs()),
     JUST_CONTINUED_RUNS,
   );
   const tokens = new Set(page.operations.map(({ token }) => token));
@@ -229,7 +230,7 @@ async function listedOperation(
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;
   const { estimateSeconds, requestId } = startMemo;
-  const createdAt = startMemo.createdAt ?? toDate(info.startTime ?? {}).toISOString();
+  const createdAt = createdAtOf(startMemo, toDate(info.startTime ?? {}));
   const isTerminated = info.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED;
   const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
   const closedAt = info.closeTime && toDate(info.closeTime);

@@ -64,9 +64,9 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
  * reset.
  *
  * @param startTime of the run, on Temporal's clock
- * @param nowMs on the same clock. Default: the local one, which may differ
+ * @param nowMs on the same clock
  */
-function isOverdue(startTime: Date, memo: Memo, nowMs = Date.now()): boolean {
+function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
   const { deadlineSeconds, cleanupSeconds, queue } = memoOf(memo);
   const state = stateOf(memo);
   const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
@@ -108,8 +108,8 @@ export class OverdueRuns {
    */
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
-    if (!isOpen({ status }) || !isOverdue(startTime, memo) || !this.#isStuck(description)) return false;
-    if (!isOverdue(startTime, memo, await this.temporal.nowMs())) return false;
+    const isLate = isOpen({ status }) && isOverdue(startTime, memo, await this.temporal.nowMs());
+    if (!isLate || !this.#isStuck(description)) return false;
     try {
       await this.temporal.call((client) =>
         client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
@@ -143,14 +143,15 @@ export class OverdueRuns {
    */
   async sweep(tools: Tools): Promise<number> {
     const { searchAttributes } = await this.temporal.facts();
-    const query = overdueQuery(this.temporal, tools);
+    const nowMs = await this.temporal.nowMs();
+    const query = overdueQuery(this.temporal, tools, nowMs);
     if (!searchAttributes || query === undefined) return 0;
     const late: string[] = [];
     let next: Uint8Array | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const found = await listRuns(this.temporal, 'sweep', query, PAGE_RUNS, next);
       for (const info of found.infos)
-        if (await this.#isListedOverdue(info)) late.push(info.execution!.workflowId!);
+        if (await this.#isListedOverdue(info, nowMs)) late.push(info.execution!.workflowId!);
       next = found.next;
       if (!next) break;
     }
@@ -165,9 +166,9 @@ export class OverdueRuns {
     return count;
   }
 
-  async #isListedOverdue({ startTime, memo }: RunInfo): Promise<boolean> {
+  async #isListedOverdue({ startTime, memo }: RunInfo, nowMs: number): Promise<boolean> {
     const listed = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
-    return isOverdue(toDate(startTime ?? {}), listed);
+    return isOverdue(toDate(startTime ?? {}), listed, nowMs);
   }
 
   /** Ends the current run if it is overdue: lists lag. */
@@ -178,7 +179,7 @@ export class OverdueRuns {
 }
 
 /** Visibility query for open runs that may be overdue; undefined without tools. Temporal ends those of tools that ask nothing and have no queue. */
-function overdueQuery(temporal: TemporalClient, tools: Tools): string | undefined {
+function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): string | undefined {
   const names = new Map<number, string[]>();
   for (const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, queue } of tools.values()) {
     if (inputWaitSeconds === 0 && !queue) continue;
@@ -189,7 +190,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools): string | undefine
   const late = [...names].map(
     ([limitMs, of]) =>
       `(${SEARCH_ATTRIBUTES.tool} IN (${of.map(quote).join(', ')}) AND ` +
-      `StartTime < '${new Date(Date.now() - limitMs).toISOString()}')`,
+      `StartTime < '${new Date(nowMs - limitMs).toISOString()}')`,
   );
   return [
     `ExecutionStatus = 'Running'`,

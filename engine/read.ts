@@ -3,6 +3,7 @@
  * failure is read too, and the record is cached for a few seconds.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { isPastKeepAlive } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError } from '../operations/errors.js';
 import type { InputRequest, OperationRecord } from '../operations/record.js';
@@ -12,8 +13,8 @@ import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
 import { recordedAnswers } from './answer/recorded.js';
 import { cancellingMessage } from './cancelling.js';
-import { describeClosed, isPastKeepAlive } from './closed.js';
-import { isOpen } from './description.js';
+import { describeClosed } from './closed.js';
+import { createdAtOf, isOpen, startOf } from './description.js';
 import { adoptedMemo, firstRunIdOf } from './external/adopted.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
@@ -36,8 +37,6 @@ const ANSWERED = 'answered, waiting for a worker';
 
 interface KeptRecord {
   record: OperationRecord;
-  /** Whether its result had expired when the record was read. */
-  isPastKeepAlive: boolean;
   /** Monotonic clock: the system's may be set. */
   readAtMs: number;
 }
@@ -111,7 +110,7 @@ export class Records {
     const isFresh =
       kept &&
       performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
-      isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
+      isPastKeepAlive(kept.record, await this.temporal.nowMs()) === (kept.record.status === 'expired');
     if (isFresh && !isOpen(description)) return kept.record;
     const hasEnded =
       (await this.overdue.endIfOverdue(description)) || (await endIfRefused(this.temporal, description));
@@ -141,8 +140,7 @@ export class Records {
   }
 
   #keep(record: OperationRecord): void {
-    const kept = { record, isPastKeepAlive: isPastKeepAlive(record), readAtMs: performance.now() };
-    this.#closed.set(keyOf(record.token, record), kept);
+    this.#closed.set(keyOf(record.token, record), { record, readAtMs: performance.now() });
     if (this.#closed.size > CLOSED_CACHE_ENTRIES) this.#closed.delete(this.#closed.keys().next().value!);
   }
 
@@ -161,10 +159,10 @@ export class Records {
     const { stage, partial } = state;
     const answers = await recordedAnswers(temporal, this.signer, description, { start: memo, state });
     const answered = new Set(answers.filter((answer) => answer.state === 'queued').map(({ key }) => key));
-    const createdAt = memo.createdAt ?? description.startTime.toISOString();
+    const createdAt = createdAtOf(memo, startOf(description));
     const parts = isOpen(description) ? await describeOpenParts(temporal, description) : [];
     for (const { part } of flattenParts(parts)) await endIfRefused(temporal, part.description);
-    // The first is a server's time, the second Temporal's: the server's clock may be ahead.
+    // External workflows may have written any time.
     const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
     const isCancelRequested =
       description.raw.workflowExtendedInfo?.cancelRequested ||
@@ -179,6 +177,7 @@ export class Records {
       createdAt,
       status: 'working',
       ...reading,
+      ...(isOpen(description) ? { readAt: new Date(await temporal.nowMs()).toISOString() } : {}),
       ...defined({ progressToken: memo.progressToken, stage, partial }),
       ...(answers.length > 0 ? { answers } : {}),
     };

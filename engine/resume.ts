@@ -47,7 +47,7 @@ export async function resumeOperation(
   const memo = startMemoOf(description, principal);
   const input = planResume(await readClosedRun(records, description, memo), options);
   const { progressToken: _progressToken, signature: _signature, ...others } = memo;
-  const { traceparent, startRequestId: _startRequestId, ...kept } = others;
+  const { traceparent, startRequestId: _startRequestId, createdAt: _createdAt, ...kept } = others;
   linkTrace(traceparent);
   const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
@@ -66,7 +66,6 @@ export async function resumeOperation(
       resumedFrom: token,
       ...defined({ changedBy: changersOf(kept, by, options) }),
       argumentsDigest: digestOf(tool, { resumed: token, ...options }, secret),
-      createdAt: new Date().toISOString(),
       ...originOfStart(),
     },
   });

@@ -24,7 +24,7 @@ import { finishDeletion } from './delete.js';
 import { hasSealedToken, nameStart, type StartOptions } from './start-names.js';
 import { originOfStart } from './trace-calls.js';
 import { priorityOf } from './priority.js';
-import { isOpen } from './description.js';
+import { createdAtOf, isOpen, startOf } from './description.js';
 import { startedRecord, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
@@ -81,7 +81,6 @@ export async function startOperation(
       estimateSeconds,
       ...defined({ size, variant }),
       searchAttributes,
-      createdAt: new Date().toISOString(),
       ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
       ...defined({ session, progressToken, requestId }),
       ...originOfStart(),
@@ -128,7 +127,7 @@ export interface WorkflowStart {
   external?: ExternalWorkflow | undefined;
   /** Summary for Temporal's UI, one line. */
   summary: string;
-  memo: StartMemo & { createdAt: string };
+  memo: StartMemo;
   idempotencyKey?: string;
 }
 
@@ -138,20 +137,25 @@ export interface WorkflowStart {
  * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
+export async function startWorkflow(records: Records, request: WorkflowStart): Promise<OperationRecord> {
   const { temporal, signer } = records;
-  if (await tryStart(temporal, signer, start)) return submittedRecord(start);
+  const { isExact, nowMs } = temporal.time;
+  // Else the start of its run counts. Later runs of an external workflow wouldn't know it.
+  const createdAt = isExact || request.external ? new Date(nowMs).toISOString() : undefined;
+  const start = { ...request, memo: { ...request.memo, ...defined({ createdAt }) } };
+  if (await tryStart(temporal, signer, start)) return submittedRecord(temporal, start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(temporal, found);
     // The run that hides a deleted operation is terminated: exactly one of several racing starts replaces it.
-    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
+    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE_FAILED_ONLY'))
+      return submittedRecord(temporal, start);
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
   // An ID of the author's choice may have had other executions.
   if (start.external?.id !== undefined && !isOpen(found) && !isSameStart(found, start)) {
-    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE')) return submittedRecord(start);
+    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE')) return submittedRecord(temporal, start);
     found = await temporal.describe(workflowId);
   }
   assertSameStart(found, start);
@@ -164,14 +168,37 @@ export async function startWorkflow(records: Records, start: WorkflowStart): Pro
 }
 
 /** Record of an operation that has just been started. */
-function submittedRecord({ token, memo }: WorkflowStart): OperationRecord {
+async function submittedRecord(
+  temporal: TemporalClient,
+  { token, workflowId, memo }: WorkflowStart,
+): Promise<OperationRecord> {
+  let { createdAt } = memo;
+  if (createdAt === undefined || !temporal.time.isExact) {
+    const startedAt = await readStart(temporal, workflowId);
+    createdAt ??= startedAt;
+  }
   return {
     ...startedRecord(token, memo),
     runId: '',
-    createdAt: memo.createdAt,
-    updatedAt: memo.createdAt,
+    createdAt,
+    updatedAt: createdAt,
     status: 'submitted',
   };
+}
+
+/** When an operation was created that has just been started, ISO 8601. Of an operation that can't be read now, about when. */
+async function readStart(temporal: TemporalClient, workflowId: string): Promise<string> {
+  const { time } = temporal;
+  try {
+    const description = await temporal.describe(workflowId);
+    time.hasHeardNow();
+    // It may have continued as new already.
+    const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
+    return createdAtOf(memo ?? {}, startOf(description));
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    return new Date(time.nowMs).toISOString();
+  }
 }
 
 /** Starts a workflow. @returns false when its ID is taken, so that nothing was started */
@@ -197,7 +224,7 @@ async function completeOldDeletion(
   deletion: WorkflowExecutionDescription,
 ): Promise<void> {
   if (deletion.closeTime) return;
-  if (Date.now() - deletion.startTime.getTime() < STALE_DELETION_MS)
+  if ((await temporal.nowMs()) - deletion.startTime.getTime() < STALE_DELETION_MS)
     throw new LonghaulError(
       'unavailable',
       'the operation that had this token or key is being deleted; try again shortly',

@@ -30,7 +30,7 @@ import { StorageError, type Storage } from '../platform/storage/index.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from '../platform/temporal-ui.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { describeQueue, isPolling, type Poller, type QueueState } from '../platform/host-presence.js';
-import { temporalNowMs } from '../platform/temporal-clock.js';
+import { temporalNowMs, temporalTime, type TemporalTime } from '../platform/temporal-time.js';
 import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
@@ -311,9 +311,14 @@ export class TemporalClient {
     return this.#queues.read(queue);
   }
 
-  /** Time of Temporal's clock, in milliseconds since 1970; by the local clock while Temporal doesn't answer. */
+  /** Temporal's time, as this connection has heard of it; the local time until there is one. */
+  get time(): TemporalTime {
+    return temporalTime(this.#client?.connection ?? this);
+  }
+
+  /** Temporal's time in epoch milliseconds, at most a minute behind ({@link temporalNowMs}). */
   async nowMs(): Promise<number> {
-    return this.call((client) => temporalNowMs(client, this.taskQueue)).catch(() => Date.now());
+    return this.#client ? temporalNowMs(this.#client) : this.time.nowMs;
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {

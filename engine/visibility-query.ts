@@ -97,8 +97,10 @@ function statusQuery(status: ListFilter['status']): string {
 /**
  * Visibility query for runs that recently continued as new: their successors may not be listed yet, and an operation must not
  * disappear from lists in the meantime.
+ *
+ * @param nowMs Temporal's time, in epoch milliseconds
  */
-export function justContinuedQuery(principal: string, filter: ListFilter): string {
-  const since = new Date(Date.now() - LAG_MS).toISOString();
+export function justContinuedQuery(principal: string, filter: ListFilter, nowMs: number): string {
+  const since = new Date(nowMs - LAG_MS).toISOString();
   return listQuery(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);
 }

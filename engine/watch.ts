@@ -133,7 +133,7 @@ export class Watches {
     for await (const _change of this.changes(workflowId, options)) {
       const record = await retryUnavailable(read, signal);
       if (!record) return;
-      const { updatedAt: _updatedAt, ...shown } = record;
+      const { updatedAt: _updatedAt, readAt: _readAt, ...shown } = record;
       const text = JSON.stringify(shown);
       if (text !== last) {
         last = text;

@@ -34,6 +34,12 @@ export interface StoredMessage {
   progress?: StoredProgress;
 }
 
+/** A message as a server sends it. */
+export interface SentMessage extends StoredMessage {
+  /** Time for which it is kept, in milliseconds from the moment in which a workflow takes it. Default: until `expiresAt` */
+  ttlMs?: number;
+}
+
 export interface StoredProgress {
   text: string;
   fraction?: number;

@@ -8,6 +8,7 @@ import type {
   Outcome,
   PendingOutcome,
   Publication,
+  SentMessage,
   StoredDeadLetter,
   StoredMessage,
   StoredProgress,
@@ -27,7 +28,7 @@ export const MAILBOX_MEMO = 'mailbox';
 
 /** Updates of an inbox. */
 export const registerUpdate = defineUpdate<RegisterResult, [Registration]>('register');
-export const putUpdate = defineUpdate<void, [StoredMessage]>('put');
+export const putUpdate = defineUpdate<void, [SentMessage]>('put');
 export const takeUpdate = defineUpdate<TakeResult, [TakeRequest]>('take');
 export const releaseUpdate = defineUpdate<void, [ReleaseRequest]>('release');
 export const respondUpdate = defineUpdate<void, [RespondRequest]>('respond');
@@ -47,7 +48,7 @@ export const enlistAllUpdate = defineUpdate<EnlistAllResult, [EnlistAllRequest]>
 /** Lists one agent, in the home directory: sent by servers older than {@link enlistAllUpdate}. */
 export const enlistUpdate = defineUpdate<void, [EnlistRequest]>('enlist');
 export const publishUpdate = defineUpdate<void, [PublishRequest]>('publish');
-export const offerUpdate = defineUpdate<void, [StoredMessage]>('offer');
+export const offerUpdate = defineUpdate<void, [SentMessage]>('offer');
 /** Result: ID of the message. */
 export const claimUpdate = defineUpdate<string, [ClaimRequest]>('claim');
 /** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */

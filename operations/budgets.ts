@@ -67,6 +67,18 @@ export function lifetimeMs({
   return closedAt ? Date.parse(closedAt) - Date.parse(createdAt) + keepAliveSeconds * 1000 : null;
 }
 
+/**
+ * Whether the time for which the result is kept has passed.
+ *
+ * @param nowMs Temporal's time, in epoch milliseconds
+ */
+export function isPastKeepAlive(
+  { closedAt, keepAliveSeconds }: Pick<OperationRecord, 'closedAt' | 'keepAliveSeconds'>,
+  nowMs: number,
+): boolean {
+  return closedAt !== undefined && Date.parse(closedAt) + keepAliveSeconds * 1000 < nowMs;
+}
+
 /** Formats a duration: `250 ms`, `45 s`, `12 min`, `3 h`. */
 export function humanDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;

@@ -172,10 +172,12 @@ export interface OperationRecord {
   runId: string;
   tool: string;
   principal: string;
-  /** ISO 8601, UTC. */
+  /** ISO 8601, UTC, as all times by Temporal's clock. */
   createdAt: string;
   updatedAt: string;
   closedAt?: string;
+  /** When it was read, while it is open. Default: {@link updatedAt}. */
+  readAt?: string;
   status: OperationStatus;
   /** ISO 8601; set once Temporal has accepted a cancel request: from then on the operation can only end canceled. */
   cancelRequestedAt?: string;
@@ -222,6 +224,15 @@ export interface OperationRecord {
   requestId?: string | number;
   /** Whether large values and children were read too: from the workflow, by a query, or once it is closed from storage. */
   live: boolean;
+}
+
+/** Time from an operation's creation to the reading of its record, in seconds, by one clock. */
+export function ageSeconds({
+  createdAt,
+  updatedAt,
+  readAt = updatedAt,
+}: Pick<OperationRecord, 'createdAt' | 'updatedAt' | 'readAt'>): number {
+  return Math.max(0, Date.parse(readAt) - Date.parse(createdAt)) / 1000;
 }
 
 /** Sums the workflow's own progress and the reports that it doesn't include yet. */

@@ -141,7 +141,7 @@ export interface StartMemo {
   startRequestId?: string;
   /** Random, or derived from the idempotency key: distinguishes a repeated start from another one if the token must be new. */
   startId?: string;
-  /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
+  /** ISO 8601, by Temporal's clock; start of the operation. Missing: the start of its run, which continues no other. */
   createdAt?: string;
   /** Whether answers without a signature are accepted. Default: true. */
   operatorAnswers?: false;

@@ -13,6 +13,7 @@ import type { Logger } from './log.js';
 import { measureCalls } from './metrics/temporal-calls.js';
 import { temporalConnectConfig } from './temporal-connect-config.js';
 import { installRuntime } from './temporal-runtime.js';
+import { followTime } from './temporal-time.js';
 
 /** Pause between attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
@@ -81,7 +82,7 @@ export class TemporalConnection {
 
   async #replace(options: ConnectOptions): Promise<void> {
     const before = this.connection;
-    this.connection = measureCalls(await NativeConnection.connect(options));
+    this.connection = measureCalls(followTime(await NativeConnection.connect(options)));
     for (const listener of this.#listeners) listener(this.connection);
     this.#replaced.add(before);
     setTimeout(() => {
@@ -116,7 +117,7 @@ export async function connectTemporal(
       else {
         const { connectionOptions, namespace = 'default' } = config;
         try {
-          const connection = measureCalls(await NativeConnection.connect(connectionOptions));
+          const connection = measureCalls(followTime(await NativeConnection.connect(connectionOptions)));
           return new TemporalConnection(home, logger, namespace, connection, connectionOptions);
         } catch (error) {
           problem = `no Temporal at ${connectionOptions.address}: ${temporalMessage(error)}`;

@@ -1,4 +1,5 @@
 /** The versions of a task queue's workers as operators see them: with the workers that poll, and the open operations on each. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import {
@@ -11,8 +12,8 @@ import {
   type VersionState,
 } from './deployments.js';
 import { findWorkflow } from './find-workflow.js';
-import { describeQueue, hasJustPolled, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
-import { temporalNowMs, timestampMs } from './temporal-clock.js';
+import { describeQueue, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
+import { temporalNowMs, timestampMs } from './temporal-time.js';
 import { quote } from './visibility-query.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
@@ -74,8 +75,7 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
     const isPolled = own.some(isPolling);
     const isStranded =
       openOperations > 0 &&
-      (!isPolled ||
-        (!own.some(hasJustPolled) && (await hasWaitingTask(client, taskQueue, { deploymentName, buildId }))));
+      (!isPolled || (await hasUntakenTask(client, taskQueue, { deploymentName, buildId })));
     return { buildId, openOperations, pollers: own, isPolled: isPolled && !isStranded, isStranded };
   };
   const retired = [...others.keys()].filter((buildId) => known.every((one) => one.buildId !== buildId));
@@ -94,22 +94,39 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
 }
 
 /**
- * Whether one of the latest open operations of a version waits for a worker, though the last poll is less than a minute ago: an idle
- * worker would have taken its task, and a busy one polls again within moments.
+ * Whether a task of one of the latest open operations of a version has waited for 5 s, and no worker of it has polled since: an idle
+ * worker would have taken it, and a busy one polls again within moments.
  */
-async function hasWaitingTask(
+async function hasUntakenTask(
   client: Client,
   taskQueue: string,
   version: DeploymentVersion,
 ): Promise<boolean> {
+  const before = await untakenTasks(client, taskQueue, version);
+  if (before.length === 0) return false;
+  const waitedMs = (await temporalNowMs(client)) - Math.min(...before);
+  if (waitedMs > JUST_POLLED_MS) return true;
+  // This process may not know how late it is.
+  await delay(JUST_POLLED_MS);
+  const after = await untakenTasks(client, taskQueue, version);
+  return after.some((scheduledMs) => before.includes(scheduledMs));
+}
+
+/** When the tasks became due that wait for a worker of a version and are newer than its latest poll, in epoch milliseconds. */
+async function untakenTasks(
+  client: Client,
+  taskQueue: string,
+  version: DeploymentVersion,
+): Promise<number[]> {
   const workflowIds = await openOperationsOn(client, version, LOOKED_AT);
   const found = await Promise.all(workflowIds.map((workflowId) => findWorkflow(client, workflowId)));
-  const nowMs = await temporalNowMs(client, taskQueue);
-  return found.some((description) => {
-    const { state, originalScheduledTime } = description?.raw.pendingWorkflowTask ?? {};
-    const waitedMs = nowMs - timestampMs(originalScheduledTime ?? {});
-    return state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED && waitedMs > JUST_POLLED_MS;
-  });
+  const { pollers } = await describeQueue(client, taskQueue, 'workflows');
+  const latest = pollers.find(({ buildId }) => buildId === version.buildId);
+  return found
+    .map((description) => description?.raw.pendingWorkflowTask)
+    .filter((task) => task?.state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED)
+    .map((task) => timestampMs(task?.originalScheduledTime ?? {}))
+    .filter((scheduledMs) => scheduledMs > (latest?.polledAt.getTime() ?? 0));
 }
 
 /** Workflow IDs of open operations that only a version can run. @param limit maximum number of them */

@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { hostTaskQueue } from '../pipelines/run.js';
 import { bootId, processIdentity } from './process-identity.js';
-import { temporalNowMs, timestampMs } from './temporal-clock.js';
+import { temporalNowMs, timestampMs } from './temporal-time.js';
 
 const { TaskQueueType, WorkerVersioningMode } = proto.temporal.api.enums.v1;
 const QUEUE_TYPES = {
@@ -26,7 +26,7 @@ export const JUST_POLLED_MS = 5_000;
 export interface Poller {
   /** Identity of the worker process. */
   identity: string;
-  /** Time of the last poll, by Temporal's clock. Its age is {@link sincePollMs}. */
+  /** Time of the last poll, by Temporal's clock. Its least age is {@link sincePollMs}. */
   polledAt: Date;
   /** The same by `performance.now()` of this process. */
   polledMs: number;
@@ -63,7 +63,7 @@ export async function describeQueue(
     }),
   );
   // After the call, so that nothing is read from a Temporal that doesn't answer.
-  const nowMs = pollers?.length ? await temporalNowMs(client, queue) : 0;
+  const nowMs = pollers?.length ? await temporalNowMs(client) : 0;
   const offsetMs = nowMs - performance.now();
   const isVersioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
   return {
@@ -101,7 +101,7 @@ export async function pollersOf(
   return (await describeQueue(client, queue, work)).pollers;
 }
 
-/** Time since a worker's last poll, in milliseconds. The clocks of this host and of Temporal may differ. */
+/** Least time since a worker's last poll, in milliseconds. A process that has just connected may count up to a minute less. */
 export function sincePollMs({ polledMs }: Poller): number {
   return Math.max(0, performance.now() - polledMs);
 }

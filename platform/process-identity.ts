@@ -88,9 +88,9 @@ export async function endProcess(
 
 /** Waits until `isThere` returns false; resolves to false when that takes longer than `limitMs`. */
 export async function waitUntilGone(isThere: () => boolean, limitMs: number): Promise<boolean> {
-  const deadline = Date.now() + limitMs;
+  const deadline = performance.now() + limitMs;
   while (isThere()) {
-    if (Date.now() >= deadline) return false;
+    if (performance.now() >= deadline) return false;
     await sleep(25);
   }
   return true;

@@ -47,7 +47,7 @@ export class ServiceListings {
   /** The service's tools as last listed. */
   of(service: ToolService): Listing {
     const state = this.#stateOf(service);
-    if (this.#list && !state.asking && Date.now() >= state.dueMs)
+    if (this.#list && !state.asking && performance.now() >= state.dueMs)
       state.asking = this.#ask(this.#list, service, state).finally(() => delete state.asking);
     return state.listing;
   }
@@ -75,11 +75,11 @@ export class ServiceListings {
       if (answer !== state.answer) state.listing = { ...service.toolsOf(listed), isKnown: true };
       state.answer = answer;
       state.failure = undefined;
-      state.dueMs = Date.now() + ANSWERED_INTERVAL_MS;
+      state.dueMs = performance.now() + ANSWERED_INTERVAL_MS;
     } catch (error) {
       const { message } = error as Error;
       if (message !== state.failure) this.#note(service, state, message);
-      state.dueMs = Date.now() + FAILED_INTERVAL_MS;
+      state.dueMs = performance.now() + FAILED_INTERVAL_MS;
     }
   }
 

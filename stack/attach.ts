@@ -27,7 +27,7 @@ const REPORT_INTERVAL_MS = 1_000;
 export async function attachToStack(settings: Settings, say: Say): Promise<void> {
   const { home } = settings;
   let started: ReturnType<typeof startDetached> | undefined;
-  let reportedMs = Date.now();
+  let reportedMs = performance.now();
   for (;;) {
     const holder = stackHolder(home);
     if (holder) {
@@ -46,8 +46,8 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
     } else if (started.exitCode() !== undefined) {
       throw new StackError([`the stack on ${home} did not start:`, ...started.output()].join('\n  '));
     }
-    if (started && Date.now() - reportedMs > REPORT_INTERVAL_MS) {
-      reportedMs = Date.now();
+    if (started && performance.now() - reportedMs > REPORT_INTERVAL_MS) {
+      reportedMs = performance.now();
       started.newOutput().forEach((line) => say(line));
     }
     await sleep(POLL_INTERVAL_MS);

@@ -44,7 +44,7 @@ export function keepRunning(
   const run = async () => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {
-      const startedMs = Date.now();
+      const startedMs = performance.now();
       let how: string;
       let wasReady = false;
       try {
@@ -60,7 +60,7 @@ export function keepRunning(
       }
       current = undefined;
       if (stopping.signal.aborted) return;
-      if (wasReady || Date.now() - startedMs >= LONG_RUN_MS) backoffMs = FIRST_BACKOFF_MS;
+      if (wasReady || performance.now() - startedMs >= LONG_RUN_MS) backoffMs = FIRST_BACKOFF_MS;
       if (wasReady) {
         say(`${name} ${how}; starting it again.`);
         continue;

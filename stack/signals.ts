@@ -26,9 +26,9 @@ export function shutdownRequests(): ShutdownRequests {
   let firstMs = 0;
   const request = () => {
     if (!asked.signal.aborted) {
-      firstMs = Date.now();
+      firstMs = performance.now();
       asked.abort();
-    } else if (Date.now() - firstMs > SAME_PRESS_MS) insist();
+    } else if (performance.now() - firstMs > SAME_PRESS_MS) insist();
   };
   process.on('SIGTERM', request);
   for (const signal of ['SIGINT', 'SIGHUP'] as const)

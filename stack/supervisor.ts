@@ -60,12 +60,12 @@ export async function startStack(settings: Settings, say: Say): Promise<Stack> {
   return {
     temporal,
     async stop(limitMs) {
-      const deadline = Date.now() + limitMs;
+      const deadline = performance.now() + limitMs;
       const all = (processes: (SupervisedProcess | undefined)[], graceMs: number) =>
         Promise.all(processes.map(async (process) => process?.stop(Math.max(0, graceMs))));
       if (limitMs === 0) await all([...parts, keptTemporal], 0);
       await all(parts, limitMs - TEMPORAL_SHARE_MS);
-      await all([keptTemporal], deadline - Date.now());
+      await all([keptTemporal], deadline - performance.now());
       rotations.forEach((end) => end());
       clearStackState(home);
     },

@@ -82,7 +82,7 @@ export async function buildWithGo(
   say: Say,
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
+  const minutes = (sinceMs: number) => Math.round((performance.now() - sinceMs) / 60_000);
   // A module's major version is no part of its program's name.
   const program = basename(path.replace(/\/v\d+$/, ''));
   await installAtomically(target, program, async (folder) => {
@@ -90,7 +90,7 @@ export async function buildWithGo(
       env: { ...environment, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const startedMs = Date.now();
+    const startedMs = performance.now();
     go.once('spawn', () => say(`Building ${name} ${version} with Go (${duration}, the first time only)...`));
     // spawn's own time limit would leave its timer running when the program doesn't exist.
     const limit = setTimeout(() => go.kill(), BUILD_LIMIT_MS);

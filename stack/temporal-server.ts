@@ -233,7 +233,7 @@ async function waitUntilReady(address: string, launched: Launched): Promise<void
 }
 
 async function waitUntilAnswering(address: string, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = performance.now() + START_LIMIT_MS;
   // Loaded while Temporal starts: loading takes as long as its start.
   const { prepareNamespace } = await import('./temporal-namespace.js');
   for (;;) {
@@ -242,7 +242,7 @@ async function waitUntilAnswering(address: string, signal: AbortSignal): Promise
       await prepareNamespace(address);
       return;
     } catch (error) {
-      if (signal.aborted || Date.now() > deadline) throw error;
+      if (signal.aborted || performance.now() > deadline) throw error;
       await sleep(25);
     }
   }

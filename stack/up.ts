@@ -123,11 +123,11 @@ async function announce(
   print: Say,
   say: Say,
 ): Promise<void> {
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   let announced = '';
   const readiness = await waitUntilReady(serverUrl(settings), signal, (missing) => {
     const waitingFor = missing.join(', ');
-    if (Date.now() - startedMs < NOTICE_AFTER_MS || waitingFor === announced) return;
+    if (performance.now() - startedMs < NOTICE_AFTER_MS || waitingFor === announced) return;
     announced = waitingFor;
     say(`Not ready yet; waiting for: ${waitingFor}.`);
   });

@@ -47,9 +47,9 @@ export class PartProcess {
     void running.exited.then(({ how }) => {
       if (this.#running === running) this.#exited = how;
     });
-    const deadline = Date.now() + START_LIMIT_MS;
+    const deadline = performance.now() + START_LIMIT_MS;
     while (!running.wasReady?.()) {
-      const isLate = Date.now() > deadline;
+      const isLate = performance.now() > deadline;
       if (this.#exited !== undefined || isLate) {
         await this.stop();
         const how = isLate ? `isn't ready after ${START_LIMIT_MS / 1000} s` : `ended with ${this.#exited}`;
@@ -82,11 +82,11 @@ export class PartProcess {
 
 /** Waits until the server has found Temporal and the worker. @throws TestEnvironmentError */
 export async function untilReady(settings: Settings): Promise<void> {
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
     const readiness = await readReadiness(serverUrl(settings));
     if (readiness.ready) return;
-    if (Date.now() > deadline)
+    if (performance.now() > deadline)
       throw new TestEnvironmentError(
         `the environment isn't ready after ${START_LIMIT_MS / 1000} s; missing: ${readiness.missing.join(', ')}`,
       );

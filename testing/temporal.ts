@@ -136,7 +136,7 @@ async function eachOf(
   query: string,
   act: (workflowId: string, runId: string) => Promise<unknown>,
 ): Promise<void> {
-  const deadline = Date.now() + CLEAN_UP_LIMIT_MS;
+  const deadline = performance.now() + CLEAN_UP_LIMIT_MS;
   for (;;) {
     let count = 0;
     for await (const { workflowId, runId } of client.workflow.list({ query })) {
@@ -145,7 +145,7 @@ async function eachOf(
         if ((error as { code?: number }).code !== NOT_FOUND) throw error;
       });
     }
-    if (count === 0 || Date.now() > deadline) return;
+    if (count === 0 || performance.now() > deadline) return;
     await new Promise((settle) => setTimeout(settle, 100));
   }
 }

@@ -29,6 +29,7 @@ import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { inWork } from '../platform/work-context.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 import type { WorkerMetrics } from './metrics.js';
+import type { QueueWaits } from './queue-waits.js';
 import { attemptTrace, failedEnd } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 
@@ -46,6 +47,7 @@ export interface ActivityInterceptorsOptions extends Pick<
   reportOutcome: ReportOutcome;
   verifyStart: VerifyStart;
   metrics: WorkerMetrics;
+  waits: QueueWaits;
 }
 
 export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
@@ -58,7 +60,8 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
       inbound: {
         async execute(input, next) {
           const { activityType, workflowType } = context.info;
-          options.metrics.activityStarts(context.info);
+          const waitedMs = options.waits.of(context.info);
+          options.metrics.activityStarts(context.info, waitedMs);
           options.verifyStart(input.headers, context.info);
           operation = operationIn(input.headers, context.info);
           const { token, tool, principal, requestId } = operation ?? {};
@@ -71,7 +74,8 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
           if (workflowType !== PIPELINE_WORKFLOW && workflowType !== PAGE_WORKFLOW)
             context.log = options.loggers.ofActivity(operation, activityType, context.log);
           const belonging = operation;
-          return inWork(work, () => execute(() => next(input), context, belonging, record, options));
+          const starting = { attempt: record, waitedMs };
+          return inWork(work, () => execute(() => next(input), context, belonging, starting, options));
         },
       },
     };
@@ -83,8 +87,8 @@ async function execute(
   run: () => Promise<unknown>,
   context: Context,
   { token, operationId, tool, startedMs }: LoggingOperation,
-  attempt: AttemptRecord | undefined,
-  { settings, storage, steps, stopping, loggers, reportOutcome, metrics }: ActivityInterceptorsOptions,
+  { attempt, waitedMs }: { attempt: AttemptRecord | undefined; waitedMs: number },
+  { settings, storage, steps, stopping, loggers, reportOutcome, metrics, waits }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
   const last: unknown = context.info.heartbeatDetails;
@@ -100,7 +104,7 @@ async function execute(
     earlier: reportIn(last),
     ...(tool === undefined || startedMs === undefined || last
       ? {}
-      : { onFirstReport: () => metrics.firstProgress(operationId, tool, Date.now() - startedMs) }),
+      : { onFirstReport: () => metrics.firstProgress(operationId, tool, waits.nowMs - startedMs) }),
   };
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
@@ -108,7 +112,7 @@ async function execute(
     ...(around.progress ? { progress: around.progress } : {}),
   });
   const beat = () => context.heartbeat({ ...lastReport(), ...defined({ waitsFor }) });
-  const queuedMs = queuedMsOf(context.info);
+  const queuedMs = queuedMsOf(context.info, waitedMs);
   if (last) beat();
   // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
   const keepAlive = isLocal ? undefined : setInterval(beat, beatIntervalMs(context.info, settings));
@@ -195,9 +199,8 @@ function beatIntervalMs(
 }
 
 /** Time in queue in milliseconds; undefined when it was short. Queue times of earlier attempts are unknown. */
-function queuedMsOf({ attempt, currentAttemptScheduledTimestampMs }: Info): number | undefined {
-  const queuedMs = Date.now() - currentAttemptScheduledTimestampMs;
-  return attempt === 1 && queuedMs >= SHORTEST_QUEUED_MS ? queuedMs : undefined;
+function queuedMsOf({ attempt }: Info, waitedMs: number): number | undefined {
+  return attempt === 1 && waitedMs >= SHORTEST_QUEUED_MS ? waitedMs : undefined;
 }
 
 /** Undefined for errors that the SDK handles: pause, reset and worker shutdown. */

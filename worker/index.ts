@@ -36,6 +36,7 @@ import { followEdits } from './follow-edits.js';
 import { LineReserve } from './line-reserve.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
+import { QueueWaits } from './queue-waits.js';
 import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
 import { traceSinks } from './trace-work.js';
@@ -110,6 +111,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const { unsignedStarts } = settings;
   const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
   const verifyStart = startVerifier({ signer, unsignedStarts, logger, onOtherKey });
+  const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
+  const waits = new QueueWaits(temporal, client);
+  await waits.refresh();
   const metrics = new WorkerMetrics(settings.taskQueue);
   const shared: SharedOptions = {
     identity,
@@ -120,7 +124,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     interceptors: {
       activity: [
         activityInterceptors({
-          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics },
+          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics, waits },
           stopping: stopping.signal,
         }),
       ],
@@ -128,7 +132,6 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     sinks: { ...loggers.workflowSinks(), ...metrics.sinks(), ...traceSinks() },
   };
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
-  const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
   const workers = isHost ? await factory.host() : [];
   const deploymentName = bundle && (await deploymentOf(settings, client(), logger, stopping.signal));
   // Those of a version run with its workflows.

@@ -53,12 +53,11 @@ export class WorkerMetrics {
   }
 
   /** Measures how long an attempt of an activity has waited for this worker. */
-  activityStarts({ isLocal, taskQueue, currentAttemptScheduledTimestampMs }: Info): void {
+  activityStarts({ isLocal, taskQueue }: Info, waitedMs: number): void {
     if (isLocal) return;
     const isOfHost = hostOfQueue(this.taskQueue, taskQueue) !== undefined;
     const queue = !isOfHost ? 'tools' : taskQueue.endsWith(':steps') ? 'steps' : 'host';
-    const queuedMs = Math.max(0, Date.now() - currentAttemptScheduledTimestampMs);
-    observe('longhaul_activity_queue_seconds', { queue }, queuedMs / 1_000);
+    observe('longhaul_activity_queue_seconds', { queue }, waitedMs / 1_000);
   }
 
   #label(tool: string): string {

@@ -92,15 +92,15 @@ export async function logUnlessRegistered(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  let deadlineMs = Date.now() + REGISTRATION_LIMIT_MS;
+  let deadlineMs = performance.now() + REGISTRATION_LIMIT_MS;
   for (;;) {
     const deployment = await describeDeployment(client(), deploymentName).catch(() => {
-      deadlineMs = Date.now() + REGISTRATION_LIMIT_MS;
+      deadlineMs = performance.now() + REGISTRATION_LIMIT_MS;
       return undefined;
     });
     const versions = deployment?.versions ?? [];
     if (signal.aborted || versions.some((version) => version.buildId === buildId)) return;
-    if (Date.now() > deadlineMs)
+    if (performance.now() > deadlineMs)
       return logger.error(
         { deployment: deploymentName, buildId, versions: versions.length },
         `Temporal has not taken build ${buildId} as a version of the deployment ${deploymentName}, so this worker gets no work. The ` +

@@ -9,6 +9,7 @@ import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
 import { sweep, type SweepItem } from '../../platform/sweep-plan.js';
+import { temporalNowMs } from '../../platform/temporal-time.js';
 import { readJson } from './files.js';
 import { runningSteps } from './running.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
@@ -21,6 +22,7 @@ const REMOVED = '.removed-';
  * namespaces stay, also of one with the same name in another Temporal: where several namespaces have used the storage, all
  * workspaces of unknown operations do. That of a running step stays until a worker has ended the step.
  *
+ * @param now Temporal's time, in epoch milliseconds. Default: read from it
  * @param isDry whether nothing may change
  * @throws when Temporal can't be reached; workspaces that were not checked aren't in the plan
  */
@@ -28,10 +30,11 @@ export async function* planWorkspaceSweep(
   home: string,
   storage: Storage,
   client: Client,
-  now = Date.now(),
+  now?: number,
   isDry = false,
 ): AsyncGenerator<SweepItem> {
   const folder = workspacesFolder(home);
+  const nowMs = now ?? (await temporalNowMs(client));
   const isKept = !(await isOnlyNamespace(storage, client, isDry));
   const running = new Set((await runningSteps(home)).map(({ operationId }) => operationId));
   for (const name of await readdir(folder).catch(() => [])) {
@@ -43,7 +46,7 @@ export async function* planWorkspaceSweep(
     const operation = await readJson<OperationFile>(operationFile(path));
     if (operation?.namespace !== client.options.namespace) continue;
     const { workflowId } = operation;
-    const reason = running.has(workflowId) ? undefined : await whyUnneeded(workflowId, client, now, isKept);
+    const reason = running.has(workflowId) ? undefined : await whyUnneeded(workflowId, client, nowMs, isKept);
     if (reason === undefined) continue;
     yield workspaceItem(path, workflowId, reason, async () => {
       const removed = join(folder, `${REMOVED}${randomUUID()}`);
@@ -58,7 +61,7 @@ export async function sweepWorkspaces(
   home: string,
   storage: Storage,
   client: Client,
-  now = Date.now(),
+  now?: number,
 ): Promise<void> {
   await sweep(planWorkspaceSweep(home, storage, client, now));
 }
@@ -85,13 +88,13 @@ function removeFolder(path: string): Promise<void> {
 async function whyUnneeded(
   workflowId: string,
   client: Client,
-  now: number,
+  nowMs: number,
   isUnknownKept: boolean,
 ): Promise<string | undefined> {
   const found = await findWorkflow(client, workflowId);
   if (!found) return isUnknownKept ? undefined : "Temporal doesn't know the operation";
   if (!found.closeTime) return undefined;
   const { keepAliveSeconds = 0 } = (found.memo?.[START_MEMO] ?? {}) as Partial<StartMemo>;
-  const isOver = found.closeTime.getTime() + keepAliveSeconds * 1000 <= now;
+  const isOver = found.closeTime.getTime() + keepAliveSeconds * 1000 <= nowMs;
   return isOver ? `closed at ${found.closeTime.toISOString()}, and its result is no longer kept` : undefined;
 }

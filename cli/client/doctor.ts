@@ -159,9 +159,10 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
   }
   const { address } = config.connectionOptions;
   const namespace = config.namespace ?? 'default';
-  const [{ Client, Connection }, { isPolling, pollersOf }] = await Promise.all([
+  const [{ Client, Connection }, { isPolling, pollersOf }, { followTime }] = await Promise.all([
     import('@temporalio/client'),
     import('../../platform/host-presence.js'),
+    import('../../platform/temporal-time.js'),
   ]);
   try {
     const connection = await Connection.connect({
@@ -173,7 +174,7 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
         const { serverVersion } = await connection.workflowService.getSystemInfo({});
         await connection.workflowService.describeNamespace({ namespace });
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
-        const client = new Client({ connection, namespace });
+        const client = new Client({ connection: followTime(connection), namespace });
         const pollers = await pollersOf(client, taskQueue, 'workflows');
         const live = pollers.filter(isPolling);
         return [

@@ -21,7 +21,7 @@ export interface ReconnectOptions {
 export class ReconnectPolicy {
   #isReached = false;
   #isDisconnected = false;
-  #contactMs = Date.now();
+  #contactMs = performance.now();
   #retryMs = FIRST_RETRY_MS;
 
   constructor(private readonly options: ReconnectOptions) {}
@@ -32,7 +32,7 @@ export class ReconnectPolicy {
     if (this.#isDisconnected) this.options.onConnectionChange();
     this.#isReached = true;
     this.#isDisconnected = false;
-    this.#contactMs = Date.now();
+    this.#contactMs = performance.now();
     this.#retryMs = FIRST_RETRY_MS;
   }
 
@@ -40,7 +40,7 @@ export class ReconnectPolicy {
   failed(error: unknown): void {
     // A refusal counts as an answer.
     if (isAnswer(error) && !isTransient(error)) this.reached();
-    const isOver = Date.now() - this.#contactMs > GONE_LIMIT_MS;
+    const isOver = performance.now() - this.#contactMs > GONE_LIMIT_MS;
     const isWorthIt = this.#isReached || this.options.isKnown;
     if (!isWorthIt || !isTransient(error) || isOver) throw error;
     if (!this.#isDisconnected) this.options.onConnectionChange((error as Error).message);

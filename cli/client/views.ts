@@ -156,9 +156,9 @@ class PlainView extends QuietView {
     const { stage } = progressOf(task);
     const where = `${task.status} ${stage ?? ''}`;
     const line = oneLine([task.status, task.statusMessage ?? stage].filter(Boolean).join(': '));
-    const isDue = where !== last?.stage || Date.now() - last.saidMs >= PLAIN_INTERVAL_MS;
+    const isDue = where !== last?.stage || performance.now() - last.saidMs >= PLAIN_INTERVAL_MS;
     if (!isDue || line === last?.said) return;
-    this.#last.set(task.taskId, { stage: where, saidMs: Date.now(), said: line });
+    this.#last.set(task.taskId, { stage: where, saidMs: performance.now(), said: line });
     say(this.isNamed ? `${task.taskId}: ${line}` : line);
   }
 }

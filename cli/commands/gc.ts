@@ -66,7 +66,7 @@ async function* plan(client: Client, settings: Settings, isDry: boolean): AsyncG
   const storage = openStorage(settings);
   const now = Date.now();
   yield* planStorageSweep(storage, client, now, isDry);
-  yield* planWorkspaceSweep(home, storage, client, now, isDry);
+  yield* planWorkspaceSweep(home, storage, client, undefined, isDry);
   yield* planTemporarySweep(home, now);
 }
 

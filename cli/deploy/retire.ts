@@ -9,7 +9,7 @@ import {
 } from '../../platform/deployment-report.js';
 import { countOpenOn, deleteVersion } from '../../platform/deployments.js';
 import { programCommand } from '../../platform/program.js';
-import { temporalNowMs } from '../../platform/temporal-clock.js';
+import { temporalNowMs } from '../../platform/temporal-time.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { confirmed, type ConfirmFlags } from './confirm.js';
@@ -81,7 +81,7 @@ async function requireUnneeded(
       'End them, and try again 5 minutes later',
     );
   }
-  const age = (await temporalNowMs(client, report.taskQueue)) - (since?.getTime() ?? 0);
+  const age = (await temporalNowMs(client)) - (since?.getTime() ?? 0);
   if (status === 'draining' && age < SETTLED_MS)
     refuse(
       `new operations went to it until ${Math.round(age / 1_000)} s ago, and lists may lack them yet`,

@@ -243,8 +243,8 @@ class EventReader {
     const { storage, workflowId } = this.sources;
     this.hasMore = false;
     if (isClosed && this.isStale) {
-      this.#queriedSinceMs ??= Date.now();
-      if (Date.now() - this.#queriedSinceMs < STEPS_LIMIT_MS) return false;
+      this.#queriedSinceMs ??= performance.now();
+      if (performance.now() - this.#queriedSinceMs < STEPS_LIMIT_MS) return false;
     }
     if (!this.#children) return isClosed;
     const stepLogs = streamStepLogs(storage, workflowId, this.#children, this.#position!.logs, isClosed);

@@ -2,7 +2,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
-import { toDate } from '../history.js';
+import { startOf } from '../description.js';
 import type { SealedRun } from './run-tokens.js';
 
 /**
@@ -30,12 +30,6 @@ export function adoptedMemo(
 /** First run of an execution; continue-as-new, retry and reset keep it. */
 export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 'raw' | 'runId'>): string {
   return raw.workflowExecutionInfo?.firstRunId || runId;
-}
-
-/** When an execution began, its earlier runs included. */
-function startOf({ raw, startTime }: WorkflowExecutionDescription): Date {
-  const { originalStartTime } = raw.workflowExtendedInfo ?? {};
-  return originalStartTime ? toDate(originalStartTime) : startTime;
 }
 
 /** Whether Longhaul has started a run, or it is a part of one that Longhaul has started. */

@@ -56,7 +56,7 @@ export function registerEngineGauges(engine: Engine): () => void {
     ),
     gauge('longhaul_questions_open', () => open.map(({ questions }) => [[{}, questions.count]])),
     gauge('longhaul_question_oldest_age_seconds', () =>
-      open.map(({ questions: { oldestSinceMs } }) => [[{}, ageSeconds(oldestSinceMs)]]),
+      open.map(({ questions: { oldestSinceMs } }) => [[{}, secondsFrom(oldestSinceMs, temporal.time.nowMs)]]),
     ),
     gauge('longhaul_mailbox_agents', () =>
       ofMailboxes(({ agents }) =>
@@ -75,7 +75,7 @@ export function registerEngineGauges(engine: Engine): () => void {
       ),
     ),
     gauge('longhaul_mailbox_oldest_message_age_seconds', () =>
-      ofMailboxes(({ oldestSentMs }) => [[{}, ageSeconds(oldestSentMs)]]),
+      ofMailboxes(({ oldestSentMs }) => [[{}, secondsFrom(oldestSentMs, temporal.time.nowMs)]]),
     ),
     gauge('longhaul_mailbox_dead_letters', () => ofMailboxes(({ deadLetters }) => [[{}, deadLetters]])),
     gauge('longhaul_task_queue_backlog', () => ofQueues(({ backlog }) => backlog?.count)),
@@ -104,7 +104,7 @@ export function registerEngineGauges(engine: Engine): () => void {
   return () => ends.forEach((end) => end());
 }
 
-/** @param sinceMs in milliseconds since 1970; undefined gives 0 */
-function ageSeconds(sinceMs: number | undefined): number {
-  return sinceMs === undefined ? 0 : Math.max(0, (Date.now() - sinceMs) / 1_000);
+/** Both in epoch milliseconds, of Temporal's time. @returns 0 if there is no beginning */
+function secondsFrom(sinceMs: number | undefined, nowMs: number): number {
+  return sinceMs === undefined ? 0 : Math.max(0, (nowMs - sinceMs) / 1_000);
 }

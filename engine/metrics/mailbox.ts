@@ -36,6 +36,7 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
   const types = [INBOX_WORKFLOW, DIRECTORY_WORKFLOW].map(quote).join(', ');
   const query = `ExecutionStatus = 'Running' AND TaskQueue = ${quote(temporal.taskQueue)} AND WorkflowType IN (${types})`;
   const counted = new Set<string>();
+  const nowMs = await temporal.nowMs();
   let next: Uint8Array | undefined;
   do {
     const page = await listRuns(temporal, 'metrics', query, PAGE_RUNS, next);
@@ -46,7 +47,7 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
       if (counted.has(workflowId)) continue;
       counted.add(workflowId);
       const memo = await memoOf(temporal, info);
-      if (memo) add(readings, memo);
+      if (memo) add(readings, memo, nowMs);
     }
     next = page.next;
   } while (next);
@@ -66,16 +67,17 @@ async function memoOf(
   return decoded?.[MAILBOX_MEMO] as InboxMemo | DirectoryMemo | undefined;
 }
 
-function add(readings: MailboxReadings, memo: InboxMemo | DirectoryMemo): void {
+/** @param nowMs Temporal's time, in epoch milliseconds */
+function add(readings: MailboxReadings, memo: InboxMemo | DirectoryMemo, nowMs: number): void {
   const { agents, messages, oldestSentMs = Infinity } = readings;
   if (memo.oldestAt !== undefined) readings.oldestSentMs = Math.min(oldestSentMs, memo.oldestAt);
   if ('wanted' in memo) {
     for (const { count } of memo.wanted) messages.offered += count;
     return;
   }
-  const delivered = memo.leaseUntil !== undefined && isLive(memo) ? 1 : 0;
+  const delivered = memo.leaseUntil !== undefined && isLive(memo, nowMs) ? 1 : 0;
   messages.delivered += delivered;
   messages.queued += memo.queued - delivered;
   readings.deadLetters += memo.dead ?? 0;
-  if (memo.registration) agents[stateOf(memo)] += 1;
+  if (memo.registration) agents[stateOf(memo, nowMs)] += 1;
 }

@@ -48,7 +48,7 @@ export class QueueReader {
         this.#describe(stepTaskQueue(taskQueue, host), 'activities'),
       ]);
       const seenMs = Math.max(files.seenMs, this.#seen.get(host)!);
-      if (Date.now() - seenMs > GONE_MS) this.#seen.delete(host);
+      if (this.temporal.time.nowMs - seenMs > GONE_MS) this.#seen.delete(host);
       else {
         this.#seen.set(host, seenMs);
         ofHosts.push(files.reading, steps.reading);

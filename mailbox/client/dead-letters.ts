@@ -20,7 +20,7 @@ export async function deadLettersOf(
   assertAgentName(inbox, 'agent_name');
   const letters = await workflows.query(workflows.inboxOf(principal, inbox), deadLettersQuery);
   if (!letters) throw inboxNotFound(inbox);
-  const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
+  const oldest = (await workflows.temporal.nowMs()) - DEAD_LETTERS_KEPT_MS;
   return Promise.all(
     letters
       .filter(({ deadAt }) => deadAt > oldest)

@@ -231,10 +231,11 @@ export class Mailbox {
     assertAgentName(name, 'agent_name');
     const found = await this.#workflows.query(this.#workflows.inboxOf(principal, name), queueQuery);
     if (!found) throw inboxNotFound(name);
+    const nowMs = await this.#workflows.temporal.nowMs();
     return Promise.all(
       found.queue.map(async (stored) => {
         const { delivery: deliveries, ...message } = await readMessage(this.storage, stored);
-        if (stored.id === found.leased && isLive(found)) return { ...message, state: 'delivered' as const };
+        if (stored.id === found.leased && isLive(found, nowMs)) return { ...message, state: 'delivered' as const };
         return { ...message, state: 'queued' as const, ...(deliveries > 0 ? { deliveries } : {}) };
       }),
     );

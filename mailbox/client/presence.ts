@@ -82,7 +82,7 @@ export class Presence {
     if (!this.#isOld(signedAt)) return;
     const { epoch } = session;
     // The call opens no wait, so an agent that is away stays away.
-    const heartbeat: Heartbeat = { epoch, ...(awayAt === undefined ? {} : { awayAt: Date.now() }) };
+    const heartbeat: Heartbeat = { epoch, ...(awayAt === undefined ? {} : { awayAt: this.#nowMs }) };
     this.#send(session, heartbeat).catch(() => undefined);
   }
 
@@ -111,7 +111,7 @@ export class Presence {
 
   #signalPresent(session: TrackedSession, more: Pick<Heartbeat, 'isRoaming'>): void {
     const { epoch, signedAt } = session;
-    session.signedAt = Date.now();
+    session.signedAt = this.#nowMs;
     this.#send(session, { epoch, ...more }).catch(() => {
       // Retried with the next tick, or the next memo.
       delete session.awayAt;
@@ -121,13 +121,18 @@ export class Presence {
 
   /** A heartbeat in the future is old too: the clock was set back. */
   #isOld(signedAt: number): boolean {
-    return Math.abs(Date.now() - signedAt) >= this.options.heartbeatIntervalMs;
+    return Math.abs(this.#nowMs - signedAt) >= this.options.heartbeatIntervalMs;
+  }
+
+  /** Temporal's time, as in the inbox's memo, in epoch milliseconds. */
+  get #nowMs(): number {
+    return this.workflows.temporal.time.nowMs;
   }
 
   #close(key: string, session: TrackedSession): void {
     session.openWaits -= 1;
     if (session.openWaits > 0) return;
-    session.leftAt = Date.now();
+    session.leftAt = this.#nowMs;
     const signalAway = () => void this.#signalAway(key, session);
     session.timer = setTimeout(signalAway, this.options.awayAfterMs).unref();
   }

@@ -140,7 +140,7 @@ class ReplyReader {
       reply.at = new Date(outcome.at).toISOString();
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
       if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
-    } else if (outcome?.state === 'delivered' && !isLive(outcome)) {
+    } else if (outcome?.state === 'delivered' && !isLive(outcome, await this.workflows.temporal.nowMs())) {
       reply.state = 'queued';
     } else if (outcome?.progress) {
       const { at, ...progress } = outcome.progress;

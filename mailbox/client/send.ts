@@ -4,7 +4,7 @@ import { defined } from '../../operations/defined.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
-import type { StoredMessage } from '../state.js';
+import type { SentMessage, StoredMessage } from '../state.js';
 import { matchesSelector, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
 import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
@@ -35,7 +35,13 @@ export async function sendMessage(
   const [only] = 'names' in to && to.names.length === 1 ? to.names : [];
   const key = idempotencyKey === undefined ? undefined : JSON.stringify([from, to, idempotencyKey]);
   const messageId = messageIdOf(principal, only, secret, key);
-  const message = await toStored(storage, secret, workflows.prefixOf(principal), messageId, outgoing, from);
+  const sentAt = await workflows.temporal.nowMs();
+  const ttlMs = (outgoing.ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000;
+  const message: SentMessage = {
+    ...(await toStored(storage, secret, workflows.prefixOf(principal), messageId, outgoing, from)),
+    // Workflows of earlier releases don't set the times by their own clock.
+    ...{ ttlMs, sentAt, expiresAt: sentAt + ttlMs },
+  };
   if (replyTo !== undefined && replyTo !== from) await workflows.ensureInbox(principal, replyTo);
   if ('anyone' in to) {
     await offer(workflows, principal, { ...message, selector: to.anyone });
@@ -57,7 +63,7 @@ async function toStored(
   id: string,
   outgoing: OutgoingMessage,
   from: string | undefined,
-): Promise<StoredMessage> {
+): Promise<Omit<StoredMessage, 'sentAt' | 'expiresAt'>> {
   const { content, mode, context, ttlSeconds, replyTo, maxDeliveries } = outgoing;
   // The ID is derived from the sender, the recipients and the key.
   const parts = { content, mode, context, ttlSeconds, replyTo, maxDeliveries };
@@ -65,7 +71,6 @@ async function toStored(
     outgoing.idempotencyKey === undefined
       ? undefined
       : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
-  const now = Date.now();
   // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
   const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
@@ -77,8 +82,6 @@ async function toStored(
     id,
     mode,
     content: await storeText(storage, content, INLINE_LIMIT_BYTES, keyOf('content')),
-    sentAt: now,
-    expiresAt: now + (ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000,
     deliveries: 0,
     ...defined({ from, replyTo, maxDeliveries, digest, context: storedContext }),
   };
@@ -89,14 +92,14 @@ async function put(
   workflows: MailboxWorkflows,
   principal: string,
   name: string,
-  message: StoredMessage,
+  message: SentMessage,
 ): Promise<void> {
   await ignoringRepeats(workflows.updateInbox(principal, name, putUpdate, message, 'if missing'), () =>
     inboxFull(name),
   );
 }
 
-async function offer(workflows: MailboxWorkflows, principal: string, message: StoredMessage): Promise<void> {
+async function offer(workflows: MailboxWorkflows, principal: string, message: SentMessage): Promise<void> {
   await ignoringRepeats(workflows.updateDirectory(principal, offerUpdate, message), () =>
     capacityExceeded(`${OFFERS_LIMIT} messages for anyone are already waiting`),
   );
@@ -147,7 +150,7 @@ async function putAll(
   workflows: MailboxWorkflows,
   principal: string,
   names: string[],
-  message: StoredMessage,
+  message: SentMessage,
 ): Promise<Pick<SendResult, 'recipients' | 'refused'>> {
   const recipients: string[] = [];
   const refused: SendResult['refused'] = [];

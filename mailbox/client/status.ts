@@ -69,12 +69,13 @@ async function statusesOf(
   const agents: AgentStatus[] = [];
   await forEachConcurrently(listed, async ({ name }) => {
     const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
-    if (memo?.registration) agents.push(statusOf(memo));
+    if (memo?.registration) agents.push(statusOf(memo, workflows.temporal.time.nowMs));
   });
   return agents.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function statusOf(memo: InboxMemo): AgentStatus {
+/** @param nowMs Temporal's time, in epoch milliseconds */
+function statusOf(memo: InboxMemo, nowMs: number): AgentStatus {
   const { name, type, capabilities, parent } = memo.registration!;
   const { queued, leaseUntil, dead, signedAt } = memo;
   return {
@@ -82,16 +83,15 @@ function statusOf(memo: InboxMemo): AgentStatus {
     type,
     capabilities,
     ...(parent === undefined ? {} : { parent }),
-    state: stateOf(memo),
-    queued: queued - (leaseUntil === undefined || leaseUntil <= Date.now() ? 0 : 1),
+    state: stateOf(memo, nowMs),
+    queued: queued - (leaseUntil === undefined || leaseUntil <= nowMs ? 0 : 1),
     ...(dead === undefined ? {} : { deadLetters: dead }),
     lastSeenAt: new Date(signedAt).toISOString(),
   };
 }
 
-export function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo): AgentState {
-  const now = Date.now();
-  if (isBye || now - signedAt > GONE_AFTER_MS) return 'gone';
-  if (leaseUntil !== undefined) return leaseUntil > now ? 'busy' : 'gone';
+export function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo, nowMs: number): AgentState {
+  if (isBye || nowMs - signedAt > GONE_AFTER_MS) return 'gone';
+  if (leaseUntil !== undefined) return leaseUntil > nowMs ? 'busy' : 'gone';
   return awayAt === undefined ? 'waiting' : 'away';
 }

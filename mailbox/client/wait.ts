@@ -211,7 +211,7 @@ class Wait {
       }
     } catch (error) {
       if (isKind(error, 'unavailable')) {
-        this.#startTimer(Date.now());
+        this.#startTimer(0);
         setTimeout(this.wake, withJitter(RETRY_MS)).unref();
       } else {
         this.#isEnded = true;
@@ -234,7 +234,8 @@ class Wait {
     this.#after ??= memo.deliveries ?? 0;
     const attempt = memo.queued > 0 ? await this.#takeOrEnd() : 'nothing';
     if (attempt === 'ended') return;
-    this.#startTimer(memo.activeAt, attempt === 'busy' ? TAKING_MS : 0);
+    const quietMs = Math.max(0, this.context.workflows.temporal.time.nowMs - memo.activeAt);
+    this.#startTimer(quietMs, attempt === 'busy' ? TAKING_MS : 0);
     if (attempt === 'busy') return;
     this.#ack = undefined;
     if (attempt === 'held') return;
@@ -293,12 +294,14 @@ class Wait {
     this.#heldTimer = setTimeout(this.wake, Math.min(Math.max(leaseMs, SHORTEST_HELD_MS), LONGEST_MS));
   }
 
-  /** @param leastMs shortest time that is left, in milliseconds */
-  #startTimer(activeAt: number, leastMs = 0): void {
+  /**
+   * @param quietMs time since the inbox's last message
+   * @param leastMs shortest time that is left
+   */
+  #startTimer(quietMs: number, leastMs = 0): void {
     if (this.#timer || this.#isEnded) return;
     const { timeoutMs } = this.options;
-    const waitMs =
-      typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
+    const waitMs = typeof timeoutMs === 'function' ? timeoutMs(quietMs) : timeoutMs;
     // The first read may have been delayed.
     const leftMs = Math.max(leastMs, waitMs - (performance.now() - this.#startedAtMs));
     this.#timer = setTimeout(() => this.endSoon({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));

@@ -210,11 +210,13 @@ export class MailboxWorkflows {
 
   async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
     const description = await this.temporal.describe(workflowId, deadlineMs).catch(undefinedIf('not_found'));
+    // Its times are compared with Temporal's.
+    await this.temporal.nowMs();
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 
   #inboxStart(principal: string, name: string): WorkflowStart {
-    const now = Date.now();
+    const now = this.temporal.time.nowMs;
     return {
       type: INBOX_WORKFLOW,
       input: { principal, name, continueAfterChanges: this.#continueAfterChanges },

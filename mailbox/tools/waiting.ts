@@ -105,14 +105,14 @@ export interface WaitProgress {
 /** Sends progress with each heartbeat, if the caller accepts it. */
 export function reportWaiting({ onProgress }: CallContext): WaitProgress {
   if (!onProgress) return { report: () => undefined, end: () => undefined };
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   let latest = 0;
   const send = (seconds: number, more: { message?: string }) => {
     // Progress has to increase with each notification.
     latest = Math.max(seconds, latest + 0.001);
     onProgress({ progress: latest, ...more }).catch(() => undefined);
   };
-  const elapsedMs = () => Date.now() - startedMs;
+  const elapsedMs = () => performance.now() - startedMs;
   return {
     report: (message) => send(elapsedMs() / 1000, { message }),
     end: onHeartbeat(() => send(Math.round(elapsedMs() / 1000), {})),

@@ -40,6 +40,7 @@ import {
   type EnlistRequest,
 } from '../wire.js';
 import { AgentList } from './agents.js';
+import { received } from './received.js';
 import { handleUpdate, refuse, Run } from './run.js';
 
 /** Maximum size of the publications, in bytes of JSON. */
@@ -132,7 +133,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     },
     apply(message) {
       expire();
-      state.offers.push(message);
+      state.offers.push(received(message));
       const { id, digest } = message;
       publish({
         id,

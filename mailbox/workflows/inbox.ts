@@ -26,6 +26,7 @@ import {
 import { isExhausted } from './dead-letters.js';
 import { Outbox } from './outbox.js';
 import { emptyInbox, Inbox } from './inbox-state.js';
+import { received } from './received.js';
 import { handleUpdate, refuse, Run } from './run.js';
 
 /** An empty inbox closes after this time without a heartbeat or message, in milliseconds: 7 days. */
@@ -75,7 +76,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     },
     apply(message) {
       inbox.expire();
-      inbox.put(message);
+      inbox.put(received(message));
       run.changed();
     },
   });

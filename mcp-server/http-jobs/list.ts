@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListFilter, OperationPage } from '../../engine/index.js';
+import { isPastKeepAlive } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation, type OperationStatus } from '../../operations/record.js';
@@ -155,9 +156,8 @@ async function summariesOf(
   c: Context,
   { operations }: OperationPage,
 ): Promise<Summary[]> {
-  const kept = operations.filter(({ closedAt, keepAliveSeconds }) => {
-    return closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 >= Date.now();
-  });
+  const nowMs = await context.engineOf(c).temporal.nowMs();
+  const kept = operations.filter((one) => !isPastKeepAlive(one, nowMs));
   const summaries: (Summary | undefined)[] = [];
   for (let at = 0; at < kept.length; at += CONCURRENT_READS)
     summaries.push(

@@ -184,13 +184,13 @@ async function answer(
   { token, key }: AskedQuestion,
   given: Answer,
 ): Promise<void> {
-  const deadlineMs = Date.now() + ANSWER_LIMIT_MS;
+  const deadlineMs = performance.now() + ANSWER_LIMIT_MS;
   for (;;) {
     try {
       await engine.answer(token, key, given);
       return;
     } catch (error) {
-      const isLast = Date.now() > deadlineMs || shutdown.hasBegun;
+      const isLast = performance.now() > deadlineMs || shutdown.hasBegun;
       if (!isKind(error, 'unavailable') || isLast) throw error;
       await delay(ANSWER_RETRY_MS);
     }

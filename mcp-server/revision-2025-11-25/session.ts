@@ -9,6 +9,7 @@ import {
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
+import { isPastKeepAlive } from '../../operations/budgets.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../shared/elicitation.js';
 import {
@@ -129,12 +130,11 @@ export async function hasKeptOperations(engine: CallerEngine, session: Session):
     ...(session.twoStage ? [jobScope(session)] : []),
   ];
   if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
+  const nowMs = await engine.temporal.nowMs();
   for (const name of listed) {
     // Open ones come first, and then the latest.
     const { operations } = await engine.list({ session: name });
-    const isKept = ({ closedAt, keepAliveSeconds }: (typeof operations)[number]) =>
-      closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 > Date.now();
-    if (operations.some(isKept)) return true;
+    if (operations.some((one) => !isPastKeepAlive(one, nowMs))) return true;
   }
   return false;
 }

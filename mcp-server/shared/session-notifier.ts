@@ -14,7 +14,7 @@ const LOOK_INTERVAL_MS = 3_000;
 const LONGEST_INTERVAL_MS = 60_000;
 /** Time after which a new listener is looked at, in milliseconds: listeners that come together share a look. */
 const TICK_MS = 500;
-/** How much later than its start an operation may appear in lists, with the difference between the clocks, in milliseconds. */
+/** How much later than its start an operation may appear in lists, in milliseconds. */
 const LAG_MS = 120_000;
 /** Maximum number of operations followed for one listener at a time. */
 const MAX_FOLLOWED = 100;
@@ -64,7 +64,7 @@ export class SessionNotifier {
   /** Notifies a listener until its signal fires. Of a session's listeners, only the latest is notified. */
   listen(listener: Listener): void {
     const active: ActiveListener = {
-      since: new Date(),
+      since: new Date(this.engine.temporal.time.nowMs),
       ...listener,
       tokens: new Set(),
       followedCount: 0,
@@ -119,7 +119,7 @@ export class SessionNotifier {
     ) as [ActiveListener[], ActiveListener[]];
     try {
       const earliest = (times: Date[]) => new Date(Math.min(...times.map(Number)));
-      // Clocks may differ, and lists lag.
+      // Lists lag.
       const before = (time: Date) => new Date(Number(time) - LAG_MS);
       if (unknown.length > 0)
         await this.#followFound(unknown, { closedAfter: earliest(unknown.map(({ since }) => since)) });
@@ -135,7 +135,7 @@ export class SessionNotifier {
   }
 
   async #followFound(listeners: ActiveListener[], period: SessionPeriod): Promise<void> {
-    const lookedAt = new Date();
+    const lookedAt = new Date(await this.engine.temporal.nowMs());
     const bySession = new Map(listeners.map((listener) => [listener.session, listener]));
     const scopes = listeners.map(({ session, engine: { principal } }) => ({ session, principal }));
     for (const { session, token, closedAt } of await this.engine.sessionOperations(scopes, period)) {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 
 /** Sealed form. Small, since clients send it back in a header. */
 export interface JobsPosition {
-  /** Epoch milliseconds; results of jobs that ended before it were delivered. */
+  /** Epoch milliseconds by Temporal's clock; results of jobs that ended before it were delivered. */
   since: number;
   /** Short hash of a job's ID -> highest delivered progress, from 0 to 1, or true once its result was delivered. */
   jobs: Record<string, number | true>;
@@ -24,11 +24,18 @@ interface Delivery {
 
 export class DeliveredJobs {
   readonly #jobs = new Map<string, Delivery>();
-  readonly #openedAt = Date.now();
+  readonly #openedAt: number;
   #since: number;
 
-  /** @param position of the stream to resume. Default: nothing delivered */
-  constructor(position: JobsPosition = { since: 0, jobs: {} }) {
+  /**
+   * @param nowMs Temporal's time, in epoch milliseconds
+   * @param position of the stream to resume. Default: nothing delivered
+   */
+  constructor(
+    private readonly nowMs: () => number,
+    position: JobsPosition = { since: 0, jobs: {} },
+  ) {
+    this.#openedAt = nowMs();
     this.#since = position.since;
     for (const [hash, what] of Object.entries(position.jobs))
       this.#jobs.set(hash, { at: this.#openedAt, what });
@@ -52,12 +59,12 @@ export class DeliveredJobs {
   markDelivered(jobId: string, what: number | true): void {
     const hash = hashOf(jobId);
     this.#jobs.delete(hash);
-    this.#jobs.set(hash, { at: Date.now(), what });
+    this.#jobs.set(hash, { at: this.nowMs(), what });
   }
 
   /** Current position. A stream that has been open for long has delivered all results but the latest. */
   get position(): JobsPosition {
-    const before = Date.now() - TRACKED_MS;
+    const before = this.nowMs() - TRACKED_MS;
     if (this.#openedAt < before) {
       this.#since = Math.max(this.#since, before);
       for (const [hash, { at, what }] of this.#jobs)

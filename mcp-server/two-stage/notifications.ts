@@ -33,7 +33,7 @@ export interface JobListener {
 export function followJob({
   engine,
   send,
-  delivered = new DeliveredJobs(),
+  delivered = new DeliveredJobs(() => engine.temporal.time.nowMs),
   questions: makeQuestions,
   fields = () => ({}),
 }: JobListener): Follower {
@@ -66,7 +66,7 @@ export function followJob({
     const fingerprint = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
     if (fingerprint === last) return;
     last = fingerprint;
-    lastAt = Date.now();
+    lastAt = performance.now();
     delivered.markDelivered(record.token, progress);
     // MCP's notification of this name requires a progress token and an increasing number; without them this is the one of
     // two-stage returns.
@@ -86,7 +86,7 @@ export function followJob({
     });
   };
   const throttleProgress = async (record: OperationRecord): Promise<void> => {
-    const pauseMs = lastAt + PROGRESS_INTERVAL_MS - Date.now();
+    const pauseMs = lastAt + PROGRESS_INTERVAL_MS - performance.now();
     if (pauseMs <= 0 && !timer) return sendProgress(record);
     waiting = record;
     timer ??= setTimeout(() => {

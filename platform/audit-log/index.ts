@@ -245,7 +245,7 @@ export class AuditLog {
   }
 
   #hasFailed(error: unknown): void {
-    const nowMs = Date.now();
+    const nowMs = performance.now();
     this.#failedAtMs ??= nowMs;
     if (nowMs - this.#reportedAtMs >= REPORT_MS) {
       this.#reportedAtMs = nowMs;
@@ -262,7 +262,7 @@ export class AuditLog {
   }
 
   #hasRecovered(): void {
-    const forMs = Date.now() - this.#failedAtMs!;
+    const forMs = Math.round(performance.now() - this.#failedAtMs!);
     this.#failedAtMs = undefined;
     this.#reportedAtMs = -Infinity;
     this.logger.warn(

@@ -82,8 +82,23 @@ describe.each([
       return seen.status === 503 ? seen : undefined;
     });
     expect(text).toContain(`no worker polls the task queue`);
-    expect((await doctor()).stdout).not.toMatch(/ok +worker/);
+    await eventually(
+      'a command, which may be a minute behind, says so too',
+      async () => !/ok +worker/.test((await doctor()).stdout),
+    );
   });
+});
+
+test('a server with a clock behind ends an operation that is overdue', async () => {
+  clock.jump(-HOUR_SECONDS);
+  // Own stack: the server's clock is wrong.
+  parts = await TestStack.serverAlone({ ...clock.environment });
+  const taskId = await eventually('the server takes calls', () =>
+    parts.client.start('timed').catch(() => undefined),
+  );
+  const { result } = await parts.client.until(taskId, 'completed');
+  expect(result).toMatchObject({ isError: true });
+  expect(await statusMessageOf(taskId)).toMatch(/and no worker ended it$/);
 });
 
 test('a server with a clock ahead of the maximum duration ends no operation that waits for a worker', async () => {

@@ -80,17 +80,16 @@ describe('tokens', () => {
   });
 });
 
-test('a clock that is set forward by a day and back leaves no closed operation expired', async () => {
+test('a clock that is set forward by a day leaves no closed operation expired', async () => {
   const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
   await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
   const clock = jest.spyOn(Date, 'now');
   try {
     clock.mockReturnValue(Date.now() + 25 * 3600_000);
-    expect((await engine.read(ANNA, token)).status).toBe('expired');
+    expect((await engine.read(ANNA, token)).status).toBe('completed');
   } finally {
     clock.mockRestore();
   }
-  expect((await engine.read(ANNA, token)).status).toBe('completed');
 });
 
 describe('a repeated start', () => {

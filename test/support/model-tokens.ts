@@ -118,10 +118,11 @@ async function hourWithTasks(client: WireClient): Promise<number> {
 
 /** Number of looks at work of this duration, each when the one before has said. */
 function looksAt(durationSeconds: number): number {
-  const record = { createdAt: new Date(0).toISOString(), estimateSeconds: durationSeconds };
+  const timeAfter = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const record = { createdAt: timeAfter(0), estimateSeconds: durationSeconds };
   let looks = 0;
   for (let seconds = 0; seconds < durationSeconds; looks += 1)
-    seconds += checkAfterSeconds(record, seconds * 1000);
+    seconds += checkAfterSeconds({ ...record, updatedAt: timeAfter(seconds) });
   return looks;
 }
 

@@ -5,7 +5,10 @@ import type { WatchedRecord } from '../../engine/index.js';
 import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
 
-const engine = { tools: { get: () => undefined } } as unknown as CallerEngine;
+const engine = {
+  tools: { get: () => undefined },
+  temporal: { time: { nowMs: Date.now() } },
+} as unknown as CallerEngine;
 const record = (progress: number, more: Partial<WatchedRecord> = {}): WatchedRecord => ({
   token: 'job',
   runId: 'run',
@@ -109,34 +112,42 @@ describe('progress', () => {
 
 describe('what a stream has delivered', () => {
   test('is known to the stream that resumes it', async () => {
-    const delivered = new DeliveredJobs();
+    const delivered = new DeliveredJobs(Date.now);
     const first = listener(delivered);
     await first.follower.notify(closed());
     await first.follower.notify(record(70, { token: 'other' }));
     const position = JSON.parse(JSON.stringify(delivered.position));
-    const second = listener(new DeliveredJobs(position));
+    const second = listener(new DeliveredJobs(Date.now, position));
     expect(await second.follower.notify(closed())).toBe(true);
     expect(second.sent).toEqual([]);
-    const third = listener(new DeliveredJobs(position));
+    const third = listener(new DeliveredJobs(Date.now, position));
     await third.follower.notify(record(10, { token: 'other' }));
     expect(third.shares()).toEqual([0.7]);
   });
 
   test('includes all that ended before the time from which on it remembers', async () => {
     const { sent, follower } = listener(
-      new DeliveredJobs({ since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
+      new DeliveredJobs(Date.now, { since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
     );
     expect(await follower.notify(closed())).toBe(true);
     expect(sent).toEqual([]);
   });
 
+  test('is remembered for five minutes by the clock that it was given', () => {
+    let nowMs = Date.parse('2026-11-21T12:00:00Z');
+    const delivered = new DeliveredJobs(() => nowMs);
+    expect(delivered.position.since).toBe(0);
+    nowMs += 600_000;
+    expect(new Date(delivered.position.since).toISOString()).toBe('2026-11-21T12:05:00.000Z');
+  });
+
   test('fits a header, however many jobs there were', () => {
-    const delivered = new DeliveredJobs();
+    const delivered = new DeliveredJobs(Date.now);
     for (let index = 0; index < 1_000; index += 1)
       delivered.markDelivered(`job-${index}`, index % 2 ? true : 1 / 3);
     const { jobs } = delivered.position;
     expect(JSON.stringify(jobs).length).toBeLessThan(4_000);
-    expect(new DeliveredJobs(delivered.position).progressOf('job-999')).toBe(true);
+    expect(new DeliveredJobs(Date.now, delivered.position).progressOf('job-999')).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import type { CallerEngine } from '../../auth/caller-engine.js';
 import { defined } from '../../../operations/defined.js';
 import { unreadableText } from '../../../operations/errors.js';
-import type { OperationRecord } from '../../../operations/record.js';
+import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
@@ -57,12 +57,11 @@ export interface EnvelopeAnswer {
 export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
   const output = briefOf(envelopeOf(record, context), context);
   const { token, estimateSeconds = Infinity } = record;
-  const workedSeconds = (Date.now() - Date.parse(record.createdAt)) / 1000;
   const text = envelopeText(output, {
     token,
     isNamed: context.isPoll === true,
     outcome: outcomeText(record, context.tool),
-    isOverdue: workedSeconds > estimateSeconds + OVERDUE_SECONDS,
+    isOverdue: ageSeconds(record) > estimateSeconds + OVERDUE_SECONDS,
     isResumable: context.tool?.isPipeline === true,
   });
   return { output, text, extraContent: linksOf(record) };

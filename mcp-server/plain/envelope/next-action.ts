@@ -1,7 +1,7 @@
 /** `next_action` of the envelope: the tool to call next, its arguments, and when. Missing once the work has ended. */
 import { z } from 'zod';
 import { defined } from '../../../operations/defined.js';
-import type { OperationRecord } from '../../../operations/record.js';
+import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { isOver, plainStatus } from './status.js';
 
@@ -46,7 +46,7 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
   if (isOver(status)) return undefined;
   const [open] = status === 'input_required' ? Object.entries(inputRequests) : [];
   const following = {
-    check_after_seconds: checkAfterSeconds(record, Date.now()),
+    check_after_seconds: checkAfterSeconds(record),
     status_path: hasChildren ? 'children[*].status' : 'status',
     terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
   };
@@ -67,13 +67,10 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
  * work a twelfth of its duration, up to 10 minutes: each look costs the model tokens.
  */
 export function checkAfterSeconds(
-  {
-    createdAt,
-    estimateSeconds = NO_ESTIMATE_SECONDS,
-  }: Pick<OperationRecord, 'createdAt' | 'estimateSeconds'>,
-  nowMs: number,
+  record: Pick<OperationRecord, 'createdAt' | 'updatedAt' | 'readAt' | 'estimateSeconds'>,
 ): number {
-  const passed = Math.max(0, (nowMs - Date.parse(createdAt)) / 1000);
+  const { estimateSeconds = NO_ESTIMATE_SECONDS } = record;
+  const passed = ageSeconds(record);
   const share = Math.max(estimateSeconds, passed) * LONGEST_SHARE;
   const longest =
     passed < LONGEST_FIRST_SECONDS

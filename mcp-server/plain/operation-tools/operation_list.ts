@@ -56,7 +56,7 @@ export const operationList = defineOperationTool({
       wholeTenant: everyone,
       ...(status === undefined ? {} : { status: engineStatus(status) }),
       ...defined({ idempotencyKey: idempotency_key }),
-      ...(since === undefined ? {} : { createdAfter: timeOf(since) }),
+      ...(since === undefined ? {} : { createdAfter: timeOf(since, await engine.temporal.nowMs()) }),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
       const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
@@ -87,9 +87,9 @@ export const operationList = defineOperationTool({
   },
 });
 
-/** Start of the period. @throws LonghaulError `invalid_arguments` */
-function timeOf(since: number | string): Date {
-  const time = typeof since === 'number' ? Date.now() - since * 1000 : Date.parse(since);
+/** Start of the period. @param nowMs Temporal's time, in epoch milliseconds @throws LonghaulError `invalid_arguments` */
+function timeOf(since: number | string, nowMs: number): Date {
+  const time = typeof since === 'number' ? nowMs - since * 1000 : Date.parse(since);
   const date = new Date(time);
   if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !isTime(since)))
     refuse(

@@ -134,12 +134,12 @@ export async function cancelTask(
   const before = await getTask(engine, taskId, session);
   if (isTerminalTask(before)) throw alreadyOver(before);
   await engine.cancel(taskId);
-  const deadlineMs = Date.now() + CANCEL_LIMIT_MS;
+  const deadlineMs = performance.now() + CANCEL_LIMIT_MS;
   for (;;) {
     const task = await getTask(engine, taskId, session);
     if (task.status === 'cancelled') return task;
     if (isTerminalTask(task)) throw alreadyOver(task);
-    if (Date.now() > deadlineMs)
+    if (performance.now() > deadlineMs)
       throw new LonghaulError('unavailable', 'the cancel was sent but is not visible yet; try again shortly');
     await delay(CANCEL_POLL_MS);
   }
