@@ -82,7 +82,7 @@ const RULES = [
   {
     name: 'mailbox-tools-answer-by-the-plain-contract',
     from: { path: '^mailbox/tools/' },
-    to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle/|plain/|shared/|auth/caller-engine)' },
+    to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle/|plain/|shared/|guard)' },
   },
   {
     name: 'shared-is-below-protocols',

@@ -161,16 +161,12 @@ export class Engine {
   /**
    * Reads the children of a page: a range of a pipeline's items, which is one of the operation's children.
    *
+   * @param record from {@link readLive}
    * @param page its name: `test[0-249]`
-   * @throws LonghaulError `invalid_arguments` if there is no such page, `not_found`, `unavailable`; `internal` if it is lost
+   * @throws LonghaulError `invalid_arguments` if there is no such page, `unavailable`; `internal` if it is lost
    */
-  async readPage(
-    principal: string,
-    token: string,
-    page: string,
-  ): Promise<{ record: OperationRecord; children: ChildRecord[] }> {
-    const record = await this.readLive(principal, token);
-    return { record, children: await readPage(this.#connected.live, record, page) };
+  readPage(record: OperationRecord, page: string): Promise<ChildRecord[]> {
+    return readPage(this.#connected.live, record, page);
   }
 
   /** Yields the operation now and at each change, until it is closed or the signal fires. */

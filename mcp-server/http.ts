@@ -19,10 +19,9 @@ import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { enginesOf } from './audit/audited-engine.js';
 import type { Audit } from './audit/index.js';
 import { originOf } from './audit/origin.js';
-import { policyOf, type CallerEngine } from './auth/caller-engine.js';
+import { Guard, policyOf } from './guard.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication, AuthenticationUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
@@ -89,16 +88,15 @@ export function createHttpApp(
   const authentication = new Authentication(settings, logger);
   const limits = new Limits(settings, engine, logger);
   const policy = policyOf(settings, logger);
-  const engines = enginesOf(engine, { policy, limits: limits.starts }, audit);
   // The routes of jobs count their starts themselves.
-  const jobsEngines = enginesOf(engine, { policy, limits: limits.counted }, audit);
-  const engineOf = (c: Context) => engines.of(callerOf(c), () => originOf(c));
+  const guardOf = (c: Context, starts = limits.starts) =>
+    new Guard(engine, callerOf(c), { policy, limits: starts, audit }, originOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks, logger };
   const handler = createMcpHandler(
     ({ authInfo }) =>
-      createCurrentServer(authInfo!.extra!['engine'] as CallerEngine, serving, secret, shutdown),
+      createCurrentServer(authInfo!.extra!['engine'] as Guard, serving, secret, shutdown),
     {
       legacy: 'reject',
       maxRequestBodySize: BODY_LIMIT_BYTES,
@@ -119,7 +117,7 @@ export function createHttpApp(
     authenticate: authenticated(identified, (c, error) =>
       renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
     ),
-    engineOf: (c) => jobsEngines.of(callerOf(c), () => originOf(c)),
+    engineOf: (c) => guardOf(c, limits.counted),
     limits,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
@@ -168,7 +166,7 @@ export function createHttpApp(
   });
   app.use('/mcp', withoutContentCoding(unsupportedMediaType));
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
-    const callerEngine = engineOf(c);
+    const guard = guardOf(c);
     let body: unknown;
     try {
       body = withoutNesting(parseJson(new Uint8Array(await c.req.arrayBuffer())));
@@ -180,7 +178,7 @@ export function createHttpApp(
     if (poll) {
       nameRpcRequest('2026-07-28', body);
       const { resourceLinks } = settings;
-      const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll, logger);
+      const { httpStatus, message } = await answerPoll(guard, resourceLinks, shutdown, poll, logger);
       return c.json(message, httpStatus);
     }
     const isJson = isJsonContentType(c.req.header('content-type') ?? null);
@@ -192,26 +190,26 @@ export function createHttpApp(
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') {
       nameRpcRequest('2026-07-28', body);
-      return listen(c, subscriptions, callerEngine, body, logger);
+      return listen(c, subscriptions, guard, body, logger);
     }
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     nameRpcRequest(isOlder ? '2025-11-25' : '2026-07-28', body);
-    if (isOlder) return legacy.post(c, callerEngine, body);
+    if (isOlder) return legacy.post(c, guard, body);
     if (body === undefined && isJson) return parseError(c);
-    if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
+    if (isCancellation(body)) await cancellations.take(guard, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
       handler.fetch(withTaskName(c.req.raw, body), {
         // The credential itself goes no further.
-        authInfo: { token: '', clientId: '', scopes: [], extra: { engine: callerEngine } },
+        authInfo: { token: '', clientId: '', scopes: [], extra: { engine: guard } },
         ...(body === undefined ? {} : { parsedBody: body }),
       }),
     );
   });
   app.get('/mcp', (c) =>
     c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
-      ? legacy.get(c, engineOf(c))
+      ? legacy.get(c, guardOf(c))
       : methodNotAllowed(c),
   );
   app.all('/mcp', methodNotAllowed);
@@ -275,7 +273,7 @@ function refusedByLimit(c: Context, { kind, message, retryable, retryAfterSecond
 async function listen(
   c: Context,
   subscriptions: Subscriptions,
-  engine: CallerEngine,
+  engine: Guard,
   body: unknown,
   logger: Logger,
 ): Promise<Response> {

@@ -14,10 +14,10 @@ import { Signer } from '../platform/signer.js';
 import { startTracing } from '../platform/tracing/index.js';
 import { loadPayloadCodec } from '../platform/payload-codec.js';
 import { createTools } from '../platform/tools.js';
-import { enginesOf } from './audit/audited-engine.js';
 import { Audit } from './audit/index.js';
+import { STDIO } from './audit/origin.js';
 import { Authentication } from './auth/index.js';
-import { policyOf } from './auth/caller-engine.js';
+import { Guard, policyOf } from './guard.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
@@ -140,8 +140,9 @@ export async function serveStdio(
   try {
     const secret = loadSecret(settings.home);
     const limits = new Limits(settings, engine, logger);
-    const engines = enginesOf(engine, { policy: policyOf(settings, logger), limits: limits.starts }, audit);
-    await serveStdioProtocols(engine, engines, authentication, secret, logger, settings.resourceLinks, stack);
+    const access = { policy: policyOf(settings, logger), limits: limits.starts, audit };
+    const guard = new Guard(engine, authentication.callerOfProcess(), access, STDIO);
+    await serveStdioProtocols(engine, guard, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();
     // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.

@@ -19,8 +19,7 @@ import { withTimeout } from '../platform/with-timeout.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
-import { STDIO } from './audit/origin.js';
-import type { CallerEngine, CallerEngines } from './auth/caller-engine.js';
+import type { Guard } from './guard.js';
 import { Cancellations } from './sep-1391/index.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
@@ -41,7 +40,7 @@ const ANSWER_LIMIT_MS = 45_000;
  * Serves until the client closes standard input and has its answers, or until a signal arrives. Requests that don't need Temporal
  * are answered at once.
  *
- * @param engines the engines of callers, over `engine`
+ * @param guard of the user of this process, over `engine`
  * @param authentication says who uses this process, and until when
  * @param secret seals the state that clients carry
  * @param stack ends the service if it rejects
@@ -49,34 +48,32 @@ const ANSWER_LIMIT_MS = 45_000;
  */
 export async function serveStdioProtocols(
   engine: Engine,
-  engines: CallerEngines,
+  guard: Guard,
   authentication: Authentication,
   secret: Buffer,
   logger: Logger,
   resourceLinks: ResourceLinksSetting,
   stack: Promise<void>,
 ): Promise<void> {
-  const caller = authentication.callerOfProcess();
-  const callerEngine = engines.of(caller, () => STDIO);
   const unanswered = new UnansweredRequests();
   const stdio = countingAnswers(new StdioServerTransport(new PassThrough()), unanswered);
   const subscriptions = new Subscriptions(resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks, logger };
   const context = createSharedContext(engine, secret, logger, serving, shutdown);
-  const legacy = new LegacyStdio({ ...context, engine: callerEngine }, (message) =>
+  const legacy = new LegacyStdio({ ...context, engine: guard }, (message) =>
     stdio.send(message as JSONRPCMessage),
   );
   // Request IDs are unique on this connection, and no other process serves it.
   const connection = { session: randomUUID(), cancellations: new Cancellations(logger, false) };
   const transport = withSubscriptions(
     withLegacyClients(stdio, legacy),
-    callerEngine,
+    guard,
     subscriptions,
     { ...connection, shutdown },
     logger,
   );
-  serveStdio(() => createCurrentServer(callerEngine, serving, secret, shutdown, connection), {
+  serveStdio(() => createCurrentServer(guard, serving, secret, shutdown, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -105,7 +102,7 @@ export async function serveStdioProtocols(
       answersToInput(),
       signalled(),
       failureOf(stack),
-      endOfKey(authentication, caller, logger),
+      endOfKey(authentication, guard.caller, logger),
     ]);
   } catch (error) {
     engine.temporal.stopWaiting();
@@ -189,7 +186,7 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
  */
 function withSubscriptions(
   inner: Transport,
-  engine: CallerEngine,
+  engine: Guard,
   subscriptions: Subscriptions,
   { session, cancellations, shutdown }: Connection & { shutdown: Shutdown },
   logger: Logger,

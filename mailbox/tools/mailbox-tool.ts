@@ -3,7 +3,7 @@
  * a loop that runs for days, and a client that shows structured content too would make them pay twice.
  */
 import type { z } from 'zod';
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { MailboxToolName } from '../tool-names.js';
 import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
@@ -19,7 +19,7 @@ interface Definition<Input extends z.ZodObject> {
   annotations: BuiltinTool['annotations'];
   input: Input;
   /** @returns the result, as JSON */
-  run: (engine: CallerEngine, callContext: CallContext, input: z.output<Input>) => Promise<object>;
+  run: (engine: Guard, callContext: CallContext, input: z.output<Input>) => Promise<object>;
 }
 
 /** Advice for errors whose message has none. */

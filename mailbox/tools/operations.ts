@@ -1,5 +1,5 @@
 /** Operations whose end also ends an agent's wait. */
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { PlainStatus } from '../../operations/status-names.js';
@@ -11,11 +11,11 @@ import { waitFor } from '../../mcp-server/plain/wait.js';
 const WATCH_SECONDS = 24 * 3600;
 
 /** @throws LonghaulError `not_found`, `unavailable` */
-export function readOperations(engine: CallerEngine, tokens: string[] = []): Promise<OperationRecord[]> {
+export function readOperations(engine: Guard, tokens: string[] = []): Promise<OperationRecord[]> {
   return Promise.all([...new Set(tokens)].map((token) => readOperation(engine, token)));
 }
 
-async function readOperation(engine: CallerEngine, token: string): Promise<OperationRecord> {
+async function readOperation(engine: Guard, token: string): Promise<OperationRecord> {
   try {
     return await engine.read(token);
   } catch (error) {
@@ -33,7 +33,7 @@ export class OperationsWatch {
   readonly #hasEnded = new AbortController();
   readonly #stopped = new AbortController();
 
-  constructor(engine: CallerEngine, { shutdown }: CallContext, records: OperationRecord[]) {
+  constructor(engine: Guard, { shutdown }: CallContext, records: OperationRecord[]) {
     for (const record of records) this.#record(record);
     if (this.hasEnded) return;
     const { signal } = this.#stopped;

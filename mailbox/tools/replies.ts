@@ -1,5 +1,5 @@
 /** Replies to a message, and waiting for them. */
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import { defined } from '../../operations/defined.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
@@ -28,7 +28,7 @@ export type ReplyWait = 'any' | 'all';
 
 /** @throws LonghaulError `not_found`, `unavailable` */
 export async function repliesTo(
-  engine: CallerEngine,
+  engine: Guard,
   callContext: CallContext,
   messageId: string,
   wait: ReplyWait | undefined,

@@ -1,5 +1,5 @@
 /** Waiting for work within a call. */
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
 import { defined } from '../../operations/defined.js';
@@ -37,7 +37,7 @@ export interface WaitRequest {
  * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
 export async function waitForWork(
-  engine: CallerEngine,
+  engine: Guard,
   callContext: CallContext,
   { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
 ): Promise<WaitResult> {
@@ -63,7 +63,7 @@ export async function waitForWork(
 }
 
 function resultOf(
-  engine: CallerEngine,
+  engine: Guard,
   { signal, shutdown }: CallContext,
   agentId: string,
   received: ReceiveResult,

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
 import type { Limits } from '../limits/index.js';
 import type { Rates } from './rates.js';
@@ -16,7 +16,7 @@ export interface JobsOptions {
   /** For what belongs to no caller. */
   engine: Engine;
   /** The engine for the caller of an authenticated request. */
-  engineOf: (c: Context) => CallerEngine;
+  engineOf: (c: Context) => Guard;
   settings: Settings;
   /** The key that all servers of a home share. */
   secret: Buffer;

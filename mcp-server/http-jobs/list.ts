@@ -156,7 +156,7 @@ async function summariesOf(
   c: Context,
   { operations }: OperationPage,
 ): Promise<Summary[]> {
-  const nowMs = await context.engineOf(c).temporal.nowMs();
+  const nowMs = await context.engineOf(c).nowMs();
   const kept = operations.filter((one) => !isPastKeepAlive(one, nowMs));
   const summaries: (Summary | undefined)[] = [];
   for (let at = 0; at < kept.length; at += CONCURRENT_READS)

@@ -63,7 +63,7 @@ export function registerSteps(context: JobsContext): void {
       const { page } = c.req.valid('query');
       const engine = engineOf(c);
       const record = assertNotExpired(await engine.readLive(id));
-      const children = page === undefined ? record.children : (await engine.readPage(id, page)).children;
+      const children = page === undefined ? record.children : await engine.readPage(record, page);
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
       const logs = {
         log_url: logPath(record.token, OPERATION_LOG),

@@ -1,6 +1,6 @@
 /** Longhaul's own tools: short, listed after the project's, and the same in every protocol. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { schemaSections } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -21,7 +21,7 @@ export interface BuiltinTool {
    * @throws LonghaulError, which the protocol renders like any refused call
    */
   call(
-    engine: CallerEngine,
+    engine: Guard,
     callContext: CallContext,
     args: unknown,
   ): Promise<CallToolResult | { question: OperationRecord }>;

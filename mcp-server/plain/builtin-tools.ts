@@ -1,5 +1,5 @@
 /** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
 import type { Tool } from '../../operations/tool.js';
 import { unknownTool } from '../../platform/tools.js';
@@ -10,12 +10,12 @@ import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
 
 const WITH_MAILBOX: ReadonlyMap<string, BuiltinTool> = new Map([...operationTools, ...mailboxTools]);
 
-export function builtinTools({ tools }: Pick<CallerEngine, 'tools'>): ReadonlyMap<string, BuiltinTool> {
+export function builtinTools({ tools }: Pick<Guard, 'tools'>): ReadonlyMap<string, BuiltinTool> {
   return tools.hasMailbox ? WITH_MAILBOX : operationTools;
 }
 
 /** The name of a tool that the caller has; undefined for any other text. */
-export function knownToolName(engine: CallerEngine, name: unknown): string | undefined {
+export function knownToolName(engine: Guard, name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return builtinTools(engine).has(name) || engine.tools.get(name) ? name : undefined;
 }
@@ -36,7 +36,7 @@ interface DocumentationReader {
  * @throws LonghaulError `unknown_tool`
  */
 export function documentationOf(
-  engine: CallerEngine,
+  engine: Guard,
   name: string,
   { document, cancelledBy, isListed, listedNames }: DocumentationReader,
 ): string {

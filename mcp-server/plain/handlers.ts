@@ -1,6 +1,6 @@
 /** Plain calls of long tools: start the operation, and wait if `wait` is true. Other callers poll with the operation_* tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -28,7 +28,7 @@ export interface StartedCall {
  * @param given arguments of the tool, together with the call's own: `wait`, `timeout`, `idempotency_key`
  */
 export function callPlainTool(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   callContext: CallContext,
@@ -47,7 +47,7 @@ export function callPlainTool(
  * @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call
  */
 export async function startCall(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   { session }: CallContext,
@@ -68,7 +68,7 @@ export function renderStarted(record: OperationRecord, tool: Tool): CallToolResu
 
 /** Resumes the wait of a call that a question or a broken stream has ended; starts nothing. */
 export function resumeWait(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   token: string,
   timeoutSeconds: number,
@@ -89,7 +89,7 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
 
 /** Waits for an operation and renders its state at the end of the wait. */
 export async function waitAndRender(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   record: OperationRecord,
   timeoutSeconds: number,

@@ -1,5 +1,5 @@
 /** tools/list for clients without tasks: long tools under the plain contract. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import {
   exampleInputJson,
   exampleResultJson,
@@ -15,7 +15,7 @@ import { plainInputSchema } from './schemas.js';
 import { RATES_LINE } from '../shared/rates-line.js';
 
 /** The project's tools, without Longhaul's own. */
-export function plainTools(engine: CallerEngine): ListedTool[] {
+export function plainTools(engine: Guard): ListedTool[] {
   return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)

@@ -1,5 +1,5 @@
 /** Waiting for an operation within a call. The end of a wait doesn't affect the operation. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { withBudget } from '../shared/budget.js';
@@ -32,7 +32,7 @@ export interface WaitResult {
  * @param started the operation as it was read before
  */
 export async function waitFor(
-  engine: CallerEngine,
+  engine: Guard,
   started: OperationRecord,
   timeoutSeconds: number,
   callContext: CallContext,

@@ -1,6 +1,6 @@
 /** Context shared by the code of this revision; one per process. */
 import type { Engine } from '../../engine/index.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
@@ -31,7 +31,7 @@ export interface AskedQuestion {
 
 /** Context of one caller. */
 export interface LegacyContext extends SharedContext {
-  engine: CallerEngine;
+  engine: Guard;
 }
 
 /** Context of a process. */

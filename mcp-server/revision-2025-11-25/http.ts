@@ -13,7 +13,7 @@ import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../shared/accept.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange, type AcceptedTypes } from './exchange.js';
 import { prepareMessage, parseMessages } from './messages.js';
@@ -50,7 +50,7 @@ export class LegacyHttp {
    *
    * @param body the parsed JSON; undefined if it isn't JSON
    */
-  async post(c: Context, engine: CallerEngine, body: unknown): Promise<Response> {
+  async post(c: Context, engine: Guard, body: unknown): Promise<Response> {
     try {
       return await this.#post(c, { ...this.shared, engine }, body);
     } catch (error) {
@@ -59,7 +59,7 @@ export class LegacyHttp {
   }
 
   /** Answers a GET: the session's own stream, or with Last-Event-ID a resumed one. */
-  async get(c: Context, engine: CallerEngine): Promise<Response> {
+  async get(c: Context, engine: Guard): Promise<Response> {
     const context = { ...this.shared, engine };
     try {
       const session = await this.#sessionOf(c, context);

@@ -1,5 +1,5 @@
 /** tools/list: the tools listed for a session's client. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
 import { documentPlainTool, plainTools } from '../plain/index.js';
@@ -11,7 +11,7 @@ import { clientOf } from './client.js';
 import { featuresOf, type Session } from './session.js';
 
 /** The tools in the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
-export function listTools(engine: CallerEngine, session: Session): object[] {
+export function listTools(engine: Guard, session: Session): object[] {
   const client = clientOf(session);
   const protocol = selectListProtocol(client);
   const { tasks } = featuresOf(session.version);
@@ -42,7 +42,7 @@ const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
  *
  * @throws LonghaulError `unknown_tool`
  */
-export function documentationFor(engine: CallerEngine, name: string, session: Session): string {
+export function documentationFor(engine: Guard, name: string, session: Session): string {
   const client = clientOf(session);
   return documentationOf(engine, name, {
     document: DOCUMENTS[selectListProtocol(client)],
@@ -53,6 +53,6 @@ export function documentationFor(engine: CallerEngine, name: string, session: Se
 }
 
 /** Names of the tools listed for the session. */
-export function listedNames(engine: CallerEngine, session: Session): string[] {
+export function listedNames(engine: Guard, session: Session): string[] {
   return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
 }

@@ -3,7 +3,7 @@
  * interrupted stream.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallContext } from '../shared/call-context.js';
@@ -30,7 +30,7 @@ const SHORTEST_WAIT_SECONDS = 0.001;
 
 /** Calls a tool of the project. */
 export function callLongTool(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   args: Record<string, unknown>,
   callContext: CallContext,
@@ -46,7 +46,7 @@ export function callLongTool(
 
 /** Calls a built-in tool. */
 export function callBuiltinTool(
-  engine: CallerEngine,
+  engine: Guard,
   tool: BuiltinTool,
   args: Record<string, unknown>,
   callContext: CallContext,
@@ -68,7 +68,7 @@ function withContinuation(callContext: CallContext, stream: CallStream): CallCon
 
 /** Waits for an operation, from the start or after another process has stopped waiting. */
 export function waitOn(
-  engine: CallerEngine,
+  engine: Guard,
   wait: Exclude<Wait, { kind: 'task' }>,
   callContext: CallContext,
 ): Promise<CallToolResult> {
@@ -86,7 +86,7 @@ export function waitOn(
 
 /** Waits for a task's result. */
 export function waitOnTask(
-  engine: CallerEngine,
+  engine: Guard,
   taskId: string,
   callContext: CallContext,
   session: Session,

@@ -21,7 +21,7 @@ export function notifySession(
   session: Session,
   sendOut: (message: JSONRPCMessage) => Promise<void>,
   signal: AbortSignal,
-  delivered: DeliveredJobs = new DeliveredJobs(() => context.engine.temporal.time.nowMs),
+  delivered: DeliveredJobs = new DeliveredJobs(() => context.engine.heardNowMs),
 ): void {
   const { version, elicitation } = session;
   const { engine } = context;

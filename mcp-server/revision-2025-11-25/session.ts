@@ -8,7 +8,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { isPastKeepAlive } from '../../operations/budgets.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../shared/elicitation.js';
@@ -88,7 +88,7 @@ export function sessionScopes(session: Session): string[] {
  * @throws ProtocolError -32602 for an opt-in that isn't an object
  */
 export async function newSession(
-  engine: CallerEngine,
+  engine: Guard,
   { params }: Pick<InitializeRequest, 'params'>,
 ): Promise<Session> {
   const { protocolVersion, capabilities, clientInfo } = params;
@@ -108,7 +108,7 @@ export async function newSession(
 }
 
 /** The namespace's facts, or defaults if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
-async function factsOrDefault({ temporal }: CallerEngine): Promise<{ retentionSeconds: number }> {
+async function factsOrDefault({ temporal }: Guard): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
   if (!temporal.isConnected) return assumed;
   const facts = await withTimeout(
@@ -124,13 +124,13 @@ async function factsOrDefault({ temporal }: CallerEngine): Promise<{ retentionSe
  *
  * @throws LonghaulError `unavailable`
  */
-export async function hasKeptOperations(engine: CallerEngine, session: Session): Promise<boolean> {
+export async function hasKeptOperations(engine: Guard, session: Session): Promise<boolean> {
   const listed = [
     ...(session.asyncTools ? [operationScope(session)] : []),
     ...(session.twoStage ? [jobScope(session)] : []),
   ];
-  if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
-  const nowMs = await engine.temporal.nowMs();
+  if (listed.length === 0 || !(await engine.facts()).searchAttributes) return false;
+  const nowMs = await engine.nowMs();
   for (const name of listed) {
     // Open ones come first, and then the latest.
     const { operations } = await engine.list({ session: name });

@@ -41,7 +41,7 @@ export class OpenStreams {
     for (const stream of this.#open)
       if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
     return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
-      const delivered = new DeliveredJobs(() => context.engine.temporal.time.nowMs, position?.jobs);
+      const delivered = new DeliveredJobs(() => context.engine.heardNowMs, position?.jobs);
       const id = () =>
         session.twoStage
           ? { id: context.sessionEvents.seal({ session: session.nonce, jobs: delivered.position }) }

@@ -5,7 +5,7 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
@@ -57,7 +57,7 @@ export class Calls {
   readonly #states: RequestStates;
 
   constructor(
-    private readonly engine: CallerEngine,
+    private readonly engine: Guard,
     private readonly transport: Serving['transport'],
     secret: Buffer,
     private readonly shutdown: Shutdown,

@@ -1,6 +1,6 @@
 /** tools/list: the tools listed for a client, by the capabilities of its request. Unlisted tools can still be called. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { documentPlainTool, plainTools } from '../plain/index.js';
 import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
 import { documentTaskTool, taskTools } from './tasks/list.js';
@@ -32,7 +32,7 @@ const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
 };
 
 export function toolsFor(
-  engine: CallerEngine,
+  engine: Guard,
   client: CurrentClient,
   transport: Serving['transport'],
 ): ListToolsResult['tools'] {
@@ -57,7 +57,7 @@ export function toolsFor(
  * @throws LonghaulError `unknown_tool`
  */
 export function documentationFor(
-  engine: CallerEngine,
+  engine: Guard,
   name: string,
   client: CurrentClient,
   transport: Serving['transport'],

@@ -1,6 +1,6 @@
 /** Questions to the user, as input requests in a call's result (specs: 2026-07-28 basic/patterns/mrtr). */
 import { inputRequired, type InputRequests } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -74,7 +74,7 @@ function form(message: string, requestedSchema: JsonSchema) {
 
 /** Hands the user's answers to the operation, including decline and cancel. */
 export async function takeAnswers(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   keys: string[],
   responses: Record<string, unknown> = {},

@@ -1,7 +1,7 @@
 /** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { operationResult, operationStatus } from '../sep-1391/index.js';
@@ -29,7 +29,7 @@ import { documentationFor, toolsFor } from './list.js';
  */
 class CurrentServer extends Server {
   constructor(
-    private readonly engine: CallerEngine,
+    private readonly engine: Guard,
     private readonly shutdown: Shutdown,
     private readonly serving: Serving,
     ...options: ConstructorParameters<typeof Server>
@@ -99,7 +99,7 @@ const anyParams = z.looseObject({});
  * @param connection the client's connection, if it outlives a request
  */
 export function createCurrentServer(
-  engine: CallerEngine,
+  engine: Guard,
   serving: Serving,
   secret: Buffer,
   shutdown: Shutdown,

@@ -14,7 +14,7 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import type { WatchedRecord } from '../../engine/index.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { isKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Logger } from '../../platform/log.js';
@@ -77,7 +77,7 @@ function missingTwoStage(): ProtocolError {
 export function openTraced(
   subscriptions: Subscriptions,
   request: JSONRPCRequest,
-  engine: CallerEngine,
+  engine: Guard,
   transport: Serving['transport'],
   logger: Logger,
 ): ReturnType<Subscriptions['open']> {
@@ -107,7 +107,7 @@ export class Subscriptions {
    */
   async open(
     request: JSONRPCRequest,
-    engine: CallerEngine,
+    engine: Guard,
   ): Promise<(subscriber: Subscriber) => Promise<void>> {
     assertRevision(request);
     const params = listenParams.safeParse(request.params);
@@ -132,7 +132,7 @@ export class Subscriptions {
   }
 
   /** The tasks or jobs that exist for the subscriber; the acknowledgment omits the others. */
-  async #known(engine: CallerEngine, tokens: string[]): Promise<string[]> {
+  async #known(engine: Guard, tokens: string[]): Promise<string[]> {
     const reads = await Promise.allSettled(tokens.map((token) => engine.read(token)));
     return tokens.filter((_token, index) => {
       const read = reads[index]!;
@@ -143,7 +143,7 @@ export class Subscriptions {
   }
 
   /** The resources that can be followed; the acknowledgment omits the others. */
-  async #readable(engine: CallerEngine, uris: string[]): Promise<string[]> {
+  async #readable(engine: Guard, uris: string[]): Promise<string[]> {
     try {
       const can = await Promise.all(uris.map((uri) => canFollow(engine, uri)));
       return uris.filter((_uri, index) => can[index]);
@@ -154,7 +154,7 @@ export class Subscriptions {
 
   async #serve(
     request: JSONRPCRequest,
-    engine: CallerEngine,
+    engine: Guard,
     notifications: Followed,
     elicitation: boolean,
     subscriber: Subscriber,
@@ -217,7 +217,7 @@ export class Subscriptions {
     }
   }
 
-  #watch(engine: CallerEngine, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
+  #watch(engine: Guard, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
     return engine.watch(token, { signal, progress: true });
   }
 

@@ -4,7 +4,7 @@
  * also remembers its own latest calls.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Logger } from '../../platform/log.js';
 import { operationTokenOf } from '../shared/raw-call.js';
@@ -50,7 +50,7 @@ export class Cancellations {
    * @param session scope of the client's operations; if undefined, `params` must have the token
    * @param params of the notification
    */
-  async take(engine: CallerEngine, session: string | undefined, params: unknown): Promise<void> {
+  async take(engine: Guard, session: string | undefined, params: unknown): Promise<void> {
     const { requestId, reason } = (params ?? {}) as { requestId?: RequestId; reason?: unknown };
     const why = typeof reason === 'string' && reason ? reason : 'notifications/cancelled';
     const token = operationTokenOf(params);
@@ -72,7 +72,7 @@ export class Cancellations {
 
   /** Cancels only an operation of this protocol, and if a request ID is given, only with that of the call that started it. */
   async #cancelCalled(
-    engine: CallerEngine,
+    engine: Guard,
     token: string,
     requestId: RequestId | undefined,
     why: string,
@@ -83,7 +83,7 @@ export class Cancellations {
   }
 
   async #cancelListed(
-    engine: CallerEngine,
+    engine: Guard,
     session: string,
     requestId: RequestId,
     why: string,
@@ -100,7 +100,7 @@ export class Cancellations {
     }
   }
 
-  async #find(engine: CallerEngine, session: string, requestId: RequestId): Promise<string | undefined> {
+  async #find(engine: Guard, session: string, requestId: RequestId): Promise<string | undefined> {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const { operations, nextCursor } = await engine.list({

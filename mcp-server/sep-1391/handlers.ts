@@ -1,6 +1,6 @@
 /** Handlers of calls that start operations, tools/async/status and tools/async/result. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -38,7 +38,7 @@ export interface OperationCaller {
  * @throws ProtocolError -32602 for a token that was used before, or that comes with an idempotency key; -32603
  */
 export async function startOperation(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   { token, keepAlive }: OperationField,
@@ -78,7 +78,7 @@ const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
  * @throws ProtocolError -32602 for an unknown token or another principal's, -32603
  */
 export async function operationStatus(
-  engine: CallerEngine,
+  engine: Guard,
   params: unknown,
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<StatusResult> {
@@ -111,7 +111,7 @@ function unknown(token: string, why: string): StatusResult {
  * @throws ProtocolError -32602 for an operation without a result, or whose result has expired; -32603
  */
 export async function operationResult(
-  engine: CallerEngine,
+  engine: Guard,
   params: unknown,
   asResult: (result: CallToolResult) => CallToolResult = (result) => result,
 ): Promise<{ result: CallToolResult } & Association> {

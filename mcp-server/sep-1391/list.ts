@@ -1,5 +1,5 @@
 /** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/budgets.js';
 import {
   exampleInputJson,
@@ -24,7 +24,7 @@ const USE =
   'Operation tokens (experimental.asyncTools): answers at once, then tools/async/status and tools/async/result.';
 
 /** The project's tools, without built-in ones. */
-export function asyncTools(engine: CallerEngine, cancelledBy: RequestCancellation): object[] {
+export function asyncTools(engine: Guard, cancelledBy: RequestCancellation): object[] {
   return engine.tools.map((tool) => {
     if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
     // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").

@@ -8,7 +8,7 @@ import {
 import type { JsonSchema } from '../../operations/schema.js';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
 import { listedSchema } from './listed-schema/index.js';
 import type { RequestCancellation } from './serving.js';
@@ -70,7 +70,7 @@ function shortLines({ name, timeoutSeconds, example }: Tool): ProtocolLines {
 }
 
 /** The `_meta` of tools/list: problems of files that couldn't be loaded as tools; empty if there are none. */
-export function problemsMeta({ tools }: Pick<CallerEngine, 'tools'>): { _meta?: Record<string, string[]> } {
+export function problemsMeta({ tools }: Pick<Guard, 'tools'>): { _meta?: Record<string, string[]> } {
   const problems = tools.problems();
   return problems.length > 0 ? { _meta: { [PROBLEMS_META_KEY]: problems } } : {};
 }

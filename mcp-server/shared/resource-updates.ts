@@ -1,6 +1,6 @@
 /** Changes of an operation's resources: its result once it exists, a log as it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { LogPage } from '../../operations/log-page.js';
 import { isTerminal } from '../../operations/record.js';
@@ -16,7 +16,7 @@ const LONGEST_TICK_MS = 5_000;
  *
  * @throws LonghaulError `unavailable`
  */
-export async function canFollow(engine: CallerEngine, uri: string): Promise<boolean> {
+export async function canFollow(engine: Guard, uri: string): Promise<boolean> {
   const address = parseResourceUri(uri);
   if (address?.kind !== 'result' && address?.kind !== 'log') return false;
   const record = await engine.read(address.token).catch(undefinedIf('not_found'));
@@ -30,7 +30,7 @@ export async function canFollow(engine: CallerEngine, uri: string): Promise<bool
  * @throws LonghaulError `not_found` once it is purged
  */
 export async function* followResource(
-  engine: CallerEngine,
+  engine: Guard,
   uri: string,
   signal: AbortSignal,
 ): AsyncGenerator<void> {
@@ -41,7 +41,7 @@ export async function* followResource(
 }
 
 async function* followLog(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   step: string,
   signal: AbortSignal,
@@ -67,7 +67,7 @@ async function* followLog(
 
 /** The page; undefined while the log doesn't exist yet or can't be read, `never` if it won't exist. */
 async function readLogPage(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   query: object,
 ): Promise<LogPage | undefined | 'never'> {

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
 import { assertPartialReadable } from './results.js';
@@ -61,7 +61,7 @@ export const resourceTemplates: ResourceTemplateType[] = [
  *   invalid lines; `too_large` over the limit, `unavailable`
  */
 export async function readResource(
-  engine: CallerEngine,
+  engine: Guard,
   uri: string,
   limitBytes: number,
   documentationFor: (tool: string) => string,
@@ -101,14 +101,14 @@ function readDocumentation(tool: string, uri: string, documentationFor: (tool: s
   }
 }
 
-async function readResult(engine: CallerEngine, token: string): Promise<unknown> {
+async function readResult(engine: Guard, token: string): Promise<unknown> {
   const { status, result } = await engine.read(token);
   if (status !== 'completed')
     throw new LonghaulError('not_found', `the operation is ${status}, so there is no result`);
   return result;
 }
 
-async function readPartial(engine: CallerEngine, token: string): Promise<unknown> {
+async function readPartial(engine: Guard, token: string): Promise<unknown> {
   const record = await engine.readLive(token);
   assertPartialReadable(record);
   const { status, partial } = record;
@@ -150,7 +150,7 @@ function parseLogParameters(parameters: URLSearchParams): LogParameters {
 
 /** The requested lines, up to the limit; `_meta` has their range and the URI of the lines that follow. */
 async function readLog(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   step: string,
   { from, to, tail, cursor }: LogParameters,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/log.js';
 import { forEachChange } from './for-each-change.js';
@@ -28,7 +28,7 @@ export interface Follower {
 }
 
 export interface Listener {
-  engine: CallerEngine;
+  engine: Guard;
   /** Session that the operations are listed under. */
   session: string;
   /** Creates the follower of one operation. */

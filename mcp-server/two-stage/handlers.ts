@@ -1,6 +1,6 @@
 /** Handlers of calls that become jobs, tools/poll_result and tools/cancel_job. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -38,7 +38,7 @@ export interface JobOptions {
  * @param started called with the job's ID once the job is durable and the answer has been sent
  */
 export async function startJob(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   { keepAliveSeconds }: JobOptions,
@@ -65,7 +65,7 @@ export async function startJob(
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
 export async function pollResult(
-  engine: CallerEngine,
+  engine: Guard,
   params: Record<string, unknown>,
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<Result> {
@@ -83,7 +83,7 @@ export async function pollResult(
  *
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
-export async function cancelJob(engine: CallerEngine, params: Record<string, unknown>): Promise<Result> {
+export async function cancelJob(engine: Guard, params: Record<string, unknown>): Promise<Result> {
   const { jobId, reason } = cancellationOf(params);
   return orNotFound(jobId, async () => {
     const wasOpen = await engine.cancel(jobId, reason);

@@ -1,5 +1,5 @@
 /** Tools as listed for clients with two-stage returns. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/budgets.js';
 import {
   exampleInputJson,
@@ -16,7 +16,7 @@ const USE =
   'Two-stage returns (experimental.twoStage): answers at once with a job_id and an estimate; its result is notified, or read with tools/poll_result.';
 
 /** The project's tools, without built-in ones. */
-export function twoStageTools(engine: CallerEngine): object[] {
+export function twoStageTools(engine: Guard): object[] {
   return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)

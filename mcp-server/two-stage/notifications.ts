@@ -1,5 +1,5 @@
 /** notifications/progress and notifications/tool_result for a job. */
-import type { CallerEngine } from '../auth/caller-engine.js';
+import type { Guard } from '../guard.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { isAsking, questionsField } from './questions.js';
@@ -16,7 +16,7 @@ export interface JobNotification {
 }
 
 export interface JobListener {
-  engine: CallerEngine;
+  engine: Guard;
   send: (notification: JobNotification) => Promise<void>;
   /** Progress and results that the stream has delivered already. Default: none. */
   delivered?: DeliveredJobs;
@@ -33,7 +33,7 @@ export interface JobListener {
 export function followJob({
   engine,
   send,
-  delivered = new DeliveredJobs(() => engine.temporal.time.nowMs),
+  delivered = new DeliveredJobs(() => engine.heardNowMs),
   questions: makeQuestions,
   fields = () => ({}),
 }: JobListener): Follower {

@@ -1,7 +1,7 @@
 /** Text from workflows, steps, callers and files in what models read: it is inside of data marks, whatever it comes by. */
 import { expect, test } from '@jest/globals';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import { operationAnswer } from '../../mcp-server/plain/operation-tools/operation_answer.js';
 import { operationCancel } from '../../mcp-server/plain/operation-tools/operation_cancel.js';
 import { operationGet } from '../../mcp-server/plain/operation-tools/operation_get.js';
@@ -69,7 +69,7 @@ const RECORDS: Partial<Record<OperationStatus, OperationRecord>> = {
 };
 
 /** An engine with one operation, whose log and list are hostile too. */
-function engineOf(record: OperationRecord): CallerEngine {
+function engineOf(record: OperationRecord): Guard {
   const page = {
     step: 'build/1',
     name: ORDER,
@@ -82,14 +82,14 @@ function engineOf(record: OperationRecord): CallerEngine {
     tools: new Map(),
     read: async () => record,
     readLive: async () => ({ ...record, live: true }),
-    readPage: async () => ({ ...record, live: true }),
+    readPage: async () => record.children ?? [],
     logs: async () => page,
     list: async () => ({ operations: [{ ...record, stage: ORDER }] }),
     cancel: async () => true,
     resume: async () => ({ ...record, token: 'token-2', attempt: 2 }),
     answer: () => Promise.reject(new LonghaulError('invalid_answer', 'content.ok: expected a boolean')),
   };
-  return engine as unknown as CallerEngine;
+  return engine as unknown as Guard;
 }
 
 const CONTEXT = {
@@ -106,9 +106,9 @@ function unmarked(result: CallToolResult): string {
   return texts.map((text) => text.replace(/<data>[^]*?<\/data>/g, '')).join('\n');
 }
 
-const CALLS: [name: string, call: (engine: CallerEngine) => Promise<unknown>][] = [
+const CALLS: [name: string, call: (engine: Guard) => Promise<unknown>][] = [
   ...['summary', 'full', 'steps', 'logs', 'result', 'partial'].map(
-    (view): [string, (engine: CallerEngine) => Promise<unknown>] => [
+    (view): [string, (engine: Guard) => Promise<unknown>] => [
       `operation_get with view ${view}`,
       (engine) => operationGet.call(engine, CONTEXT, { token: 'token', view }),
     ],

@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WatchedRecord } from '../../engine/index.js';
-import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
+import type { Guard } from '../../mcp-server/guard.js';
 import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
 
 const engine = {
   tools: { get: () => undefined },
-  temporal: { time: { nowMs: Date.now() } },
-} as unknown as CallerEngine;
+  heardNowMs: Date.now(),
+} as unknown as Guard;
 const record = (progress: number, more: Partial<WatchedRecord> = {}): WatchedRecord => ({
   token: 'job',
   runId: 'run',

@@ -5,7 +5,7 @@
  */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { defined } from '../../../operations/defined.js';
 import { unreadableText } from '../../../operations/errors.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
@@ -206,7 +206,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
  * returned unchanged.
  */
 export async function withParts(
-  engine: CallerEngine,
+  engine: Guard,
   record: OperationRecord,
   tool: Tool | undefined,
 ): Promise<OperationRecord> {

@@ -4,7 +4,7 @@
  */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
@@ -23,7 +23,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   run: (
-    engine: CallerEngine,
+    engine: Guard,
     callContext: CallContext,
     input: z.output<Input>,
   ) => Promise<ToolAnswer<z.output<Output>> | { question: OperationRecord }>;

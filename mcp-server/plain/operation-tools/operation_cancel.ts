@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { answerOf } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
@@ -45,7 +45,7 @@ export const operationCancel = defineOperationTool({
   },
 });
 
-async function cancelOne(engine: CallerEngine, token: string, reason: string | undefined) {
+async function cancelOne(engine: Guard, token: string, reason: string | undefined) {
   const wasOpen = await engine.cancel(token, reason);
   const record = await engine.read(token);
   const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
@@ -59,7 +59,7 @@ async function cancelOne(engine: CallerEngine, token: string, reason: string | u
 }
 
 async function cancelAll(
-  engine: CallerEngine,
+  engine: Guard,
   { status, ...filter }: NonNullable<z.output<typeof input>['filter']>,
   reason: string | undefined,
 ) {
@@ -85,7 +85,7 @@ async function cancelAll(
 
 /** @returns tokens of the operations that were still open */
 async function cancelEach(
-  engine: CallerEngine,
+  engine: Guard,
   tokens: string[],
   reason: string | undefined,
 ): Promise<string[]> {

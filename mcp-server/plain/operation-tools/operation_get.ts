@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { defined } from '../../../operations/defined.js';
 import { PAGE_LINES } from '../../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
@@ -72,7 +72,7 @@ type Input = z.output<typeof input>;
 type Answer = ToolAnswer<z.output<typeof output>>;
 
 interface ViewContext {
-  engine: CallerEngine;
+  engine: Guard;
   args: Input;
   record: OperationRecord;
   tool: Tool | undefined;
@@ -123,17 +123,16 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
  * @throws LonghaulError `invalid_arguments` if there is no such page
  */
 async function readParts(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   page: string | undefined,
 ): Promise<OperationRecord> {
-  if (page === undefined) return engine.readLive(token);
-  const { record, children } = await engine.readPage(token, page);
-  return { ...record, children };
+  const record = await engine.readLive(token);
+  return page === undefined ? record : { ...record, children: await engine.readPage(record, page) };
 }
 
 async function readOrWait(
-  engine: CallerEngine,
+  engine: Guard,
   callContext: CallContext,
   args: Input,
 ): Promise<{ record: OperationRecord; reason?: WaitResult['reason'] }> {

@@ -56,7 +56,7 @@ export const operationList = defineOperationTool({
       wholeTenant: everyone,
       ...(status === undefined ? {} : { status: engineStatus(status) }),
       ...defined({ idempotencyKey: idempotency_key }),
-      ...(since === undefined ? {} : { createdAfter: timeOf(since, await engine.temporal.nowMs()) }),
+      ...(since === undefined ? {} : { createdAfter: timeOf(since, await engine.nowMs()) }),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
       const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;

@@ -6,7 +6,7 @@ import {
   RELATED_TASK_META_KEY,
   type CallToolResult,
 } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { defined } from '../../../operations/defined.js';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
@@ -42,7 +42,7 @@ export interface CreateTaskResult {
  * @throws ProtocolError -32602 for a malformed `task`
  */
 export async function startTask(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   args: Record<string, unknown>,
   field: unknown,
@@ -71,7 +71,7 @@ export async function startTask(
   };
 }
 
-export async function getTask(engine: CallerEngine, taskId: string, session: RenderContext): Promise<Task> {
+export async function getTask(engine: Guard, taskId: string, session: RenderContext): Promise<Task> {
   const record = await engine.read(taskId);
   return renderTask(record, session);
 }
@@ -85,7 +85,7 @@ export async function getTask(engine: CallerEngine, taskId: string, session: Ren
  * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
  */
 export async function taskResult(
-  engine: CallerEngine,
+  engine: Guard,
   taskId: string,
   callContext: CallContext,
   context: RenderContext,
@@ -127,7 +127,7 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
  * @throws ProtocolError -32602 for a task in a terminal status
  */
 export async function cancelTask(
-  engine: CallerEngine,
+  engine: Guard,
   taskId: string,
   session: RenderContext,
 ): Promise<Task> {
@@ -151,7 +151,7 @@ function alreadyOver({ status }: Task): ProtocolError {
 
 /** The principal's tasks, latest first (specs: "Task Listing"). */
 export async function listTasks(
-  engine: CallerEngine,
+  engine: Guard,
   cursor: string | undefined,
   session: RenderContext,
 ): Promise<{ tasks: Task[]; nextCursor?: string }> {

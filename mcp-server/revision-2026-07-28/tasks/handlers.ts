@@ -1,6 +1,6 @@
 /** Task handlers: calls that become tasks, tasks/get, tasks/update and tasks/cancel. */
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { ANSWERS_META_KEY, type AnswerOutcome } from '../../../operations/meta-keys.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -16,7 +16,7 @@ import { anyResult, capabilitiesOf, taskParams, type DeclaredCapabilities } from
  * @throws LonghaulError as the engine's start does, and as {@link takeIdempotencyKey}
  */
 export async function startTask(
-  engine: CallerEngine,
+  engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   elicitation: boolean,
@@ -27,7 +27,7 @@ export async function startTask(
 }
 
 /** Registers the extension's methods on a server. */
-export function registerTasks(server: Server, engine: CallerEngine): void {
+export function registerTasks(server: Server, engine: Guard): void {
   /** Registers a method. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
@@ -55,7 +55,7 @@ export function registerTasks(server: Server, engine: CallerEngine): void {
 }
 
 /** Handles `tasks/get`. @throws ProtocolError */
-export function getTask(engine: CallerEngine, taskId: string, client: DeclaredCapabilities): Promise<Result> {
+export function getTask(engine: Guard, taskId: string, client: DeclaredCapabilities): Promise<Result> {
   return asTasksResult(client, async () => {
     const record = await engine.read(taskId);
     const { elicitation } = client;
@@ -81,7 +81,7 @@ async function asTasksResult(
  * answers are reported after the others have been handed over.
  */
 async function answerAll(
-  engine: CallerEngine,
+  engine: Guard,
   token: string,
   responses: Record<string, unknown>,
 ): Promise<AnswerOutcome[]> {

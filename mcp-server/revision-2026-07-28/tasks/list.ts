@@ -1,5 +1,5 @@
 /** Tools as listed for clients with tasks. */
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import {
   exampleInputJson,
   exampleResultJson,
@@ -12,7 +12,7 @@ import type { RequestCancellation } from '../../shared/serving.js';
 import { RATES_LINE } from '../../shared/rates-line.js';
 
 /** The project's tools, without built-in ones. */
-export function taskTools(engine: CallerEngine): ListedTool[] {
+export function taskTools(engine: Guard): ListedTool[] {
   return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
   );

@@ -11,7 +11,7 @@ import {
   type RequestId,
   type Result,
 } from '@modelcontextprotocol/server';
-import type { CallerEngine } from '../../auth/caller-engine.js';
+import type { Guard } from '../../guard.js';
 import type { Logger } from '../../../platform/log.js';
 import type { Shutdown } from '../../lifecycle/shutdown.js';
 import { noteRpcError } from '../../metrics/requests.js';
@@ -68,7 +68,7 @@ function namesTask(name: string | null, taskId: string): boolean {
 
 /** Reads the task and renders the response. */
 export function answerPoll(
-  engine: CallerEngine,
+  engine: Guard,
   resourceLinks: ResourceLinksSetting,
   shutdown: Shutdown,
   poll: Poll,
@@ -85,7 +85,7 @@ export function answerPoll(
 }
 
 async function readPoll(
-  engine: CallerEngine,
+  engine: Guard,
   resourceLinks: ResourceLinksSetting,
   shutdown: Shutdown,
   { id, taskId, meta }: Poll,

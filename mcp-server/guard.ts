@@ -1,0 +1,347 @@
+/**
+ * The protocols' only way to operations: the engine's verbs with the rights of one caller, the limits on starts, and lines in the
+ * audit log.
+ *
+ * A caller names operations of other principals of the tenant by their workflow IDs. An operation that the caller may not see is
+ * reported like one that doesn't exist.
+ */
+import type { Engine, ListFilter } from '../engine/index.js';
+import { defined } from '../operations/defined.js';
+import { LonghaulError } from '../operations/errors.js';
+import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
+import type { Tool } from '../operations/tool.js';
+import { isWorkflowIdOfPrincipal } from '../operations/token.js';
+import type { Settings } from '../platform/config.js';
+import type { Logger } from '../platform/log.js';
+import { ALL_OWN, Policy, type Rights, type Verb } from '../platform/policy/index.js';
+import { tenantPrefixOf } from '../platform/principal.js';
+import { noteWork } from '../platform/work-context.js';
+import type { Actor, Audit, Subject } from './audit/index.js';
+import type { Origin } from './audit/origin.js';
+import type { Caller } from './auth/caller.js';
+import { CallerTools } from './auth/caller-tools.js';
+import type { StartLimits } from './limits/index.js';
+
+interface Rule {
+  /** What a policy has to allow. */
+  right: Verb;
+  /** Name in the audit log. */
+  event: Subject['event'];
+  /** Whether each call has a line. Default: the first call of its kind, and refusals. */
+  isChange?: true;
+}
+
+/** What a caller does with an operation. `start` needs the right to its tool instead. */
+const VERBS = {
+  read: { right: 'read', event: 'operation.read' },
+  events: { right: 'read', event: 'operation.events' },
+  logs: { right: 'read', event: 'operation.logs' },
+  artifacts: { right: 'read', event: 'operation.artifacts' },
+  artifact: { right: 'read', event: 'operation.artifact' },
+  answer: { right: 'answer', event: 'operation.answer', isChange: true },
+  cancel: { right: 'cancel', event: 'operation.cancel', isChange: true },
+  resume: { right: 'resume', event: 'operation.resume', isChange: true },
+  delete: { right: 'delete', event: 'operation.delete', isChange: true },
+} as const satisfies Record<string, Rule>;
+
+/** Parameters of an engine's method after the principal and the token. */
+type Options<Method extends (principal: string, token: string, ...rest: never[]) => unknown> =
+  Parameters<Method> extends [string, string, ...infer Others] ? Others : never;
+
+type ResumeRequest = NonNullable<Parameters<Engine['resume']>[3]>;
+
+/** An operation as the engine names it. */
+type Owned = readonly [principal: string, token: string];
+
+/** Rules for callers' requests. */
+export interface Access {
+  /** Default: everyone may do everything with operations of their own. */
+  policy: Policy | undefined;
+  limits: StartLimits;
+  /** Default: nothing is recorded. */
+  audit: Audit | undefined;
+}
+
+export class Guard {
+  readonly tools: CallerTools;
+  readonly #actor: Actor;
+
+  /** @param origin of the caller's request */
+  constructor(
+    private readonly engine: Engine,
+    readonly caller: Caller,
+    private readonly access: Access,
+    origin: Origin,
+  ) {
+    const { principal, credential } = caller;
+    this.tools = new CallerTools(engine.tools, () => this.rights);
+    this.#actor = { principal, ...defined({ credential }), ...origin };
+  }
+
+  /** The caller's rights, as of now. */
+  get rights(): Rights {
+    return this.access.policy?.rightsOf(this.caller) ?? ALL_OWN;
+  }
+
+  get principal(): string {
+    return this.caller.principal;
+  }
+
+  /** Temporal's time in epoch milliseconds, as its last answers told it. */
+  get heardNowMs(): number {
+    return this.engine.temporal.time.nowMs;
+  }
+
+  /** Temporal's time in epoch milliseconds, at most a minute behind. */
+  nowMs(): Promise<number> {
+    return this.engine.temporal.nowMs();
+  }
+
+  /** What the namespace offers. @throws LonghaulError `unavailable` */
+  facts(): ReturnType<Engine['temporal']['facts']> {
+    return this.engine.temporal.facts();
+  }
+
+  /** @throws LonghaulError `forbidden` */
+  get mailbox(): Engine['mailbox'] {
+    if (!this.rights.mailbox) throw forbidden('use the mailbox');
+    return this.engine.mailbox;
+  }
+
+  /** @throws LonghaulError `unknown_tool`, also for a tool that the caller may not start */
+  tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
+    try {
+      return this.tools.find(name, known);
+    } catch (error) {
+      // A name that no tool has is the client's own text.
+      if (this.tools.get(name))
+        this.access.audit?.refusedRead(this.#actor, { event: 'tool.refused', tool: name }, error);
+      throw error;
+    }
+  }
+
+  async start(tool: Tool, args: unknown, options?: Parameters<Engine['start']>[3]): ReturnType<Engine['start']> {
+    noteWork({ tool: tool.name });
+    const record = await this.#changed(
+      { event: 'operation.start', tool: tool.name, ...defined({ operation: options?.token }) },
+      async () => {
+        this.tools.assertMayStart(tool.name);
+        return this.#admitted(() => this.engine.start(this.principal, tool, args, options));
+      },
+      ({ token }) => ({ operation: token }),
+    );
+    noteWork({ token: record.token });
+    return record;
+  }
+
+  list(filter?: ListFilter): ReturnType<Engine['list']> {
+    return this.#recorded({ event: 'operations.list' }, async () => {
+      this.#assertMay('read', filter?.wholeTenant !== true);
+      return this.engine.list(this.principal, filter, this.tools.values());
+    });
+  }
+
+  read(token: string): ReturnType<Engine['read']> {
+    return this.#record(token, (owned) => this.engine.read(...owned));
+  }
+
+  readLive(token: string): ReturnType<Engine['readLive']> {
+    return this.#record(token, (owned) => this.engine.readLive(...owned));
+  }
+
+  /** @param record from {@link readLive} */
+  readPage(record: OperationRecord, page: string): Promise<ChildRecord[]> {
+    return this.engine.readPage(record, page);
+  }
+
+  async *watch(token: string, ...rest: Options<Engine['watch']>): ReturnType<Engine['watch']> {
+    const watching = this.#stream('read', token, (owned) => this.engine.watch(...owned, ...rest));
+    for await (const [record, owned] of watching) yield this.#noted(token, this.#named(owned, record));
+  }
+
+  async *events(token: string, ...rest: Options<Engine['events']>): ReturnType<Engine['events']> {
+    const events = this.#stream('events', token, (owned) => this.engine.events(...owned, ...rest));
+    for await (const [event] of events) {
+      this.access.audit?.read(this.#actor, { event: VERBS.events.event, operation: token });
+      yield event;
+    }
+  }
+
+  /** The answer carries the caller's name and roles. @param idempotencyKey the caller's own ID for it */
+  answer(token: string, key: string, answer: Answer, idempotencyKey?: string): ReturnType<Engine['answer']> {
+    const by = { principal: this.principal, roles: this.rights.roles, ...defined({ idempotencyKey }) };
+    return this.#do('answer', { operation: token }, (owned) => this.engine.answer(...owned, key, answer, by));
+  }
+
+  cancel(token: string, reason?: string): ReturnType<Engine['cancel']> {
+    return this.#do('cancel', { operation: token }, (owned) => this.engine.cancel(...owned, reason));
+  }
+
+  /** A resume with other arguments is a start of the tool too: the new operation carries the caller's name. */
+  resume(token: string, options: ResumeRequest = {}): ReturnType<Engine['resume']> {
+    const resume = async (owned: Owned) => {
+      if (Object.keys(options.changes ?? {}).length > 0) {
+        const { tool } = await this.engine.read(...owned);
+        if (!this.rights.mayStart(tool)) throw forbidden(`start ${tool}, to resume it with other arguments`);
+      }
+      return this.#named(
+        owned,
+        await this.#admitted(() => this.engine.resume(...owned, this.principal, options)),
+      );
+    };
+    const done = ({ token: started, tool }: OperationRecord) => ({ started, tool });
+    return this.#do('resume', { operation: token }, resume, done);
+  }
+
+  delete(token: string): ReturnType<Engine['delete']> {
+    return this.#do('delete', { operation: token }, (owned) => this.engine.delete(...owned));
+  }
+
+  artifacts(token: string): ReturnType<Engine['artifacts']> {
+    return this.#do('artifacts', { operation: token }, (owned) => this.engine.artifacts(...owned));
+  }
+
+  artifact(token: string, artifact: string): ReturnType<Engine['artifact']> {
+    return this.#do('artifact', { operation: token, artifact }, (owned) =>
+      this.engine.artifact(...owned, artifact),
+    );
+  }
+
+  readArtifact(token: string, artifact: string, limitBytes: number): ReturnType<Engine['readArtifact']> {
+    return this.#do('artifact', { operation: token, artifact }, (owned) =>
+      this.engine.readArtifact(...owned, artifact, limitBytes),
+    );
+  }
+
+  logs(token: string, ...rest: Options<Engine['logs']>): ReturnType<Engine['logs']> {
+    return this.#do('logs', { operation: token }, (owned) => this.engine.logs(...owned, ...rest));
+  }
+
+  logText(token: string, ...rest: Options<Engine['logText']>): ReturnType<Engine['logText']> {
+    return this.#do('logs', { operation: token }, (owned) => this.engine.logText(...owned, ...rest));
+  }
+
+  /** @param done fields of the audit log's line that are known once it is done */
+  #do<Result>(
+    verb: keyof typeof VERBS,
+    { operation, ...about }: Pick<Subject, 'artifact'> & { operation: string },
+    run: (owned: Owned) => Promise<Result>,
+    done?: (result: Result) => Partial<Subject>,
+  ): Promise<Result> {
+    const { right, event, isChange }: Rule = VERBS[verb];
+    const subject = { event, operation, ...about };
+    const action = async () => run(await this.#owned(right, operation));
+    return isChange ? this.#changed(subject, action, done) : this.#recorded(subject, action);
+  }
+
+  async #record(token: string, run: (owned: Owned) => Promise<OperationRecord>): Promise<OperationRecord> {
+    try {
+      const owned = await this.#owned(VERBS.read.right, token);
+      return this.#noted(token, this.#named(owned, await run(owned)));
+    } catch (error) {
+      this.access.audit?.refusedRead(this.#actor, { event: VERBS.read.event, operation: token }, error);
+      throw error;
+    }
+  }
+
+  /** Yields until the caller loses the right. */
+  async *#stream<Item>(
+    verb: 'read' | 'events',
+    token: string,
+    follow: (owned: Owned) => AsyncGenerator<Item>,
+  ): AsyncGenerator<[Item, Owned]> {
+    const { right, event } = VERBS[verb];
+    try {
+      const owned = await this.#owned(right, token);
+      for await (const item of follow(owned)) {
+        this.#assertMay(right, owned[0] === this.principal);
+        yield [item, owned];
+      }
+    } catch (error) {
+      this.access.audit?.refusedRead(this.#actor, { event, operation: token }, error);
+      throw error;
+    }
+  }
+
+  #changed<Result>(
+    subject: Subject,
+    action: () => Promise<Result>,
+    done?: (result: Result) => Partial<Subject>,
+  ): Promise<Result> {
+    return this.access.audit?.change(this.#actor, subject, action, done) ?? action();
+  }
+
+  async #recorded<Result>(subject: Subject, action: () => Promise<Result>): Promise<Result> {
+    const { audit } = this.access;
+    try {
+      const result = await action();
+      audit?.read(this.#actor, subject);
+      return result;
+    } catch (error) {
+      audit?.refusedRead(this.#actor, subject, error);
+      throw error;
+    }
+  }
+
+  /** Records the first read of a closed operation: it has the result. */
+  #noted<Named extends OperationRecord>(token: string, record: Named): Named {
+    const { closedAt, tool } = record;
+    if (closedAt !== undefined)
+      this.access.audit?.read(this.#actor, { event: 'operation.result', operation: token, tool });
+    return record;
+  }
+
+  /** Starts an operation within the caller's limits. @throws RateLimited */
+  async #admitted<T>(start: () => Promise<T>): Promise<T> {
+    const takeBack = await this.access.limits.admit(this.principal);
+    try {
+      return await start();
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  }
+
+  /**
+   * The operation that a token names, if the caller has the right. A workflow ID names an operation of another principal of
+   * the tenant, if the caller may do anything with those.
+   *
+   * @throws LonghaulError `forbidden`, before anything is looked up for the caller's own operations
+   */
+  async #owned(right: Verb, token: string): Promise<Owned> {
+    noteWork({ token });
+    const mayName = this.rights.tenant.size > 0 && isWorkflowIdOfPrincipal(token);
+    const owner = mayName ? await this.engine.ownerOf(token) : undefined;
+    const isOfTenant = owner?.principal.startsWith(tenantPrefixOf(this.principal)) === true;
+    const owned = isOfTenant ? ([owner.principal, owner.token] as const) : ([this.principal, token] as const);
+    this.#assertMay(right, owned[0] === this.principal);
+    return owned;
+  }
+
+  #assertMay(right: Verb, isOwn: boolean): void {
+    const { own, tenant } = this.rights;
+    if (tenant.has(right) || (isOwn && own.has(right))) return;
+    throw forbidden(`${right} ${isOwn ? 'operations' : "operations of others of the caller's tenant"}`);
+  }
+
+  /** The record under the token that the caller knows it by. */
+  #named<Named extends OperationRecord>([principal]: Owned, record: Named): Named {
+    if (principal === this.principal) return record;
+    const named = (token: string) => this.engine.workflowIdOf(principal, token);
+    const { resumedFrom } = record;
+    return {
+      ...record,
+      token: named(record.token),
+      ...(resumedFrom === undefined ? {} : { resumedFrom: named(resumedFrom) }),
+    };
+  }
+}
+
+/** @throws SettingsError for a policy that can't be used */
+export function policyOf({ policy }: Pick<Settings, 'policy'>, logger: Logger): Policy | undefined {
+  return policy === undefined ? undefined : new Policy(policy, logger);
+}
+
+function forbidden(what: string): LonghaulError {
+  return new LonghaulError('forbidden', `expected a role that may ${what}; the caller has none`);
+}
