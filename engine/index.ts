@@ -13,7 +13,12 @@ import type { Storage } from '../platform/storage/index.js';
 import type { Tools } from '../platform/tools.js';
 import { Signer } from '../platform/signer.js';
 import { answerHeader, identified, signed, type GivenAnswer } from './answer/claims.js';
-import { answerOperation, type AnswerReceipt, type SentReceipt } from './answer/index.js';
+import {
+  answerOperation,
+  withoutQuestion,
+  type AnsweredOperation,
+  type SentReceipt,
+} from './answer/index.js';
 import { assertSize, checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
 import { awaitCancellation, cancelOperation } from './cancelling.js';
@@ -38,7 +43,7 @@ import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
 import type { WatchedRecord, WatchOptions } from './watch.js';
 
-export type { AnswerReceipt } from './answer/index.js';
+export type { AnsweredOperation } from './answer/index.js';
 export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
 export type { OperationPage } from './list.js';
@@ -204,20 +209,21 @@ export class Engine {
    * gets the same receipt.
    *
    * @param principal that started the operation
+   * @param question its key, or a function that finds it in the operation's record
    * @param answerer.principal that answers. Default: the same
    * @param answerer.roles of the one that answers
    * @param answerer.idempotencyKey the answerer's own ID for the answer. Default: equal answers of one answerer are the same
-   * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
+   * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it; the record with the answer
    * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer counts; `forbidden` if the question is for
    *   others, `invalid_answer`, `not_found`, `unavailable`
    */
   async answer(
     principal: string,
     token: string,
-    key: string,
+    question: string | ((record: OperationRecord) => string),
     answer: Answer,
     answerer: { principal?: string; roles?: readonly string[]; idempotencyKey?: string } = {},
-  ): Promise<AnswerReceipt> {
+  ): Promise<AnsweredOperation> {
     const read = () => this.read(principal, token);
     const { located, temporal, records } = this.#locate(principal, token);
     const { workflowId } = located;
@@ -225,12 +231,16 @@ export class Engine {
     const by = { principal: answerer.principal ?? principal, ...roles };
     assertSize('answer', answer);
     const record = await read();
+    const key = typeof question === 'string' ? question : question(record);
     const { tool, runId } = record;
     const external = this.tools.get(tool)?.external;
     const mapping = external?.question;
     const given: GivenAnswer = { key, answer, by, idempotencyKey: answerer.idempotencyKey };
     const input = identified(this.#signer, workflowId, given);
-    const receipt = (sent: SentReceipt): AnswerReceipt => ({ id: input.answerId, ...sent });
+    const answered = async (sent: SentReceipt): Promise<AnsweredOperation> => ({
+      ...{ id: input.answerId, ...sent },
+      record: sent.state === 'accepted' ? withoutQuestion(record, key) : await read(),
+    });
     // A worker that fulfils the runtime contract asks by its memo, whatever the file maps.
     if (mapping && !(await records.keepsState(workflowId))) {
       const expire = () => records.external.expire(runId);
@@ -238,15 +248,15 @@ export class Engine {
         expire();
         return read();
       };
-      const answered = { temporal, workflowId, read: readNow, mapping, signer: this.#signer };
+      const operation = { temporal, workflowId, read: readNow, mapping, signer: this.#signer };
       const header = answerHeader(this.#signer, workflowId, input, by);
-      const state = await answerExternal(answered, answer, header).finally(expire);
+      const state = await answerExternal(operation, answer, header).finally(expire);
       const wasQueued = mapping.answer.by === 'signal' && answer.action !== 'cancel';
-      return receipt({ state, wasQueued });
+      return answered({ state, wasQueued });
     }
     const claimed = signed(this.#signer, workflowId, input, { by, areAllSigned: !this.operatorAnswers });
     const operation = { temporal, workflowId, read, isExternal: external !== undefined };
-    return receipt(await answerOperation(operation, record, claimed, by));
+    return answered(await answerOperation(operation, record, claimed, by));
   }
 
   /**

@@ -168,9 +168,17 @@ export class Guard {
   }
 
   /** The answer carries the caller's name and roles. @param idempotencyKey the caller's own ID for it */
-  answer(token: string, key: string, answer: Answer, idempotencyKey?: string): ReturnType<Engine['answer']> {
+  answer(
+    token: string,
+    question: Parameters<Engine['answer']>[2],
+    answer: Answer,
+    idempotencyKey?: string,
+  ): ReturnType<Engine['answer']> {
     const by = { principal: this.principal, roles: this.rights.roles, ...defined({ idempotencyKey }) };
-    return this.#do('answer', { operation: token }, (owned) => this.engine.answer(...owned, key, answer, by));
+    return this.#do('answer', { operation: token }, async (owned) => {
+      const answered = await this.engine.answer(...owned, question, answer, by);
+      return { ...answered, record: this.#named(owned, answered.record) };
+    });
   }
 
   cancel(token: string, reason?: string): ReturnType<Engine['cancel']> {

@@ -30,7 +30,7 @@ const DEFAULT_TASK_TIMEOUT_SECONDS = 10;
 export type AnswerState = 'accepted' | 'queued';
 
 /** An answer that was taken, or will be. */
-export interface AnswerReceipt {
+interface AnswerReceipt {
   /** As in the record's `answers`. */
   id: string;
   state: AnswerState;
@@ -40,6 +40,11 @@ export interface AnswerReceipt {
 
 /** A receipt without the ID. */
 export type SentReceipt = Omit<AnswerReceipt, 'id'>;
+
+/** An answer that was taken, or will be, and its operation. */
+export interface AnsweredOperation extends AnswerReceipt {
+  record: OperationRecord;
+}
 
 /** The operation that is answered. */
 export interface Answered {
@@ -226,6 +231,17 @@ async function isFirst(
       (!asked || !('answer' in given) || misfitOf(asked.schema, given.answer) === undefined),
   );
   return first?.given.answerId === answerId;
+}
+
+/** The record of an operation that has just got the answer to a question: the work may have gone on since. */
+export function withoutQuestion(record: OperationRecord, key: string): OperationRecord {
+  const { [key]: asked, ...inputRequests } = record.inputRequests;
+  if (!asked) return record;
+  const { statusMessage: _question, ...others } = record;
+  const [next] = Object.values(inputRequests);
+  return next
+    ? { ...others, inputRequests, statusMessage: next.message.split('\n', 1)[0]! }
+    : { ...others, inputRequests, status: 'working' };
 }
 
 export function closedError({ status }: OperationRecord): LonghaulError {

@@ -1,7 +1,7 @@
 /** `POST /v1/jobs/{id}/input`: answers a question of a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { isKind } from '../../operations/errors.js';
-import type { Answer } from '../../operations/record.js';
+import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { assertJobId, idempotencyKeyOf } from './headers.js';
 import { Problem } from './problems.js';
@@ -84,11 +84,15 @@ export function registerInput({ app, engineOf }: JobsContext): void {
         `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
       );
     const engine = engineOf(c);
-    const before = assertNotExpired(await engine.read(id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
     const ownKey = idempotencyKeyOf(c);
-    const receipt = await engine.answer(id, key, answer, ownKey).catch((error: unknown) => {
-      throw asAnswerProblem(error, before.inputRequests[key]?.schema);
+    let asked: OperationRecord | undefined;
+    const findQuestion = (record: OperationRecord) => {
+      asked = assertNotExpired(record);
+      return key;
+    };
+    const receipt = await engine.answer(id, findQuestion, answer, ownKey).catch((error: unknown) => {
+      throw asAnswerProblem(error, asked?.inputRequests[key]?.schema);
     });
     const first = receipt.wasQueued ? 'queued' : 'accepted';
     const state = ownKey === undefined ? receipt.state : first;

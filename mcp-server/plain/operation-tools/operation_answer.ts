@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
-import type { AnswerReceipt } from '../../../engine/index.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
 import { inlineData } from '../../shared/as-data.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
@@ -39,24 +38,25 @@ export const operationAnswer = defineOperationTool({
   async run(engine, _context, { token, key: givenKey, action, content }) {
     if (action !== 'accept' && content !== undefined)
       refuse(`arguments.content: expected none with action "${action}"; got ${JSON.stringify(content)}`);
-    const before = await engine.read(token);
-    const key = keyOf(before, givenKey);
     const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
-    let receipt: AnswerReceipt;
-    try {
-      receipt = await engine.answer(token, key, answer);
-    } catch (error) {
-      if (isKind(error, 'wrong_state')) throw notOpen(error, before, key);
-      throw isKind(error, 'invalid_answer') ? invalidAnswer(error, before, key) : error;
-    }
-    const record = await engine.read(token);
+    let asked: { record: OperationRecord; key: string } | undefined;
+    const findQuestion = (record: OperationRecord) => {
+      const key = keyOf(record, givenKey);
+      asked = { record, key };
+      return key;
+    };
+    const { id, state, record } = await engine.answer(token, findQuestion, answer).catch((error: unknown) => {
+      if (asked && isKind(error, 'wrong_state')) throw notOpen(error, asked.record, asked.key);
+      throw asked && isKind(error, 'invalid_answer') ? invalidAnswer(error, asked.record, asked.key) : error;
+    });
+    const { key } = asked!;
     const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done =
-      receipt.state === 'accepted'
+      state === 'accepted'
         ? `Answered ${key}: ${action}.`
         : `Answer to ${key} (${action}) is queued until a worker is available.`;
     return {
-      output: { ...envelope.output, token, answered: { key, action, id: receipt.id, state: receipt.state } },
+      output: { ...envelope.output, token, answered: { key, action, id, state } },
       text: [done, '', envelope.text].join('\n'),
     };
   },
