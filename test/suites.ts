@@ -42,7 +42,7 @@ export const SHARED = [
   ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'shared/', 'revision-2026-07-28/'].map(
     (room) => `mcp-server/${room}`,
   ),
-  ...['mcp-server/http.ts', 'mcp-server/index.ts', 'test/fixtures/project/', 'longhaul.config.json'],
+  ...['mcp-server/guard.ts', 'mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/rpc-refusals.ts', 'test/fixtures/project/', 'longhaul.config.json'],
   ...['main', 'longhaul', 'command-table', 'lazy-commands', 'settings-flags', 'failure'].map(
     (file) => `cli/${file}.ts`,
   ),

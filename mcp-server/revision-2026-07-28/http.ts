@@ -1,0 +1,169 @@
+/** Streamable HTTP of 2026-07-28: polls of tasks, subscriptions, and all else by the SDK's handler. */
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  isJsonContentType,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import type { Context } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { Guard } from '../guard.js';
+import { HEARTBEAT_MS, onHeartbeat } from '../lifecycle/heartbeat.js';
+import type { Shutdown } from '../lifecycle/shutdown.js';
+import { nameRpcRequest } from '../metrics/requests.js';
+import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
+import { Cancellations } from '../sep-1391/index.js';
+import type { Serving } from '../shared/serving.js';
+import { createCurrentServer } from './server.js';
+import { streamWhenSlow } from './slow-answers.js';
+import { openTraced, Subscriptions } from './subscriptions.js';
+import { withTaskName } from './task-name-header.js';
+import { answerPoll, pollIn } from './tasks/poll.js';
+
+export const VERSION = '2026-07-28';
+const LISTEN = 'subscriptions/listen';
+/** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
+const HEADER_MISMATCH = -32020;
+
+export class CurrentHttp {
+  readonly #subscriptions: Subscriptions;
+  readonly #cancellations: Cancellations;
+  readonly #handler: ReturnType<typeof createMcpHandler>;
+
+  /** @param secret seals the state that clients carry */
+  constructor(
+    private readonly serving: Serving,
+    secret: Buffer,
+    private readonly shutdown: Shutdown,
+  ) {
+    const { logger, resourceLinks } = serving;
+    this.#subscriptions = new Subscriptions(resourceLinks);
+    this.#cancellations = new Cancellations(logger);
+    this.#handler = createMcpHandler(
+      ({ authInfo }) =>
+        createCurrentServer(authInfo!.extra!['guard'] as Guard, serving, secret, shutdown),
+      {
+        legacy: 'reject',
+        maxRequestBodySize: BODY_LIMIT_BYTES,
+        keepAliveMs: HEARTBEAT_MS,
+        onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
+      },
+    );
+  }
+
+  /**
+   * Answers a poll of a task.
+   *
+   * @param body the parsed JSON; undefined if it isn't JSON
+   * @returns undefined for other requests
+   */
+  async poll(c: Context, guard: Guard, body: unknown): Promise<Response | undefined> {
+    const poll = pollIn(c.req.raw.headers, body);
+    if (!poll) return undefined;
+    nameRpcRequest(VERSION, body);
+    const { resourceLinks, logger } = this.serving;
+    const { httpStatus, message } = await answerPoll(guard, resourceLinks, this.shutdown, poll, logger);
+    return c.json(message, httpStatus);
+  }
+
+  /** Answers any other POST. @param body as in {@link poll} */
+  async post(c: Context, guard: Guard, body: unknown): Promise<Response> {
+    // The SDK's subscription router doesn't support task IDs.
+    if (c.req.header('mcp-method') === LISTEN) return this.#listen(c, guard, body);
+    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
+    if (isCancellation(body)) await this.#cancellations.take(guard, undefined, body.params);
+    return streamWhenSlow(
+      c.req.raw,
+      this.#handler.fetch(withTaskName(c.req.raw, body), {
+        // The credential itself goes no further.
+        authInfo: { token: '', clientId: '', scopes: [], extra: { guard } },
+        ...(body === undefined ? {} : { parsedBody: body }),
+      }),
+    );
+  }
+
+  /** Ends the streams of subscriptions. */
+  endStreams(): void {
+    this.#subscriptions.close();
+  }
+
+  close(): Promise<void> {
+    return this.#handler.close();
+  }
+
+  async #listen(c: Context, guard: Guard, body: unknown): Promise<Response> {
+    if (!isJsonContentType(c.req.header('content-type') ?? null))
+      return unsupportedMediaType(c, 'Content-Type must be application/json');
+    const request = listenRequest(c, body);
+    if (request instanceof Response) return request;
+    let serve;
+    try {
+      serve = await openTraced(this.#subscriptions, request, guard, 'http', this.serving.logger);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).
+      const isEarly =
+        error.code === ProtocolErrorCode.MissingRequiredClientCapability ||
+        error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
+      return c.json(rpcError(request.id, error.code, error.message, error.data), isEarly ? 400 : 200);
+    }
+    c.header('X-Accel-Buffering', 'no');
+    return streamSSE(c, async (stream) => {
+      const disconnected = new AbortController();
+      stream.onAbort(() => disconnected.abort());
+      const stopHeartbeat = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
+      try {
+        await serve({
+          send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
+          signal: disconnected.signal,
+        });
+      } finally {
+        stopHeartbeat();
+      }
+    });
+  }
+}
+
+/**
+ * Whether a request's headers name this revision, or a method that only this revision has: it is then answered as such, even if it is
+ * invalid.
+ */
+export function isNamedCurrent(c: Context): boolean {
+  return c.req.header('mcp-protocol-version') === VERSION || c.req.header('mcp-method') === LISTEN;
+}
+
+/** The method is compared first: most messages aren't notifications, and a failed validation is expensive. */
+function isCancellation(body: unknown): body is JSONRPCNotification {
+  const { method } = (body ?? {}) as { method?: unknown };
+  return method === 'notifications/cancelled' && isJSONRPCNotification(body);
+}
+
+/**
+ * Validates a request like the SDK's handler, in the same order; returns the request or the error response.
+ *
+ * @param body undefined if it isn't JSON in UTF-8
+ */
+function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
+  if (body === undefined) return parseError(c);
+  const id = isJSONRPCRequest(body) ? body.id : null;
+  const protocolVersionHeader = c.req.header('mcp-protocol-version');
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    mcpMethodHeader: c.req.header('mcp-method'),
+    ...(protocolVersionHeader === undefined ? {} : { protocolVersionHeader }),
+  } as Parameters<typeof classifyInboundRequest>[0]);
+  if (outcome.kind === 'reject')
+    return c.json(rpcError(id, outcome.code, outcome.message, outcome.data), outcome.httpStatus as 400);
+  if (protocolVersionHeader === undefined || outcome.kind !== 'modern' || !isJSONRPCRequest(body)) {
+    const message =
+      'Header mismatch: subscriptions/listen needs MCP-Protocol-Version and the per-request _meta envelope of 2026-07-28';
+    return c.json(rpcError(id, HEADER_MISMATCH, message), 400);
+  }
+  return body;
+}
