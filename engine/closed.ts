@@ -38,81 +38,108 @@ interface Outcome {
   isRefused?: boolean;
 }
 
-/** Completes the record of a closed operation. */
-export async function describeClosed(
-  temporal: TemporalClient,
-  description: WorkflowExecutionDescription,
-  state: StateMemo,
-  record: OperationRecord,
-  cancelRequest: CancelRequest = {},
-  isExternal = false,
-): Promise<void> {
-  const { closeTime } = description;
-  record.closedAt = closeTime?.toISOString() ?? record.updatedAt;
-  if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
-  if (state.children) record.children = state.children;
-  if (state.areChildrenLarge) record.areChildrenLarge = true;
-  const outcome = await readOutcome(temporal, description, isExternal);
-  if (outcome.progress) record.progress = roundProgress(outcome.progress);
-  if (isPastKeepAlive(record, await temporal.nowMs())) {
-    record.status = 'expired';
-    return;
-  }
-  if (outcome.partial !== undefined) record.partial = outcome.partial;
-  switch (description.status.name) {
-    case 'COMPLETED':
-      record.status = 'completed';
-      if (outcome.problem === undefined)
-        record.result = isExternal ? structuredResult(outcome.result) : outcome.result;
-      else record.resultProblem = outcome.problem;
-      record.statusMessage =
-        outcome.problem === undefined
-          ? 'completed'
-          : `completed; ${unreadableText('the result', outcome.problem)}`;
-      return;
-    case 'CANCELLED':
-      return describeCanceled(temporal, description, state, record, cancelRequest);
-    default:
-      if (outcome.isRefused && cancelRequest.at !== undefined)
-        return describeCanceled(temporal, description, state, record, cancelRequest);
-      if (outcome.problem !== undefined) record.resultProblem = outcome.problem;
-      record.error =
-        outcome.error ??
-        (outcome.problem === undefined
-          ? finalError('internal', `the workflow is ${description.status.name}`)
-          : finalError('failed', unreadableText('the failure', outcome.problem)));
-      record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
-      record.statusMessage = record.error.message.split('\n', 1)[0]!;
-      Object.assign(
-        record,
-        defined({ temporalUrl: temporal.urlOf(description.workflowId, description.runId) }),
-      );
-  }
+interface ClosedOperation {
+  description: WorkflowExecutionDescription;
+  state: StateMemo;
+  cancelRequest: CancelRequest | undefined;
+  isExternal: boolean;
 }
 
-async function describeCanceled(
+/**
+ * The fields by which the record of a closed operation differs from that of an open one.
+ *
+ * @param record its record so far
+ */
+export async function closedFields(
+  temporal: TemporalClient,
+  record: Pick<OperationRecord, 'updatedAt' | 'keepAliveSeconds'>,
+  operation: ClosedOperation,
+): Promise<Partial<OperationRecord>> {
+  const { description, state, isExternal, cancelRequest } = operation;
+  const closedAt = description.closeTime?.toISOString() ?? record.updatedAt;
+  const outcome = await readOutcome(temporal, description, isExternal);
+  const fields: Partial<OperationRecord> = {
+    closedAt,
+    updatedAt: closedAt > record.updatedAt ? closedAt : record.updatedAt,
+    ...defined({ children: state.children }),
+    ...(state.areChildrenLarge ? { areChildrenLarge: true as const } : {}),
+    ...(outcome.progress ? { progress: roundProgress(outcome.progress) } : {}),
+  };
+  const { keepAliveSeconds } = record;
+  if (isPastKeepAlive({ closedAt, keepAliveSeconds }, await temporal.nowMs()))
+    return { ...fields, status: 'expired' };
+  return {
+    ...fields,
+    ...defined({ partial: outcome.partial }),
+    ...(description.status.name === 'CANCELLED' || (outcome.isRefused && cancelRequest?.at !== undefined)
+      ? await canceledFields(temporal, closedAt, operation)
+      : endedFields(temporal, outcome, operation)),
+  };
+}
+
+/** Status, and result or failure, of an operation that wasn't canceled. */
+function endedFields(
+  temporal: TemporalClient,
+  { result, problem, error: failure }: Outcome,
+  { description, isExternal }: ClosedOperation,
+): Partial<OperationRecord> {
+  const { status, workflowId, runId } = description;
+  const unreadable = defined({ resultProblem: problem });
+  if (status.name === 'COMPLETED')
+    return problem === undefined
+      ? {
+          status: 'completed',
+          result: isExternal ? structuredResult(result) : result,
+          statusMessage: 'completed',
+        }
+      : {
+          status: 'completed',
+          ...unreadable,
+          statusMessage: `completed; ${unreadableText('the result', problem)}`,
+        };
+  const error =
+    failure ??
+    (problem === undefined
+      ? finalError('internal', `the workflow is ${status.name}`)
+      : finalError('failed', unreadableText('the failure', problem)));
+  return {
+    status: error.kind === 'timed_out' ? 'timed_out' : 'failed',
+    error,
+    statusMessage: error.message.split('\n', 1)[0]!,
+    ...unreadable,
+    ...defined({ temporalUrl: temporal.urlOf(workflowId, runId) }),
+  };
+}
+
+async function canceledFields(
+  temporal: TemporalClient,
+  closedAt: string,
+  { description, state, cancelRequest }: ClosedOperation,
+): Promise<Partial<OperationRecord>> {
+  const cancelReason = state.cancelReason ?? cancelRequest?.reason;
+  const statusMessage = cancelReason ? `canceled: ${cancelReason}` : 'canceled';
+  return {
+    status: 'canceled',
+    cancelRequestedAt: state.cancelRequestedAt ?? cancelRequest?.at ?? closedAt,
+    statusMessage,
+    error: finalError('canceled', statusMessage),
+    ...(cancelReason ? { cancelReason } : {}),
+    ...(state.isPartialLarge ? await largePartial(temporal, description) : {}),
+  };
+}
+
+/** A record without the partial result is better than none. */
+async function largePartial(
   temporal: TemporalClient,
   description: WorkflowExecutionDescription,
-  state: StateMemo,
-  record: OperationRecord,
-  cancelRequest: CancelRequest,
-): Promise<void> {
-  const reason = state.cancelReason ?? cancelRequest.reason;
-  record.status = 'canceled';
-  record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.closedAt!;
-  record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
-  if (reason) record.cancelReason = reason;
-  if (state.isPartialLarge) {
-    // A record without the partial result is better than none.
-    const whole = await readClosedState(description, temporal.storage).catch((error: unknown) => {
-      const problem = unreadableIn(error);
-      if (!problem) throw error;
-      record.resultProblem = problem;
-      return undefined;
-    });
-    if (whole?.partial !== undefined) record.partial = whole.partial;
+): Promise<Pick<OperationRecord, 'partial' | 'resultProblem'>> {
+  try {
+    return defined({ partial: (await readClosedState(description, temporal.storage))?.partial });
+  } catch (error) {
+    const resultProblem = unreadableIn(error);
+    if (!resultProblem) throw error;
+    return { resultProblem };
   }
-  record.error = finalError('canceled', record.statusMessage);
 }
 
 /** Outcome of a closed workflow: its close event, decoded by the SDK. */

@@ -6,47 +6,35 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { isPastKeepAlive } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError } from '../operations/errors.js';
-import type { InputRequest, OperationRecord } from '../operations/record.js';
+import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
 import { recordedAnswers } from './answer/recorded.js';
-import { cancellingMessage } from './cancelling.js';
-import { describeClosed } from './closed.js';
+import { closedFields } from './closed.js';
 import { createdAtOf, isOpen, startOf } from './description.js';
-import { adoptedMemo, firstRunIdOf } from './external/adopted.js';
+import { adoptedMemo } from './external/adopted.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
-import { cancelRequestOf, INITIAL_EVENTS, type CancelRequest } from './history.js';
+import { cancelRequestOf } from './history.js';
+import { openFields } from './open.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
-import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
+import { flattenParts, describeOpenParts } from './parts.js';
 import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
-import { describeRetries, describeBlockage } from './blockage.js';
 
 /** How long a closed operation's record is cached, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
-/** Status message while an answer is queued, and no other question is open. */
-const ANSWERED = 'answered, waiting for a worker';
-
 interface KeptRecord {
   record: OperationRecord;
   /** Monotonic clock: the system's may be set. */
   readAtMs: number;
-}
-
-/** An open operation while it is read. */
-interface Reading {
-  record: OperationRecord;
-  /** Keys of questions whose answers are queued. */
-  answered: ReadonlySet<string>;
-  cancelRequest: CancelRequest | undefined;
 }
 
 /** Reads operations over one connection. */
@@ -171,120 +159,32 @@ export class Records {
     const { workflowId, runId } = description;
     const cancelRequest = isCancelRequested ? await cancelRequestOf(temporal, workflowId, runId) : undefined;
     const reading = await this.#progress.read(description, state, updatedAt, parts, cancelRequest?.reached);
-    const record: OperationRecord = {
+    const base: OperationRecord = {
       ...startedRecord(token, memo),
-      runId: description.runId,
+      runId,
       createdAt,
       status: 'working',
       ...reading,
-      ...(isOpen(description) ? { readAt: new Date(await temporal.nowMs()).toISOString() } : {}),
       ...defined({ progressToken: memo.progressToken, stage, partial }),
       ...(answers.length > 0 ? { answers } : {}),
     };
-    if (isOpen(description))
-      await this.#describeOpen(description, memo, state, flattenParts(parts), {
-        record,
-        answered,
-        cancelRequest,
-      });
-    else await describeClosed(temporal, description, state, record, cancelRequest, isExternal);
+    const fields = isOpen(description)
+      ? await openFields(
+          { temporal, places: this.places, progress: this.#progress },
+          { description, memo, state, external, parts: flattenParts(parts), answered, cancelRequest, base },
+        )
+      : await closedFields(temporal, base, { description, state, cancelRequest, isExternal });
+    const record = { ...base, ...fields };
     const canHavePartial = record.status !== 'completed' && record.status !== 'expired';
-    if (state.isPartialLarge && record.partial === undefined && canHavePartial) record.isPartialLarge = true;
-    // Longhaul's own operations end canceled once that was requested.
-    if (isExternal && cancelRequest && record.cancelRequestedAt === undefined)
-      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.updatedAt;
-    if (external && isOpen(description)) {
-      const message = record.statusMessage ?? external.activity;
-      const line = [message, external.problem].filter(Boolean).join('; ');
-      if (line) record.statusMessage = line;
-    }
-    if (description.status.name === 'PAUSED') record.statusMessage = 'paused by an operator';
-    return record;
+    const isPartialLarge = state.isPartialLarge && record.partial === undefined && canHavePartial;
+    const { cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest?.at ?? record.updatedAt } = record;
+    return {
+      ...record,
+      ...(isPartialLarge ? { isPartialLarge: true as const } : {}),
+      // Longhaul's own operations end canceled once that was requested.
+      ...(isExternal && cancelRequest ? { cancelRequestedAt } : {}),
+    };
   }
-
-  async #describeOpen(
-    { raw, workflowId, runId }: WorkflowExecutionDescription,
-    { queue }: StartMemo,
-    state: StateMemo,
-    parts: { name: string; part: Part }[],
-    { record, answered, cancelRequest }: Reading,
-  ): Promise<void> {
-    const { temporal } = this;
-    const { pendingWorkflowTask: task } = raw;
-    // A worker has taken an earlier run already.
-    const isFirstRun = firstRunIdOf({ raw, runId }) === runId;
-    const isSubmitted =
-      isFirstRun && Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= INITIAL_EVENTS && Boolean(task);
-    const open = unanswered(state.inputRequests, answered);
-    const queued = queue && state.turnAt === undefined ? queue.name : undefined;
-    record.status =
-      isSubmitted || queued !== undefined
-        ? 'submitted'
-        : Object.keys(open).length > 0
-          ? 'input_required'
-          : 'working';
-    record.inputRequests = open;
-
-    if (cancelRequest) {
-      record.cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest.at ?? record.updatedAt;
-      const reason = state.cancelReason ?? cancelRequest.reason;
-      if (reason) record.cancelReason = reason;
-      if (!isSubmitted) record.status = 'working';
-      record.inputRequests = {};
-    }
-    const descriptions = await Promise.all(
-      parts.map(({ name, part }) =>
-        this.#describePart(part, unanswered(part.state.inputRequests, answered, name)),
-      ),
-    );
-    if (parts.length > 0)
-      record.children = parts.map(({ name }, index) => partRecord(name, descriptions[index]!));
-    const partBlockages = parts.flatMap(({ name }, index) => {
-      const blocked = descriptions[index]!.blockage;
-      return blocked === undefined ? [] : `${name}: ${blocked}`;
-    });
-    const blockage = (await describeBlockage(temporal, raw, workflowId)) ?? partBlockages[0];
-    const isAnswered = answered.size > 0 && Object.keys(open).length === 0;
-    const waiting = isAnswered ? [ANSWERED, blockage].filter(Boolean).join('; ') : blockage;
-    const message =
-      (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, blockage) : waiting) ??
-      (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
-      (isSubmitted ? 'waiting for a worker' : undefined) ??
-      (queued === undefined ? undefined : await this.places.messageOf(queued, workflowId)) ??
-      (await statusLine(temporal, raw, workflowId, record));
-    if (message) record.statusMessage = message;
-  }
-
-  /** A part's status message, and its blockage, if there is one. @param open its questions without an answer */
-  async #describePart(
-    part: Part,
-    open: Record<string, InputRequest>,
-  ): Promise<{ isAsking: boolean; message: string | undefined; blockage?: string }> {
-    const { description, state } = part;
-    const { raw, workflowId } = description;
-    const { temporal } = this;
-    const [asked] = Object.values(open);
-    const isAsking = asked !== undefined;
-    const blockage = await describeBlockage(temporal, raw, workflowId);
-    if (blockage !== undefined) return { isAsking, message: blockage, blockage };
-    if (asked) return { isAsking, message: asked.message.split('\n', 1)[0] };
-    if (Object.keys(state.inputRequests ?? {}).length > 0) return { isAsking, message: ANSWERED };
-    const { progress } = await this.#progress.readPart(part);
-    const shown = { ...state, ...(progress ? { progress } : {}) };
-    return { isAsking, message: await statusLine(temporal, raw, workflowId, shown) };
-  }
-}
-
-/** Questions without queued answers. @param part name of the part that asks. Default: the operation itself */
-function unanswered(
-  inputRequests: Record<string, InputRequest> = {},
-  answered: ReadonlySet<string>,
-  part?: string,
-): Record<string, InputRequest> {
-  const keyInOperation = (key: string) => (part === undefined ? key : `${part}/${key}`);
-  return Object.fromEntries(
-    Object.entries(inputRequests).filter(([key]) => !answered.has(keyInOperation(key))),
-  );
 }
 
 function keyOf(token: string, { runId }: { runId: string }): string {
@@ -324,24 +224,4 @@ export function startMemoOf(
   if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
     throw new LonghaulError('not_found', 'operation not found');
   return memo;
-}
-
-/** Stage, progress and attempts of retried activities in one line: `profile: 3 of 10 (attempt 2)`. */
-async function statusLine(
-  temporal: TemporalClient,
-  raw: WorkflowExecutionDescription['raw'],
-  workflowId: string,
-  record: Pick<OperationRecord, 'stage' | 'progress'>,
-): Promise<string | undefined> {
-  const live = progressLine(record);
-  const retries = await describeRetries(temporal, raw, workflowId);
-  return retries ? `${live ?? 'working'} (${retries})` : live;
-}
-
-/** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
-function progressLine({ stage, progress }: Pick<OperationRecord, 'stage' | 'progress'>): string | undefined {
-  const amount =
-    progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
-  const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);
-  return parts.length ? parts.join(': ') : undefined;
 }
