@@ -125,7 +125,7 @@ const RULES = [
     comment: 'help and completion define commands without running them',
     from: { path: '^(cli/([^/]+|commands/[^/]+)|mailbox/cli/[^/]+)$' },
     to: {
-      path: '^platform/config\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
+      path: '^platform/settings/index\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
       dynamic: false,
       dependencyTypesNot: ['type-only'],
     },

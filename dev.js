@@ -26,7 +26,7 @@ async function restart() {
     stack.once('exit', (exitCode) => process.exit(exitCode ?? 1));
     return;
   }
-  const { loadSettings } = await import('./dist/platform/config.js');
+  const { loadSettings } = await import('./dist/platform/settings/index.js');
   const { signalProcess } = await import('./dist/platform/process-identity.js');
   const { readStackState } = await import('./dist/platform/temporal-address.js');
   const { serverPid, workerPid } = readStackState((await loadSettings()).home);

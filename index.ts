@@ -16,4 +16,4 @@ export type {
   OperationStatus,
   Progress,
 } from './operations/record.js';
-export { defineConfig, type LonghaulConfig } from './platform/define-config.js';
+export { defineConfig, type LonghaulConfig } from './platform/settings/define-config.js';

@@ -7,7 +7,13 @@ import { COMMANDS } from './command-table.js';
 import { exitWhenOutputCloses, write } from './console.js';
 import { reportFailure } from './failure.js';
 import { addCommands, defineCommand } from './lazy-commands.js';
-import { addSettingsFlags } from './settings-flags.js';
+import { addSettingsFlags, settingsHelp } from './settings-flags.js';
+
+/** What `longhaul help` explains beside commands. */
+const TOPICS: Record<string, () => string> = {
+  settings: settingsHelp,
+  'exit-codes': () => EXIT_CODES_HELP,
+};
 
 /** Commands that keep running when nobody reads their output. */
 const LONG_RUNNING = ['up', 'stdio', 'server', 'worker', 'temporal'];
@@ -20,7 +26,7 @@ const program = new Command('longhaul')
     writeErr: (text) => write('stderr', text),
   })
   .exitOverride()
-  .addHelpText('after', EXIT_CODES_HELP)
+  .addHelpText('after', `\nMore: longhaul help ${Object.keys(TOPICS).join(', longhaul help ')}, longhaul COMMAND --help`)
   .showHelpAfterError('(longhaul --help lists the commands)');
 program.hook('preAction', (_program, command) => {
   if (!LONG_RUNNING.includes(command.name())) exitWhenOutputCloses();
@@ -28,11 +34,17 @@ program.hook('preAction', (_program, command) => {
 addSettingsFlags(program);
 addCommands(program, COMMANDS);
 
-try {
+async function run(): Promise<void> {
   const called = findCalled(process.argv.slice(2), program);
   // Commands have their arguments in the program's help.
   await Promise.all((called ? [called] : program.commands).map(defineCommand));
   await program.parseAsync(separateOperands(process.argv, program, called));
+}
+
+const [help, topic = ''] = process.argv.slice(2);
+try {
+  if (help === 'help' && Object.hasOwn(TOPICS, topic)) write('stdout', TOPICS[topic]!());
+  else await run();
 } catch (error) {
   process.exit(reportFailure(error));
 }

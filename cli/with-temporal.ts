@@ -2,7 +2,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { withErrorReporting } from './client/command.js';
 import { EXIT } from './client/exit-codes.js';
 import { CommandFailure } from './failure.js';

@@ -1,6 +1,6 @@
 /** Workflow IDs of operations, for commands that connect to Temporal. */
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { EXIT } from './client/exit-codes.js';
 import { principalOfFlags } from './client/principal-flags.js';
 import { CommandFailure } from './failure.js';

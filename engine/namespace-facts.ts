@@ -1,7 +1,7 @@
 /** Properties of the namespace: how long it keeps closed workflows, and whether search attributes can be used. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { GRPC, isDenied, isGrpcError, temporalMessage } from '../platform/grpc-errors.js';
 import type { Logger } from '../platform/log.js';
 import { noNamespaceError } from '../platform/namespace.js';

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { dataConverterOf, waitsForStorage } from '../platform/data-converter.js';
 import {
   GRPC,

@@ -11,7 +11,7 @@ import { LonghaulError } from '../operations/errors.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
 import { isWorkflowIdOfPrincipal } from '../operations/token.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { ALL_OWN, Policy, type Rights, type Verb } from '../platform/policy/index.js';
 import { tenantPrefixOf } from '../platform/principal.js';

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import type { Engine } from '../engine/index.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
 import type { Logger } from '../platform/log.js';

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Engine, TemporalClient } from '../engine/index.js';
 import { every } from '../platform/every.js';
-import { SettingsError, type Settings } from '../platform/config.js';
-import { dataFoldersOf } from '../platform/private-paths.js';
-import { assertServable } from '../platform/setting-conflicts.js';
+import { SettingsError, type Settings } from '../platform/settings/index.js';
+import { dataFoldersOf } from '../platform/settings/private-paths.js';
+import { assertServable } from '../platform/settings/conflicts.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';

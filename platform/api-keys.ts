@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createFileOnce, readIfThere, writeFileAtomically } from './atomic-files.js';
-import { SettingsError } from './config.js';
+import { SettingsError } from './settings/index.js';
 import { groupName, identityShape } from './principal.js';
 
 /** `lh_` with the ID and the secret, so that scanners for leaked secrets recognize it. */

@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path';
 import { MAILBOX_TOOL_NAMES } from '../mailbox/tool-names.js';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 import type { Logger } from './log.js';
 import { filesOf, projectFilesOf } from './project.js';
 import { loadToolFiles, NameRegistry, type LoadedFile } from './project-code.js';

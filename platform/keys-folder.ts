@@ -1,8 +1,9 @@
 /** Permissions of the folder of API keys: who writes there decides who may call. */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AuthSettings } from './auth-settings.js';
 import { realPathOf } from './real-path.js';
+import { settingFlag } from './settings/flag.js';
+import type { Settings } from './settings/table.js';
 
 const WRITE_BITS = 0o022;
 const OTHERS_READ_BIT = 0o004;
@@ -10,16 +11,13 @@ const OTHERS_READ_BIT = 0o004;
 /**
  * The reason why no server may take API keys from the folder: others can add or change keys, or read their hashes. Undefined for a
  * missing folder, and on Windows, which has no such permissions.
- *
- * @param flag name of a setting -> its flag
  */
 export function keysFolderConflict(
-  { authentication, keysFolder }: Pick<AuthSettings, 'authentication' | 'keysFolder'>,
-  flag: (name: 'authentication' | 'keysFolder') => string,
+  { authentication, keysFolder }: Pick<Settings, 'authentication' | 'keysFolder'>,
 ): string | undefined {
   if (!authentication.includes('keys') || process.platform === 'win32') return undefined;
   const folder = realPathOf(keysFolder);
-  const described = `${flag('authentication')} keys, ${flag('keysFolder')} ${keysFolder}`;
+  const described = `${settingFlag('authentication')} keys, ${settingFlag('keysFolder')} ${keysFolder}`;
   try {
     const mode = reachableMode(folder);
     const isFixed = isOnReadOnlyFileSystem(folder);

@@ -4,7 +4,7 @@
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { LonghaulError } from '../operations/errors.js';
-import { givenCodecAuthorization, SettingsError, type Settings } from './config.js';
+import { givenCodecAuthorization, SettingsError, type Settings } from './settings/index.js';
 import { ProjectModules } from './project-modules.js';
 
 /** Deadline of a request to a codec server, in milliseconds. */

@@ -1,7 +1,7 @@
 /** Loads tool definitions and activities, both shipped ones and those of the user's project. */
 import { compilePatterns } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 import { filesOf } from './project.js';
 import { ProjectModules } from './project-modules.js';
 import { placeOfName, problemsOfLoad, ProjectError } from './project-problems.js';

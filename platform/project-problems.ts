@@ -1,7 +1,7 @@
 /** Problems in the files of a user's project, with their places. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { SettingsError } from './config.js';
+import { SettingsError } from './settings/index.js';
 import { isProjectFile } from './project.js';
 
 export interface ProjectProblem {

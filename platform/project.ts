@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 
 /** Root of the running code: `dist`, or the checkout when TypeScript is run directly. */
 export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

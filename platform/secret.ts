@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createFileOnce, readIfThere } from './atomic-files.js';
-import { SettingsError } from './config.js';
+import { SettingsError } from './settings/index.js';
 
 /** Least length of a key, and the length of a generated one. */
 const KEY_BYTES = 32;

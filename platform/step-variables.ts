@@ -1,5 +1,5 @@
 /** Environment of pipeline steps. */
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 
 /** Variables of the worker that every pipeline step gets: paths, locale, proxies and certificates. */
 const STEP_VARIABLES =

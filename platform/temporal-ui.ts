@@ -1,8 +1,8 @@
 /** Addresses of workflows in Temporal's UI. */
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 import { readStackState } from './temporal-address.js';
 import { temporalConnectConfig } from './temporal-connect-config.js';
-import { EMBEDDED_UI, NO_UI } from './temporal-settings.js';
+import { EMBEDDED_UI, NO_UI } from './settings/temporal.js';
 
 /**
  * Address of Temporal's UI, as callers may see it: that of the setting, else that of the home's embedded Temporal. With

@@ -11,7 +11,7 @@ import { parseToolFile } from '../external-workflows/parse.js';
 import { isToolService, type ToolService } from '../external-workflows/service.js';
 import { formatProblem, parsePipelineTool } from '../pipelines/parse.js';
 import { toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 import type { Logger } from './log.js';
 import { toolFolderOf } from './project.js';
 import { formatProjectProblem } from './project-problems.js';

@@ -1,7 +1,7 @@
 /** Problems of a project's worker, stored in a file of the home so that servers can show them. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Settings } from './config.js';
+import type { Settings } from './settings/index.js';
 import { projectCacheFile } from './project.js';
 import { writeFileAtomically } from './atomic-files.js';
 

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settingsToEnvironment, type Settings } from '../platform/config.js';
+import { settingsToEnvironment, type Settings } from '../platform/settings/index.js';
 import { PROGRAM_PATH, programCommand } from '../platform/program.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { logPath, logSize, logTail, openLog } from './log-files.js';

@@ -1,8 +1,8 @@
 /** Instructions for connecting clients to this installation, printed by `longhaul up`. */
 import { parse } from 'node:path';
-import { loadSettings, SETTING_VARIABLES, settingsToEnvironment } from '../platform/config.js';
-import { settingFlag } from '../platform/setting-flag.js';
-import type { SettingName, Settings } from '../platform/config.js';
+import { loadSettings, SETTING_VARIABLES, settingsToEnvironment } from '../platform/settings/index.js';
+import { settingFlag } from '../platform/settings/flag.js';
+import type { SettingName, Settings } from '../platform/settings/index.js';
 import { PROGRAM_PATH, programCommand, shellWord } from '../platform/program.js';
 import { usesExternalTemporal } from '../platform/temporal-address.js';
 

@@ -3,9 +3,9 @@ import { get as getOverHttp } from 'node:http';
 import { get as getOverHttps } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Settings } from '../platform/config.js';
-import { settingFlag } from '../platform/setting-flag.js';
-import { isCertificateFor, namesOf, readTlsFiles } from '../platform/tls-files.js';
+import type { Settings } from '../platform/settings/index.js';
+import { settingFlag } from '../platform/settings/flag.js';
+import { isCertificateFor, namesOf, readTlsFiles } from '../platform/settings/tls-files.js';
 
 const ANSWER_LIMIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;

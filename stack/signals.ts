@@ -1,5 +1,5 @@
 /** Shutdown requests by signal: the first asks for a graceful stop, the second for an immediate one. */
-import { isSupervised } from '../platform/config.js';
+import { isSupervised } from '../platform/settings/index.js';
 
 /** `npm start` forwards a Ctrl-C that the terminal has delivered already, so that one key press causes two signals. */
 const SAME_PRESS_MS = 300;

@@ -7,8 +7,8 @@ import {
   settingsToEnvironment,
   SUPERVISED_VARIABLE,
   type Settings,
-} from '../platform/config.js';
-import { addressesUnderUp, formatAddress } from '../platform/metrics-settings.js';
+} from '../platform/settings/index.js';
+import { addressesUnderUp, formatAddress } from '../platform/settings/health-address.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { startLogRotation } from './log-files.js';
 import { keepRunning, type SupervisedProcess } from './keep-running.js';

@@ -1,5 +1,5 @@
 /** `longhaul temporal`: the embedded Temporal without worker and server, for users who run those themselves. */
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
 import { clearStackState } from './stack-state.js';

@@ -5,13 +5,13 @@
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SETTING_VARIABLES, type Settings } from '../platform/config.js';
-import { settingFlag } from '../platform/setting-flag.js';
+import { SETTING_VARIABLES, type Settings } from '../platform/settings/index.js';
+import { settingFlag } from '../platform/settings/flag.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { anyFreePort, hiddenAddress } from '../platform/http/free-address.js';
-import { formatAddress, type ListenAddress } from '../platform/metrics-settings.js';
+import { formatAddress, type ListenAddress } from '../platform/settings/health-address.js';
 import { readStackState } from '../platform/temporal-address.js';
-import { EMBEDDED_UI, NO_UI } from '../platform/temporal-settings.js';
+import { EMBEDDED_UI, NO_UI } from '../platform/settings/temporal.js';
 import { launch, type Exit, type Launched } from './launcher.js';
 import { startLogRotation, logPath, logSize, logTail } from './log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from './ports.js';

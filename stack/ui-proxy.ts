@@ -8,10 +8,10 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { proxy } from 'hono/proxy';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
-import { formatAddress, type ListenAddress } from '../platform/metrics-settings.js';
+import { formatAddress, type ListenAddress } from '../platform/settings/health-address.js';
 
 /**
  * @param address where it listens

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { loadSettings } from '../dist/platform/config.js';
+import { loadSettings } from '../dist/platform/settings/index.js';
 import { keepRunning } from '../dist/stack/keep-running.js';
 import { launch } from '../dist/stack/launcher.js';
 import { isPortFree } from '../dist/stack/ports.js';

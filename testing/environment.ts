@@ -12,7 +12,7 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { endSteps } from '../activities/pipeline/end-steps.js';
 import type { ToolDeclaration } from '../cli/client/wire.js';
 import type { Tool, ToolInput, ToolOutput } from '../operations/tool.js';
-import { loadSettings, type LonghaulConfig, type Settings } from '../platform/config.js';
+import { loadSettings, type LonghaulConfig, type Settings } from '../platform/settings/index.js';
 import { anyFreePort } from '../platform/http/free-address.js';
 import { projectFilesOf } from '../platform/project.js';
 import { yamlFolders, yamlPaths } from '../platform/tools.js';

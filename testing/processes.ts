@@ -1,6 +1,6 @@
 /** The environment's server and worker: the same processes that `longhaul up` runs, on a task queue of their own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/config.js';
+import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/settings/index.js';
 import type { RunningProcess } from '../stack/keep-running.js';
 import { logPath, logSize, logTail } from '../stack/log-files.js';
 import { startPart, type Part } from '../stack/node-child.js';

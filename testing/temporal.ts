@@ -1,6 +1,6 @@
 /** The Temporal of a test environment: one that is named, that of a running `longhaul up`, or one of its own. */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import { anyFreePort } from '../platform/http/free-address.js';
 import { openStorage } from '../platform/storage/index.js';

@@ -4,7 +4,7 @@
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { filesOf } from '../platform/project.js';
 import { loadActivityFiles, NameRegistry, type Activity, type LoadedFile } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';

@@ -19,7 +19,7 @@ import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outco
 import type { ActivityReport } from '../operations/report.js';
 import { OPERATION_QUERY } from '../operations/wire.js';
 import { childName } from '../pipelines/run.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { inWork } from '../platform/work-context.js';
 

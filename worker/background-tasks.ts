@@ -1,7 +1,7 @@
 /** Background tasks of a worker: adopting steps whose worker has ended, and removing leftover files. */
 import { Client } from '@temporalio/client';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import { every } from '../platform/every.js';

@@ -35,7 +35,7 @@ function sources(): string[] {
 
 if (!isUpToDate()) {
   const startedMs = Date.now();
-  const { loadSettings } = await import('../platform/config.js');
+  const { loadSettings } = await import('../platform/settings/index.js');
   const { bundleShippedWorkflows } = await import('./bundle.js');
   const used = (await bundleShippedWorkflows(await loadSettings())).filter((path) =>
     statSync(path, { throwIfNoEntry: false })?.isFile(),

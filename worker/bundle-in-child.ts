@@ -1,7 +1,7 @@
 /** Bundles workflows in a child process: the worker's heartbeats continue meanwhile, and the bundler's memory is freed. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { SettingsError, settingsToEnvironment, type Settings } from '../platform/config.js';
+import { SettingsError, settingsToEnvironment, type Settings } from '../platform/settings/index.js';
 import { builtProgram } from '../platform/program.js';
 import type { ProjectProblem } from '../platform/project-problems.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';

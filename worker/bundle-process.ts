@@ -1,7 +1,7 @@
 /**
  * Program that bundles workflows: `bundleInChildProcess` forks it. The worker's settings are in its environment. Sends one message.
  */
-import { loadSettings } from '../platform/config.js';
+import { loadSettings } from '../platform/settings/index.js';
 import { BundleError, bundleWorkflows } from './bundle.js';
 import { LEAVES_OUT, type BundleMessage } from './bundle-in-child.js';
 

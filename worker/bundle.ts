@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
 import { writeFileAtomically } from '../platform/atomic-files.js';

@@ -1,6 +1,6 @@
 /** Chooses how a worker process runs bundles of workflows: with or without versions, deployed by itself or by others. */
 import type { Client } from '@temporalio/client';
-import { isSupervised, type Settings } from '../platform/config.js';
+import { isSupervised, type Settings } from '../platform/settings/index.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import type { Logger } from '../platform/log.js';
 import { BuildsHost } from './builds-host.js';

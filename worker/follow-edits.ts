@@ -1,5 +1,5 @@
 /** Reloads workflows and activities after edits while a worker runs, and reports problems. */
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { projectFilesOf } from '../platform/project.js';
 import { formatProjectProblem } from '../platform/project-problems.js';

@@ -10,7 +10,7 @@ import {
   VERIFY_ANSWER_ACTIVITY,
   VERIFY_SCHEDULED_START_ACTIVITY,
 } from '../operations/wire.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
 import { openMeasuredStorage } from '../platform/metrics/storage.js';
 import { dataConverterOf } from '../platform/data-converter.js';

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../platform/atomic-files.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { longhaulPackage } from '../platform/package.js';
 import { PROGRAM_PATH } from '../platform/program.js';
 import { projectCacheFile } from '../platform/project.js';

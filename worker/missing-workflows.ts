@@ -1,7 +1,7 @@
 /** Tools whose workflow no file exports. */
 import { basename, extname } from 'node:path';
 import { didYouMean } from '../operations/near-names.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { projectFilesOf } from '../platform/project.js';
 import { loadToolFiles } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';

@@ -13,7 +13,7 @@ import {
   type ReadinessBody,
 } from '../platform/health/checks.js';
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { freshFor } from '../platform/fresh-for.js';
 import { temporalMessage } from '../platform/grpc-errors.js';
 import type { Storage } from '../platform/storage/index.js';

@@ -1,11 +1,7 @@
 /** Options of the Workers on the shared task queue that the settings decide: slots, pollers, rates, cache and sticky queue. */
 import { ResourceBasedController, type WorkerOptions } from '@temporalio/worker';
 import { defined } from '../operations/defined.js';
-import { parsePollerBehavior, type PollerBehavior } from '../platform/poller-behavior.js';
-import { DEFAULT_SLOTS, workflowTaskSlots, type WorkerSettings } from '../platform/worker-settings.js';
-
-/** The SDK's default number of open polls. */
-const DEFAULT_POLLS = 10;
+import { DEFAULT_SLOTS, workflowTaskSlots, type WorkerSettings } from '../platform/settings/worker.js';
 
 export interface Tuning {
   /** Options of the Worker that runs workflows. */
@@ -28,19 +24,12 @@ export function tuningOf(settings: WorkerSettings): Tuning {
   return {
     workflows: {
       ...workflowSlots(settings, controller),
-      ...defined({
-        workflowTaskPollerBehavior: parsePollerBehavior(settings.workflowTaskPollerBehavior ?? ''),
-      }),
       maxCachedWorkflows: settings.maxCachedWorkflows,
       stickyQueueScheduleToStartTimeout: settings.stickyQueueScheduleToStartTimeoutSeconds * 1_000,
     },
     activities: {
       ...activitySlots(settings, controller),
-      ...defined({
-        activityTaskPollerBehavior: activityPollers(settings),
-        maxActivitiesPerSecond: settings.maxActivitiesPerSecond,
-        maxTaskQueueActivitiesPerSecond: settings.maxTaskQueueActivitiesPerSecond,
-      }),
+      ...defined({ maxTaskQueueActivitiesPerSecond: settings.maxTaskQueueActivitiesPerSecond }),
     },
   };
 }
@@ -49,22 +38,16 @@ function workflowSlots(
   settings: WorkerSettings,
   controller: ResourceBasedController | undefined,
 ): Partial<WorkerOptions> {
-  const { maxCachedWorkflows, maxConcurrentWorkflowTaskExecutions, maxConcurrentLocalActivityExecutions } =
-    settings;
+  const { maxCachedWorkflows, maxConcurrentWorkflowTaskExecutions } = settings;
   if (!controller) {
     return {
       maxConcurrentWorkflowTaskExecutions: workflowTaskSlots(settings),
-      maxConcurrentLocalActivityExecutions:
-        maxConcurrentLocalActivityExecutions ?? DEFAULT_SLOTS.localActivities,
+      maxConcurrentLocalActivityExecutions: DEFAULT_SLOTS.localActivities,
     };
   }
   const maximumSlots = maxConcurrentWorkflowTaskExecutions ?? maxCachedWorkflows;
   return {
-    tuner: {
-      controller,
-      workflowTaskSlotOptions: { maximumSlots },
-      localActivityTaskSlotOptions: defined({ maximumSlots: maxConcurrentLocalActivityExecutions }),
-    },
+    tuner: { controller, workflowTaskSlotOptions: { maximumSlots } },
   };
 }
 
@@ -79,17 +62,4 @@ function activitySlots(
   }
   const activityTaskSlotOptions = defined({ maximumSlots: maxConcurrentActivityTaskExecutions });
   return { tuner: { controller, activityTaskSlotOptions } };
-}
-
-/**
- * The SDK keeps to `maxActivitiesPerSecond` by the rate of its polls, and each open poll may get an activity at any time: so
- * there are no more open polls than activities in a second, unless their number is set.
- */
-function activityPollers({
-  activityTaskPollerBehavior,
-  maxActivitiesPerSecond,
-}: WorkerSettings): PollerBehavior | undefined {
-  if (activityTaskPollerBehavior !== undefined) return parsePollerBehavior(activityTaskPollerBehavior);
-  if (maxActivitiesPerSecond === undefined || maxActivitiesPerSecond >= DEFAULT_POLLS) return undefined;
-  return { type: 'simple-maximum', maximum: Math.ceil(maxActivitiesPerSecond) };
 }

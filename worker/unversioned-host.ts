@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../platform/atomic-files.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { projectCacheFile } from '../platform/project.js';
 import type { WorkflowBundle } from './bundle.js';

@@ -1,7 +1,7 @@
 /** Whether this worker is a version of a Worker Deployment. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import {
   deploymentNameOf,
   describeDeployment,

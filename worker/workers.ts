@@ -10,7 +10,7 @@ import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/w
 import { hostId } from '../activities/pipeline/host.js';
 import type { HostSteps } from '../activities/pipeline/host-steps.js';
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { DeploymentVersion } from '../platform/deployments.js';
 import { withJitter } from '../platform/jitter.js';
 import { unversionedCode } from './bundle-entry.js';

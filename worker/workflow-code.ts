@@ -2,7 +2,7 @@
  * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or that its host refuses because of
  * open operations, waits: the previous one keeps running until the files are fixed or those operations have ended.
  */
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { filesOf, isProjectFile } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';

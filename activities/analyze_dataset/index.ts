@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataFolders } from '../../platform/data-folders.js';
-import { dataFoldersOf } from '../../platform/private-paths.js';
+import { dataFoldersOf } from '../../platform/settings/private-paths.js';
 import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import type { ArtifactEstimate, Inspection, QueryResult, Reading } from './analysis.js';
 import { analyzeInChild, type InChildOptions } from './analyze-in-child.js';

@@ -1,7 +1,7 @@
 /** The steps of this host that this process follows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { childName, type RunStep } from '../../pipelines/run.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { loadSecret } from '../../platform/secret.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';

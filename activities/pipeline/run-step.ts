@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { stepVariables } from '../../platform/step-variables.js';
 import { defined } from '../../operations/defined.js';
 import { currentWork } from '../../platform/work-context.js';

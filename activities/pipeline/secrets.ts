@@ -1,7 +1,7 @@
 /** Values of a pipeline's secrets: read from the worker's environment, and passed only to steps' environments. */
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/config.js';
+import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/settings/index.js';
 import { SECRET_UNUSABLE } from './failures.js';
 import { SHORTEST_SECRET } from './secret-forms.js';
 

@@ -1,7 +1,7 @@
 /** Context of an operation's activity. Set by the worker, read by the functions that authors call. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { HostSteps } from '../pipeline/host-steps.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { AttemptRecord } from './attempt-span.js';

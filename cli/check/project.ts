@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { clientFindings } from '../../operations/documentation/client-findings.js';
 import { schemaPlace } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project.js';
 import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project-code.js';
 import { ProjectModules } from '../../platform/project-modules.js';

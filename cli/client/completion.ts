@@ -189,7 +189,7 @@ async function sessionOf(command: Command) {
     { mcpUrl },
   ] = await Promise.all([
     import('./session.js'),
-    import('../../platform/config.js'),
+    import('../../platform/settings/index.js'),
     import('../../platform/home.js'),
     import('../../platform/temporal-address.js'),
     import('../../stack/readiness.js'),

@@ -1,5 +1,5 @@
 /** The credential that client commands send. */
-import { givenApiKey } from '../../platform/config.js';
+import { givenApiKey } from '../../platform/settings/index.js';
 import { CommandFailure } from '../failure.js';
 
 /** Headers with LONGHAUL_API_KEY, an API key or an access token; none if it is not set. */

@@ -11,18 +11,18 @@ import {
   settingValue,
   type SettingName,
   type Settings,
-} from '../../platform/config.js';
+} from '../../platform/settings/index.js';
 import type { Checks } from '../../platform/health/checks.js';
 import { checkWritable } from '../../platform/home.js';
 import { readHomeFormat } from '../../platform/home-format.js';
 import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
-import { settingFlag } from '../../platform/setting-flag.js';
+import { settingFlag } from '../../platform/settings/flag.js';
 import { usesExternalTemporal } from '../../platform/temporal-address.js';
 import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
 import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
-import { settingConflicts } from '../../platform/setting-conflicts.js';
+import { settingConflicts } from '../../platform/settings/conflicts.js';
 import type { Finding } from './finding.js';
 import { checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';

@@ -1,6 +1,6 @@
 /** The check of storage of `longhaul doctor`. */
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Finding } from './finding.js';
 
 /** Whether storage answers, and can be used. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { isJson, wholeNumber } from '../client/command.js';
 import { print, printJson } from '../console.js';
 import type { ChangeFlags } from '../deploy/change.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { Option, type Command } from 'commander';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Selection } from '../discover/plan.js';
 import { isJson, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';

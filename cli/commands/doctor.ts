@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { addClientFlags, isJson, withErrorReporting } from '../client/command.js';
 import type { Finding } from '../client/finding.js';
 import { EXIT } from '../client/exit-codes.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { SweepItem } from '../../platform/sweep-plan.js';
 import { isJson } from '../client/command.js';
 import { print, printJson } from '../console.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { SelectedHistory } from '../replay/histories.js';
 import type { Report } from '../replay/report.js';
 import { isJson, wholeNumber, withErrorReporting } from '../client/command.js';

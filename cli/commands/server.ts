@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
-import { settingsOf } from '../settings-flags.js';
+import { settingsOf, showSettings } from '../settings-flags.js';
 
 /** `longhaul server`. */
 export function define(command: Command): void {
+  showSettings(command, ['basics', 'server', 'temporal', 'storage', 'callers', 'limits', 'records']);
   command.action(async () => {
     const [settings, { assertServable }, { runInForeground }, { createLogger }, { startServer }] =
       await Promise.all([
         settingsOf(command),
-        import('../../platform/setting-conflicts.js'),
+        import('../../platform/settings/conflicts.js'),
         import('../../stack/foreground.js'),
         import('../../platform/log.js'),
         import('../../mcp-server/index.js'),

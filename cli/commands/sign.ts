@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { SignedStart } from '../../engine/sign.js';
 import { OVERLAP_POLICIES, type ScheduleTimes } from '../../operations/schedule-times.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { shellWord } from '../../platform/program.js';
 import { isJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';

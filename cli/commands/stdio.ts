@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
 import { say } from '../console.js';
-import { settingsOf } from '../settings-flags.js';
+import { settingsOf, showSettings } from '../settings-flags.js';
 
 /** `longhaul stdio`. */
 export function define(command: Command): void {
+  showSettings(command);
   command.action(async () => {
     const [settings, { assertWorkable }, { attachToStack }, { createLogger }] = await Promise.all([
       settingsOf(command),
-      import('../../platform/setting-conflicts.js'),
+      import('../../platform/settings/conflicts.js'),
       import('../../stack/attach.js'),
       import('../../platform/log.js'),
     ]);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
 import { isJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -71,7 +71,7 @@ async function runMove(
   json: boolean,
 ): Promise<void> {
   const [{ SettingsError }, { openStorage, storageName }, { copyStorage, deleteCopied }] = await Promise.all([
-    import('../../platform/config.js'),
+    import('../../platform/settings/index.js'),
     import('../../platform/storage/index.js'),
     import('../../platform/storage/move.js'),
   ]);
@@ -116,8 +116,8 @@ async function runMove(
 /** @throws SettingsError for a value of the flag that is no storage */
 async function choiceOf(settings: Settings, flag: string, storage: string): Promise<StorageChoice> {
   const [{ SettingsError }, { storageSettingsShape }] = await Promise.all([
-    import('../../platform/config.js'),
-    import('../../platform/storage-settings.js'),
+    import('../../platform/settings/index.js'),
+    import('../../platform/settings/storage.js'),
   ]);
   const parsed = storageSettingsShape.storage.safeParse(storage);
   if (!parsed.success)

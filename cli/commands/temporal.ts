@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
 import { print, say } from '../console.js';
-import { settingsOf } from '../settings-flags.js';
+import { settingsOf, showSettings } from '../settings-flags.js';
 
 /** `longhaul temporal`. */
 export function define(command: Command): void {
+  showSettings(command, ['basics', 'temporal', 'records']);
   command.action(async () => {
     const [settings, { runTemporal }] = await Promise.all([
       settingsOf(command),

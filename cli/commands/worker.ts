@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
 import { boundHeapGrowth } from '../../worker/heap-growth.js';
-import { settingsOf } from '../settings-flags.js';
+import { settingsOf, showSettings } from '../settings-flags.js';
 
 /** `longhaul worker`. */
 export function define(command: Command): void {
+  showSettings(command, ['basics', 'temporal', 'worker', 'storage', 'records']);
   command.action(async () => {
     const [settings, { assertWorkable }, { runInForeground }, { createLogger }, { startWorker }] =
       await Promise.all([
         settingsOf(command),
-        import('../../platform/setting-conflicts.js'),
+        import('../../platform/settings/conflicts.js'),
         import('../../stack/foreground.js'),
         import('../../platform/log.js'),
         import('../../worker/index.js'),

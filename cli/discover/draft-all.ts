@@ -1,6 +1,6 @@
 /** Drafts a tool for each workflow type, with a name of its own, and writes them if there is a folder for them. */
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { filesOf } from '../../platform/project.js';
 import { yamlFolders, yamlPaths } from '../../platform/tools.js';
 import { toolNameOf } from '../../pipelines/yaml-file.js';

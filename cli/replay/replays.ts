@@ -1,7 +1,7 @@
 /** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { defined } from '../../operations/defined.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { bundleInChildProcess } from '../../worker/bundle-in-child.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
 import type { ReplaySettings } from '../../worker/replay/process.js';

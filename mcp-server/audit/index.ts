@@ -3,7 +3,7 @@ import { OAuthError } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 import { isToken } from '../../operations/token.js';
 import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { hasCredential } from '../../platform/credential-form.js';
 import { networkOf } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';

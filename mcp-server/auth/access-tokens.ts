@@ -6,7 +6,7 @@
 import { OAuthError, OAuthErrorCode, type OAuthMetadata } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { AuthSettings } from '../../platform/auth-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import type { Caller } from './caller.js';
 import { CredentialUnknown } from './challenge.js';
@@ -38,7 +38,7 @@ const metadataSchema = z.looseObject({
 type Metadata = z.infer<typeof metadataSchema>;
 
 export type OAuthSettings = Pick<
-  AuthSettings,
+  Settings,
   | 'oauthScope'
   | 'oauthTenantClaim'
   | 'oauthSubjectClaim'

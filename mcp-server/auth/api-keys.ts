@@ -1,7 +1,7 @@
 /** Callers by their API keys. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
-import { SettingsError } from '../../platform/config.js';
+import { SettingsError } from '../../platform/settings/index.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';

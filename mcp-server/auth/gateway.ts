@@ -3,16 +3,16 @@
  * Identity-Aware Proxy and Pomerium do. The signature says that the header is the gateway's, however the request came here.
  */
 import type { JWTVerifyGetKey } from 'jose';
-import type { AuthSettings } from '../../platform/auth-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { sparingly, type Logger } from '../../platform/log.js';
-import { readPublicKey } from '../../platform/public-key.js';
+import { readPublicKey } from '../../platform/settings/public-key.js';
 import type { Caller } from './caller.js';
 import { callerOfClaims } from './claims.js';
 import { AuthenticationUnavailable, isCurrent, remoteKeys, verifyJwt } from './jwt.js';
 
 /** Settings of the method `gateway`; one of the two sources of keys is there. */
 export type GatewaySettings = Pick<
-  AuthSettings,
+  Settings,
   'gatewayJwks' | 'gatewayPublicKeyFile' | 'gatewayTenantClaim' | 'gatewaySubjectClaim' | 'gatewayGroupsClaim'
 > & { gatewayHeader: string; gatewayIssuer: string; gatewayAudience: string };
 

@@ -1,7 +1,7 @@
 /** Authentication of callers over HTTP and stdio. */
 import type { Socket } from 'node:net';
 import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@modelcontextprotocol/server';
-import { givenApiKey, givenOauthClientSecret, SettingsError, type Settings } from '../../platform/config.js';
+import { givenApiKey, givenOauthClientSecret, SettingsError, type Settings } from '../../platform/settings/index.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/log.js';
 import { AccessTokens, type OAuthSettings } from './access-tokens.js';

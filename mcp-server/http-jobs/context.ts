@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import type { Guard } from '../guard.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';

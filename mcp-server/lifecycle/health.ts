@@ -1,7 +1,7 @@
 /** Health and readiness on the server's own port, and metrics where nobody has to say who they are. */
 import type { Hono } from 'hono';
 import type { Engine } from '../../engine/index.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { ALIVE } from '../../platform/health/checks.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../../platform/metrics/index.js';
 import type { ServerReadiness } from './readiness.js';

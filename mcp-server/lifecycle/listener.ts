@@ -3,7 +3,7 @@ import type { Server as HttpServer } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import { limitConnections } from '../limits/connections.js';
 import { ServerTls } from './tls.js';

@@ -1,10 +1,10 @@
 /** TLS of the server: its files are read again when they change, without a restart. */
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { Settings } from '../../platform/config.js';
-import { settingFlag } from '../../platform/setting-flag.js';
+import type { Settings } from '../../platform/settings/index.js';
+import { settingFlag } from '../../platform/settings/flag.js';
 import type { Logger } from '../../platform/log.js';
-import { readTlsFiles, type TlsFiles } from '../../platform/tls-files.js';
+import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';
 
 /** Time for the handshake of a connection, in milliseconds. */

@@ -1,19 +1,21 @@
 /** Limits of connections: of all together, and from each address (IPv6: each /64). */
 import type { Server, Socket } from 'node:net';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { networkOf, trustedBy } from '../../platform/http/client-address.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import { OpenCounts } from './open-counts.js';
 
-/** Closes connections beyond the limits as they are made. Those of trusted proxies count in the whole only. */
+/** Maximum number of connections to the process. */
+const MOST_CONNECTIONS = 20_000;
+/** Closes connections beyond the limits as they are made. Connections of trusted proxies count in the whole only. */
 export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
-  const { maxConnections, maxConnectionsPerAddress } = settings;
+  const { maxConnectionsPerAddress } = settings;
   const isTrusted = trustedBy(settings.trustedProxies);
   const open = new OpenCounts();
   const report = sparingly((address: string | undefined) =>
     logger.warn({ address }, 'a connection was closed, since there are too many'),
   );
-  server.maxConnections = maxConnections;
+  server.maxConnections = MOST_CONNECTIONS;
   server.on('drop', (data) => report(data?.remoteAddress));
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;

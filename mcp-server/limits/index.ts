@@ -1,7 +1,7 @@
 /** Limits on what callers may use of this process, for every protocol (docs/limits.md). */
 import { countOpenOperations } from '../../engine/count-open.js';
 import type { Engine } from '../../engine/index.js';
-import type { LimitSettings } from '../../platform/limit-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import { FailedAuthentications } from './failed-authentications.js';
 import { OpenOperations } from './open-operations.js';
@@ -28,7 +28,7 @@ export class Limits {
   /** For all other starts. */
   readonly starts: StartLimits;
 
-  constructor(settings: LimitSettings, engine: Pick<Engine, 'temporal'>, logger: Logger) {
+  constructor(settings: Settings, engine: Pick<Engine, 'temporal'>, logger: Logger) {
     this.rates = new Rates(settings);
     this.openRequests = new OpenRequests(settings);
     this.failedAuthentications = new FailedAuthentications(logger);
@@ -45,7 +45,7 @@ export class Limits {
 const UNLIMITED: StartLimits = { admit: () => Promise.resolve(() => undefined) };
 
 function openOperations(
-  { maxOpenOperations }: LimitSettings,
+  { maxOpenOperations }: Pick<Settings, 'maxOpenOperations'>,
   { temporal }: Pick<Engine, 'temporal'>,
   logger: Logger,
 ): StartLimits | undefined {

@@ -1,16 +1,22 @@
 /** Requests that are open at a time, among them waits and streams: per principal, and of all callers together. */
-import type { LimitSettings } from '../../platform/limit-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { OpenCounts } from './open-counts.js';
 import { RateLimited } from './rate-limited.js';
 
 /** When a refused request may succeed, in seconds: a guess, since waits end when they end. */
 const RETRY_AFTER_SECONDS = 5;
+/** Maximum number of open requests of all callers together. */
+const MOST_REQUESTS = 20_000;
 
 export class OpenRequests {
   readonly #own = new OpenCounts();
   #all = 0;
 
-  constructor(private readonly settings: Pick<LimitSettings, 'maxOpenRequests' | 'serverMaxOpenRequests'>) {}
+  /** @param most maximum number of all callers together. Default: 20,000 */
+  constructor(
+    private readonly settings: Pick<Settings, 'maxOpenRequests'>,
+    private readonly most = MOST_REQUESTS,
+  ) {}
 
   /**
    * Counts a request as open.
@@ -19,9 +25,9 @@ export class OpenRequests {
    * @throws RateLimited
    */
   open(principal: string): () => void {
-    const { maxOpenRequests, serverMaxOpenRequests } = this.settings;
+    const { maxOpenRequests } = this.settings;
     if (this.#own.get(principal) >= maxOpenRequests) throw refusal(maxOpenRequests, 'for each caller');
-    if (this.#all >= serverMaxOpenRequests) throw refusal(serverMaxOpenRequests, 'of all callers');
+    if (this.#all >= this.most) throw refusal(this.most, 'of all callers');
     this.#own.add(principal);
     this.#all += 1;
     let isOpen = true;

@@ -3,7 +3,7 @@
  * no network call; several servers multiply the limits.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { LimitSettings } from '../../platform/limit-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { RateLimited, type Quota } from './rate-limited.js';
 
 /** Window of all rates, in seconds. */
@@ -15,6 +15,12 @@ export type RateName = 'kickoff' | 'status';
 /** Requests per window for each principal. */
 export type RateLimits = Record<RateName, number>;
 
+/** Settings of rates. */
+export type RateSettings = Pick<
+  Settings,
+  'kickoffsPerMinute' | 'statusPerMinute' | 'serverKickoffsPerMinute' | 'serverStatusPerMinute'
+>;
+
 const EVERYBODY = 'all callers';
 
 export class Rates {
@@ -23,7 +29,7 @@ export class Rates {
   readonly #own: Record<RateName, RateLimiterMemory>;
   readonly #server: Record<RateName, RateLimiterMemory>;
 
-  constructor(settings: LimitSettings) {
+  constructor(settings: RateSettings) {
     this.limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
     this.#serverLimits = {
       kickoff: settings.serverKickoffsPerMinute,

@@ -4,7 +4,7 @@
  */
 import type { ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { isObject } from '../../operations/is-object.js';
-import type { Settings } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { inlineData } from './as-data.js';
 import { supportsResourceLinks } from './known-clients.js';
 

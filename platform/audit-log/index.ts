@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { isDiskFullError } from '../disk.js';
-import { SettingsError } from '../config.js';
+import { SettingsError } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { longhaulPackage } from '../package.js';
 import { auditFile, newChainName, unreferencedHeads } from './files.js';

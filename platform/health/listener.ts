@@ -5,11 +5,11 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isLoopback } from '../auth-settings.js';
-import { SettingsError } from '../config.js';
+import { isLoopback } from '../settings/auth-conflict.js';
+import { SettingsError } from '../settings/index.js';
 import { Origins } from '../http/origins.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
-import { formatAddress, type ListenAddress } from '../metrics-settings.js';
+import { formatAddress, type ListenAddress } from '../settings/health-address.js';
 import { ALIVE, type ReadinessBody } from './checks.js';
 
 /** Limits of a request, of an idle connection and of an answer that isn't read, in milliseconds. */

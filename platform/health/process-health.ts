@@ -1,8 +1,8 @@
 /** Health and metrics of a process: begun before its work, ended after it. */
-import type { Settings } from '../config.js';
+import type { Settings } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { startMetrics } from '../metrics/index.js';
-import { formatAddress, parseAddress } from '../metrics-settings.js';
+import { formatAddress, parseAddress } from '../settings/health-address.js';
 import type { ReadinessBody } from './checks.js';
 
 /**

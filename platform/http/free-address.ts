@@ -1,7 +1,7 @@
 /** Free ports and addresses of loopback. */
 import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
-import type { ListenAddress } from '../metrics-settings.js';
+import type { ListenAddress } from '../settings/health-address.js';
 
 /**
  * A port that nothing listens on now, chosen by the system: two processes that ask at the same time get different ones.

@@ -3,9 +3,9 @@
  * Origins are compared whole, with scheme and port: another port of the same machine is another site.
  */
 import { isIP } from 'node:net';
-import type { Settings } from '../config.js';
-import { settingFlag } from '../setting-flag.js';
-import { namesOf, readTlsFiles } from '../tls-files.js';
+import type { Settings } from '../settings/index.js';
+import { settingFlag } from '../settings/flag.js';
+import { namesOf, readTlsFiles } from '../settings/tls-files.js';
 
 /** Names of loopback. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];

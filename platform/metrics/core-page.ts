@@ -5,7 +5,7 @@
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { anyFreePort, hiddenAddress } from '../http/free-address.js';
-import { formatAddress } from '../metrics-settings.js';
+import { formatAddress } from '../settings/health-address.js';
 
 /** Limit of reading the core's page, in milliseconds: it comes from memory. */
 const LIMIT_MS = 1_000;

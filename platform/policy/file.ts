@@ -4,7 +4,7 @@ import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { didYouMean } from '../../operations/near-names.js';
 import { formatKeyPath, type KeyPath } from '../../pipelines/problems.js';
-import { SettingsError } from '../config.js';
+import { SettingsError } from '../settings/index.js';
 import { groupName, identityShape } from '../principal.js';
 
 /** Actions on operations that a role may allow. */

@@ -1,5 +1,5 @@
 /** Rights of callers, by the roles that a policy file gives them. */
-import { SettingsError } from '../config.js';
+import { SettingsError } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { versionOf } from '../watch-files.js';
 import {

@@ -1,6 +1,6 @@
 /** Storage of a home, as its settings choose it. */
 import { join } from 'node:path';
-import { bucketIn } from '../storage-settings.js';
+import { bucketIn } from '../settings/storage.js';
 import { folderStorage } from './folder.js';
 import { lazyStorage } from './lazy.js';
 import type { StorageChoice } from './name.js';

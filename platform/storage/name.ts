@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import { defined } from '../../operations/defined.js';
-import { bucketIn, type StorageSettings } from '../storage-settings.js';
+import { bucketIn } from '../settings/storage.js';
+import type { Settings } from '../settings/table.js';
 
 /** Settings that choose a storage. Without `storage`, it is the home's folder. */
-export type StorageChoice = { home: string } & Partial<StorageSettings>;
+export type StorageChoice = Pick<Settings, 'home'> & Partial<StorageSettings>;
+
+export type StorageSettings = Pick<
+  Settings,
+  'storage' | 'storageEndpoint' | 'storageRegion' | 'storageEncryption'
+>;
 
 /** Name of a storage for people: the folder's path, or the bucket with the store's address. */
 export function storageName({ home, storage = 'folder', storageEndpoint }: StorageChoice): string {
@@ -13,13 +19,12 @@ export function storageName({ home, storage = 'folder', storageEndpoint }: Stora
 
 /** The settings that choose a storage, to hand them on. */
 export function storageChoice(settings: StorageChoice): StorageChoice {
-  const { home, storage, storageEndpoint, storageRegion, storagePathStyle, storageEncryption } = settings;
+  const { home, storage, storageEndpoint, storageRegion, storageEncryption } = settings;
   return defined({
     home,
     storage,
     storageEndpoint,
     storageRegion,
-    storagePathStyle,
     storageEncryption,
   }) as StorageChoice;
 }

@@ -8,14 +8,14 @@ import { OpenOperations } from '../../mcp-server/limits/open-operations.js';
 import { OpenRequests } from '../../mcp-server/limits/open-requests.js';
 import { RateLimited } from '../../mcp-server/limits/rate-limited.js';
 import { Rates } from '../../mcp-server/limits/rates.js';
-import { loadSettings } from '../../platform/config.js';
-import { resolveLimitSettings } from '../../platform/limit-settings.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 
-const settings = (given: Parameters<typeof resolveLimitSettings>[0]) => resolveLimitSettings(given, true);
+const settings = (given: Parameters<typeof loadSettings>[0] = {}, authentication = 'keys') =>
+  loadSettings({ authentication, ...given }, {}, '/');
 
 test('rates count for each principal, and for all together', async () => {
-  const rates = new Rates(settings({ kickoffsPerMinute: 2, serverKickoffsPerMinute: 3 }));
+  const rates = new Rates(await settings({ kickoffsPerMinute: 2, serverKickoffsPerMinute: 3 }));
   expect(await rates.count('kickoff', 'a/a')).toMatchObject({ limit: 2, remaining: 1 });
   await rates.count('kickoff', 'a/a');
   const own = await rates.count('kickoff', 'a/a').catch((error: unknown) => error as RateLimited);
@@ -32,8 +32,8 @@ test('rates count for each principal, and for all together', async () => {
   await rates.count('status', 'a/a');
 });
 
-test('open requests end once', () => {
-  const requests = new OpenRequests(settings({ maxOpenRequests: 2, serverMaxOpenRequests: 3 }));
+test('open requests end once', async () => {
+  const requests = new OpenRequests(await settings({ maxOpenRequests: 2 }), 3);
   const [close] = [requests.open('a/a'), requests.open('a/a')];
   expect(() => requests.open('a/a')).toThrow(
     'expected at most 2 open requests, waits and streams for each caller',
@@ -50,7 +50,7 @@ test('open requests end once', () => {
 
 test('connections count for each address, and for each /64 of IPv6', async () => {
   const server = new EventEmitter();
-  const limited = await loadSettings({ maxConnectionsPerAddress: 2 }, {}, '/');
+  const limited = await settings({ maxConnectionsPerAddress: 2 });
   limitConnections(server as Server, limited, createLogger('test', 'silent'));
   const connect = (remoteAddress: string) => {
     const socket = Object.assign(new EventEmitter(), { remoteAddress, isOpen: true });
@@ -127,9 +127,9 @@ describe('open operations', () => {
   });
 });
 
-test('the defaults are lower where there are several callers', () => {
-  expect(resolveLimitSettings({}, true)).toMatchObject({ kickoffsPerMinute: 600, maxOpenRequests: 1_000 });
-  expect(resolveLimitSettings({}, false)).toMatchObject({
+test('the defaults are lower where there are several callers', async () => {
+  expect(await settings()).toMatchObject({ kickoffsPerMinute: 600, maxOpenRequests: 1_000 });
+  expect(await settings({}, '')).toMatchObject({
     kickoffsPerMinute: 60_000,
     maxOpenRequests: 20_000,
   });

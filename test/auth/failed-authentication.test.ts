@@ -8,7 +8,7 @@ import { Audit } from '../../mcp-server/audit/index.js';
 import { MAX_FAILURES } from '../../mcp-server/limits/failed-authentications.js';
 import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
 import { selectAuditLines } from '../../platform/audit-log/select.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from '@jest/globals';
 import { behindProxies, clientAddress, clientOf, networkOf } from '../../platform/http/client-address.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 
 const TRUSTED = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
 

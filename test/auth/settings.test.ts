@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose';
-import { loadSettings, type SettingName } from '../../platform/config.js';
-import { assertServable } from '../../platform/setting-conflicts.js';
+import { loadSettings, type SettingName } from '../../platform/settings/index.js';
+import { assertServable } from '../../platform/settings/conflicts.js';
 
 let folder: string;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { runUrl, temporalUiOf } from '../../platform/temporal-ui.js';
 import { run } from '../cli/commands.js';
 import { protocolClients } from '../support/protocols/index.js';

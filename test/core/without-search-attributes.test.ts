@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { afterEach, expect, test } from '@jest/globals';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { deploymentNameOf, describeDeployment } from '../../platform/deployments.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';

@@ -44,7 +44,7 @@ beforeAll(async () => {
   });
   client = stack.client;
   const built = (name: string) => import(resolve('dist', name));
-  const { loadSettings } = await built('platform/config.js');
+  const { loadSettings } = await built('platform/settings/index.js');
   const { Replays } = await built('cli/replay/replays.js');
   ({ linesOf } = await built('cli/replay/report.js'));
   replays = await Replays.start(await loadSettings({ project: PROJECT }), 60);

@@ -27,7 +27,7 @@ let replays: { ofFile(path: string): Promise<{ verdict: string }>; close(): Prom
 let linesOf: (report: object) => string[];
 beforeAll(async () => {
   const built = (name: string) => import(resolve('dist', name));
-  const { loadSettings } = await built('platform/config.js');
+  const { loadSettings } = await built('platform/settings/index.js');
   const { Replays } = await built('cli/replay/replays.js');
   ({ linesOf } = await built('cli/replay/report.js'));
   replays = await Replays.start(await loadSettings({ project: PROJECT }), PROCESSES_MS / 2_000);

@@ -118,7 +118,7 @@ describe('the table of problems', () => {
 });
 
 test('the rates on the page are the defaults', async () => {
-  const { loadSettings } = await import('../../platform/config.js');
+  const { loadSettings } = await import('../../platform/settings/index.js');
   const ratesOf = async (flags: object) => {
     const { kickoffsPerMinute, statusPerMinute } = await loadSettings(flags, {});
     return [kickoffsPerMinute, statusPerMinute] as const;

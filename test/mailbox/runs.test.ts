@@ -42,7 +42,7 @@ beforeAll(async () => {
   parts = await TestStack.start();
   server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
-  const { loadSettings } = await built('platform/config.js');
+  const { loadSettings } = await built('platform/settings/index.js');
   const { workflowBundle } = await built('worker/bundle.js');
   codePath = await workflowBundle(await loadSettings({ project: FIXTURES }));
 });

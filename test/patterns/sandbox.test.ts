@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { workflowBundle } from '../../worker/bundle.js';
 import { FIXTURES } from '../support/test-stack.js';
 

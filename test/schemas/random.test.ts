@@ -16,7 +16,7 @@ import { ServerReadiness } from '../../mcp-server/lifecycle/readiness.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { compilePatterns } from '../../operations/schema.js';
 import { defineTool, type Tool } from '../../operations/tool.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 import { Signer } from '../../platform/signer.js';
 import { loadSecret } from '../../platform/secret.js';

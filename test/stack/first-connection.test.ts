@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { startEmbeddedTemporal } from '../../stack/temporal-server.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';

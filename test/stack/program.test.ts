@@ -14,7 +14,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platform/config.js';
+import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platform/settings/index.js';
 import { programCommand } from '../../platform/program.js';
 import { stdioCommand } from '../../stack/client-instructions.js';
 import { STACK_MS } from '../support/limits.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { loadSettings, type Settings } from '../../platform/config.js';
+import { loadSettings, type Settings } from '../../platform/settings/index.js';
 import { hiddenAddress } from '../../platform/http/free-address.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';

@@ -39,7 +39,6 @@ beforeAll(async () => {
     storage: 's3://shared/stack',
     storageEndpoint: s3.endpoint,
     storageRegion: 'us-east-1',
-    storagePathStyle: true,
   });
 });
 afterAll(async () => {

@@ -30,7 +30,6 @@ export class Storages {
       storage: `s3://values/${prefix}`,
       storageEndpoint: this.s3.endpoint,
       storageRegion: 'us-east-1',
-      storagePathStyle: true,
       ...settings,
     });
   }

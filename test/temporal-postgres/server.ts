@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { SEARCH_ATTRIBUTE_NAMES, unusableSearchAttributes } from '../../platform/search-attributes.js';
 import { launch, type Launched } from '../../stack/launcher.js';
 import { logPath, logTail } from '../../stack/log-files.js';

@@ -35,7 +35,7 @@ export class Release {
   /** Build ID of a worker of this release. @param settings environment variables */
   buildId(settings: Record<string, string>): string {
     const script = `
-      const { loadSettings } = await import(${JSON.stringify(join(this.folder, 'dist/platform/config.js'))});
+      const { loadSettings } = await import(${JSON.stringify(join(this.folder, 'dist/platform/settings/index.js'))});
       const { bundleWorkflows } = await import(${JSON.stringify(join(this.folder, 'dist/worker/bundle.js'))});
       console.log((await bundleWorkflows(await loadSettings())).buildId);`;
     return this.#run('--input-type=module', ['--eval', script], settings).trim();

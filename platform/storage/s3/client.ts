@@ -1,6 +1,6 @@
 /** Clients of S3, with bounded time for every attempt. */
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import type { StorageSettings } from '../../storage-settings.js';
+import type { StorageSettings } from '../name.js';
 
 const CONNECT_LIMIT_MS = 2_000;
 /** Time-out of an attempt with a small body, until the answer begins, in milliseconds. */
@@ -21,11 +21,10 @@ export interface S3Clients {
 
 /** Makes the clients. Credentials are those of the SDK's default chain: environment, profiles, web identity, roles. */
 export function createClients(settings: Partial<StorageSettings>): S3Clients {
-  const { storageEndpoint, storageRegion, storagePathStyle } = settings;
+  const { storageEndpoint, storageRegion } = settings;
   const config: S3ClientConfig = {
-    ...(storageEndpoint === undefined ? {} : { endpoint: storageEndpoint }),
+    ...(storageEndpoint === undefined ? {} : { endpoint: storageEndpoint, forcePathStyle: true }),
     ...(storageRegion === undefined ? {} : { region: storageRegion }),
-    ...(storagePathStyle === undefined ? {} : { forcePathStyle: storagePathStyle }),
     maxAttempts: MAX_ATTEMPTS,
     retryMode: 'standard',
   };

@@ -1,5 +1,5 @@
 /** Storage in a bucket of S3, or of a store that speaks its protocol. */
-import { bucketIn } from '../../storage-settings.js';
+import { bucketIn } from '../../settings/storage.js';
 import { storageName, type StorageChoice } from '../name.js';
 import { withGrowingLogs } from '../growing-logs.js';
 import type { Storage } from '../types.js';

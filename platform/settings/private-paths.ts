@@ -1,9 +1,9 @@
 /** Files and folders of Longhaul that callers must not read, and how they lie to the data folders, from which callers do. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Settings } from './config.js';
-import type { DataFolders } from './data-folders.js';
-import { realPathOf } from './real-path.js';
+import type { Settings } from './table.js';
+import type { DataFolders } from '../data-folders.js';
+import { realPathOf } from '../real-path.js';
 
 /** Settings that name a private file or folder. */
 const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;

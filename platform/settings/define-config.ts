@@ -1,5 +1,5 @@
-/** Separate from config.ts, so that tool definitions can be imported in Temporal's sandbox. */
-import type { LonghaulConfig } from './config.js';
+/** Loads nothing, so that tool definitions can be imported in Temporal's sandbox. */
+import type { LonghaulConfig } from './table.js';
 
 export type { LonghaulConfig };
 

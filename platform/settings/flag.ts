@@ -1,4 +1,4 @@
-/** Names of settings on the command line. Apart from the settings' schema, which takes long to load. */
+/** Names of settings on the command line. */
 
 /** The command line flag of a setting: `--temporal-port` for `temporalPort`. */
 export function settingFlag(name: string): string {

@@ -1,0 +1,111 @@
+/** Settings that contradict or undo each other: the table of them, which processes check as they start, and `longhaul doctor`. */
+import { keysFolderConflict } from '../keys-folder.js';
+import { realPathOf } from '../real-path.js';
+import { isPublishedSecret } from '../secret.js';
+import { authConflict } from './auth-conflict.js';
+import { settingFlag } from './flag.js';
+import { parseAddress } from './health-address.js';
+import { givenOauthClientSecret, SettingsError, type Settings } from './index.js';
+import { overlapsOf, type Overlap } from './private-paths.js';
+import { readTlsFiles } from './tls-files.js';
+
+interface Row {
+  /** A row of all processes concerns each one that reads callers' files; others concern servers alone. */
+  of: 'server' | 'all';
+  /** Contradictions: the settings with their values, what was expected, and the cure. */
+  find: (settings: Settings) => readonly (string | undefined)[];
+}
+
+const ROWS: readonly Row[] = [
+  { of: 'server', find: (settings) => [authConflict(settings, givenOauthClientSecret() !== undefined)] },
+  { of: 'server', find: (settings) => [tlsConflict(settings)] },
+  { of: 'server', find: (settings) => [auditConflict(settings)] },
+  { of: 'server', find: (settings) => [metricsConflict(settings)] },
+  { of: 'all', find: (settings) => overlapsOf(settings).map(overlapConflict) },
+  { of: 'all', find: (settings) => [keysFolderConflict(settings)] },
+  { of: 'all', find: (settings) => [secretConflict(settings)] },
+];
+
+/** Settings that contradict or undo each other, a message for each: those that a worker checks, or all. */
+export function settingConflicts(settings: Settings, process: 'worker' | 'server' = 'server'): string[] {
+  return ROWS.filter(({ of }) => process === 'server' || of === 'all')
+    .flatMap(({ find }) => find(settings))
+    .filter((message) => message !== undefined);
+}
+
+/** @throws SettingsError when no server may start with these settings: it would let anybody in, or its TLS can't be used */
+export function assertServable(settings: Settings): void {
+  assertNone(settingConflicts(settings));
+}
+
+/** @throws SettingsError when no worker may start with these settings: callers could read what protects others */
+export function assertWorkable(settings: Settings): void {
+  assertNone(settingConflicts(settings, 'worker'));
+}
+
+function assertNone(conflicts: readonly string[]): void {
+  if (conflicts.length > 0) throw new SettingsError(conflicts.join('\n'));
+}
+
+function overlapConflict({ dataFolder, privatePath, isAround }: Overlap): string {
+  const { name, path } = privatePath;
+  const [data, other] = [
+    `${settingFlag('dataFolders')} ${described(dataFolder)}`,
+    `${settingFlag(name)} ${described(path)}`,
+  ];
+  return isAround
+    ? `${data}: expected folders without ${other}, since callers read files there. Name a folder beside it, or move it`
+    : `${data}: expected a folder outside of ${other}, since callers read files there. Name or move it to another folder`;
+}
+
+/** A path, and where its links lead. */
+function described(path: string): string {
+  const real = realPathOf(path);
+  return real === path ? path : `${path} (which is ${real})`;
+}
+
+function secretConflict({ authentication }: Settings): string | undefined {
+  return authentication.length > 0 && isPublishedSecret()
+    ? `${settingFlag('authentication')} ${authentication.join(',')}: expected a LONGHAUL_SECRET of your own; got that of ` +
+        'docker-compose.temporal.yml, which is public, so that anybody could sign starts and make sessions. Make one: ' +
+        'openssl rand -base64 32'
+    : undefined;
+}
+
+/** Reads the files of TLS. */
+function tlsConflict(settings: Settings): string | undefined {
+  const { tlsCert, tlsKey, tlsClientCa, authentication } = settings;
+  const usesMtls = authentication.includes('mtls');
+  if (tlsCert !== undefined && tlsKey === undefined)
+    return `${settingFlag('tlsCert')}: expected ${settingFlag('tlsKey')} too, the key of the certificate`;
+  if (tlsKey !== undefined && tlsCert === undefined)
+    return `${settingFlag('tlsKey')}: expected ${settingFlag('tlsCert')} too, the certificate of the key`;
+  if (tlsClientCa !== undefined && tlsCert === undefined)
+    return `${settingFlag('tlsClientCa')}: expected ${settingFlag('tlsCert')} and ${settingFlag('tlsKey')} too`;
+  if (usesMtls && tlsClientCa === undefined)
+    return `${settingFlag('authentication')} mtls: expected ${settingFlag('tlsClientCa')} too, the authorities of client certificates`;
+  if (tlsClientCa !== undefined && !usesMtls)
+    return `${settingFlag('tlsClientCa')}: expected mtls in ${settingFlag('authentication')}; client certificates would have no effect`;
+  if (tlsCert === undefined) return undefined;
+  try {
+    readTlsFiles(settings, settingFlag);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function auditConflict({ auditLog, auditRequired }: Settings): string | undefined {
+  return auditRequired && auditLog === undefined
+    ? `${settingFlag('auditRequired')} true: expected ${settingFlag('auditLog')} too, the folder to write to`
+    : undefined;
+}
+
+function metricsConflict(settings: Settings): string | undefined {
+  const { metrics, healthAddress, authentication, port } = settings;
+  if (metrics && healthAddress === undefined && authentication.length > 0)
+    return `${settingFlag('metrics')} true: expected ${settingFlag('healthAddress')} too: with authentication, the server's own port has no /metrics`;
+  if (healthAddress !== undefined && parseAddress(healthAddress)!.port === port)
+    return `${settingFlag('healthAddress')} ${healthAddress}: expected another port than ${settingFlag('port')} ${port}`;
+  return undefined;
+}

@@ -1,0 +1,194 @@
+/**
+ * The one place where settings and the environment are read. A setting comes from a flag, else from the environment, else from
+ * `longhaul.config.(ts|js|json)`, else from its default.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { usesExternalTemporal } from '../temporal-address.js';
+import { settingFlag } from './flag.js';
+import { SETTINGS, type Context, type LonghaulConfig, type Row, type SettingName, type Settings } from './table.js';
+import { Expected } from './types.js';
+import { contradictionOf } from './worker.js';
+
+export type { LonghaulConfig, SettingName, Settings } from './table.js';
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+const ROWS = SETTINGS as unknown as Record<SettingName, Row<unknown, unknown>>;
+
+/** The environment variable of each setting: `LONGHAUL_TEMPORAL_PORT` for `temporalPort`. */
+export const SETTING_VARIABLES = Object.fromEntries(
+  NAMES.map((name) => [name, `LONGHAUL_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`]),
+) as Record<SettingName, string>;
+
+/** Invalid setting; the message names its source, what was expected and what came. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/** Where a value is from, and how it was given. */
+interface Given {
+  source: string;
+  raw: unknown;
+  /** Base of a relative path. */
+  folder: string;
+}
+
+/**
+ * Reads the settings.
+ *
+ * @param flags values given on the command line; they take precedence
+ * @param environment defaults to `process.env`
+ * @param folder base of relative paths in flags and variables; defaults to the working folder. `longhaul.config.*` is looked
+ *   for in the project that a flag or the environment names, else here.
+ * @throws SettingsError when a value has the wrong form or contradicts another one, or a key isn't known
+ */
+export async function loadSettings(
+  flags: Partial<Record<SettingName, unknown>> = {},
+  environment: NodeJS.ProcessEnv = process.env,
+  folder: string = process.cwd(),
+): Promise<Settings> {
+  const project = flags.project ?? environment[SETTING_VARIABLES.project];
+  const path = findConfigFile(project, folder);
+  const config = path === undefined ? {} : await readConfigFile(path);
+  const configFolder = path === undefined ? folder : dirname(path);
+  const givenFor = (name: SettingName): Given | undefined => {
+    if (flags[name] !== undefined) return { source: settingFlag(name), raw: flags[name], folder };
+    const variable = SETTING_VARIABLES[name];
+    if (environment[variable]) return { source: variable, raw: environment[variable], folder };
+    const raw = config[name];
+    return raw === undefined ? undefined : { source: `"${name}" in ${path}`, raw, folder: configFolder };
+  };
+  const values: Record<string, unknown> = {};
+  const isSupervisedProcess = isSupervised(environment);
+  const context: Context = {
+    ...{ values, environment, folder: configFolder },
+    isExternal: usesExternalTemporal(environment),
+    isSupervised: isSupervisedProcess,
+  };
+  for (const name of NAMES) {
+    const { type, default: fallback, underUp } = ROWS[name];
+    const given = givenFor(name);
+    const value = given ? valueOf(type, given) : fallback.of(context);
+    values[name] = isSupervisedProcess && underUp !== undefined ? underUp : value;
+  }
+  const { drainTimeout: drainTimeoutMs, ...others } = values;
+  const settings = { ...others, drainTimeoutMs } as unknown as Settings;
+  const contradiction = contradictionOf(settings);
+  if (contradiction) {
+    const { name, expected, other, otherValue } = contradiction;
+    const beside = otherValue === undefined ? settingFlag(other) : `${otherValue}; ${settingFlag(other)}`;
+    throw invalid(givenFor(name)!, `expected ${expected} (${beside})`);
+  }
+  return settings;
+}
+
+/** @throws SettingsError */
+function valueOf(type: Row<unknown, unknown>['type'], given: Given): unknown {
+  let value: unknown;
+  try {
+    value = type.parse(given.raw);
+  } catch (error) {
+    if (error instanceof Expected) throw invalid(given, error.message);
+    throw error;
+  }
+  if (!type.isPath) return value;
+  // The payload codec may be a URL.
+  const absolute = (path: string) => (/^https?:/.test(path) ? path : resolve(given.folder, path));
+  return Array.isArray(value) ? value.map(absolute) : absolute(value as string);
+}
+
+function invalid({ source, raw }: Given, expected: string): SettingsError {
+  return new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
+}
+
+/** Value of a setting in the form in which it is given. */
+export function settingValue(settings: Settings, name: SettingName) {
+  return name === 'drainTimeout' ? `${settings.drainTimeoutMs / 1_000}s` : settings[name];
+}
+
+/** Environment variables that give a child process the same settings. */
+export function settingsToEnvironment(settings: Settings): Record<string, string> {
+  return Object.fromEntries(
+    NAMES.flatMap((name): [string, string][] => {
+      const value = settingValue(settings, name);
+      if (value === undefined) return [];
+      const { separator = '' } = ROWS[name].type;
+      // A lone separator is an empty list; an empty variable would count as unset.
+      const text = Array.isArray(value) ? value.join(separator) || separator : String(value);
+      return [[SETTING_VARIABLES[name], text]];
+    }),
+  );
+}
+
+/**
+ * Path of the configuration file: in the project that a flag or the environment names, else in the folder.
+ *
+ * @param project the named project, absolute or relative to `folder`
+ * @throws SettingsError when the folder holds more than one
+ */
+export function findConfigFile(project: unknown, folder: string): string | undefined {
+  const searched = typeof project === 'string' && project ? resolve(folder, project) : folder;
+  const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']
+    .map((name) => join(searched, name))
+    .filter((path) => existsSync(path));
+  if (found.length > 1)
+    throw new SettingsError(`more than one configuration file: ${found.join(', ')}; keep one`);
+  return found[0];
+}
+
+async function readConfigFile(path: string): Promise<LonghaulConfig> {
+  let config: unknown;
+  try {
+    // Loaded only for an existing file: it takes as long as everything else here.
+    const { createJiti } = await import('jiti');
+    config = await createJiti(import.meta.url).import(path, { default: true });
+  } catch (error) {
+    throw new SettingsError(
+      `${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw new SettingsError(`${path}: expected an object of settings; got ${JSON.stringify(config)}`);
+  }
+  const unknown = Object.keys(config).filter((key) => key !== '$schema' && !Object.hasOwn(SETTINGS, key));
+  if (unknown.length) {
+    throw new SettingsError(
+      `${path}: unknown setting ${unknown.map((key) => `"${key}"`).join(', ')}; known are ${NAMES.join(', ')}`,
+    );
+  }
+  return config;
+}
+
+/** Value of a pipeline secret: the worker's variable LONGHAUL_SECRET_{name}. */
+export function secretValueOf(
+  name: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  return environment[SECRET_VARIABLE_PREFIX + name];
+}
+
+/** Prefix of the environment variables that hold pipeline secrets. */
+export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
+
+/** API key of this process: that of a client, or of the one who uses MCP over stdio. */
+export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_API_KEY'] || undefined;
+}
+
+/** Header `authorization` of requests to the codec server; never a setting, so that no list of settings shows it. */
+export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
+}
+
+/** Secret of this server at the authorization server, for introspection; never a setting, so that no list of settings shows it. */
+export function givenOauthClientSecret(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_OAUTH_CLIENT_SECRET'] || undefined;
+}
+
+/** Whether `longhaul up` started this process, and restarts and ends it. */
+export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {
+  return environment[SUPERVISED_VARIABLE] === '1';
+}
+
+/** Set to `1` by `longhaul up` for the processes that it starts. */
+export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';

@@ -1,0 +1,19 @@
+/** Values of settings of storage. Credentials are no settings: the AWS SDK finds them itself. */
+
+const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
+/** Prefix without empty parts and without parts that name folders. */
+const PREFIX = /^(?!\.{1,2}(\/|$))[^/]+(\/(?!\.{1,2}(\/|$))[^/]+)*\/?$/;
+
+/** Bucket and prefix in the setting `storage`; undefined for a folder. The prefix is empty or ends with `/`. */
+export function bucketIn(storage: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, prefix = ''] = BUCKET.exec(storage) ?? [];
+  if (bucket === undefined || (prefix !== '' && !PREFIX.test(prefix))) return undefined;
+  return { bucket, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/` };
+}
+
+/** Whether a text is the URL of a store: an origin. */
+export function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, search, hash, username } = new URL(text);
+  return /^https?:$/.test(protocol) && pathname === '/' && !search && !hash && !username;
+}

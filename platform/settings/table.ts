@@ -1,0 +1,223 @@
+/**
+ * All settings: the one table from which their types, flags, variables, help, the configuration file's JSON Schema and docs/settings.md
+ * are made. It loads nothing beyond this folder.
+ */
+import { isIP } from 'node:net';
+import { availableParallelism, homedir } from 'node:os';
+import { join } from 'node:path';
+import { cachedWorkflows } from './cached-workflows.js';
+import { parseAddress } from './health-address.js';
+import { bucketIn, isEndpoint } from './storage.js';
+import { isBareUrl } from './temporal.js';
+import {
+  duration,
+  integer,
+  list,
+  number,
+  oneOf,
+  path,
+  pathSeparated,
+  text,
+  url,
+  yesOrNo,
+  type SettingType,
+} from './types.js';
+
+/** Headings of the settings, in their order. */
+export const GROUPS = {
+  basics: 'Basics',
+  server: 'Server',
+  temporal: 'Temporal',
+  worker: 'Worker',
+  storage: 'Storage',
+  callers: 'Callers',
+  limits: 'Limits',
+  records: 'Logs, metrics and audit',
+} as const;
+export type Group = keyof typeof GROUPS;
+
+/** What defaults depend on. */
+export interface Context {
+  /** Values of the settings above in the table. */
+  values: Record<string, unknown>;
+  environment: NodeJS.ProcessEnv;
+  /** Folder of the configuration file; without one, the working folder. */
+  folder: string;
+  /** Whether the environment names a Temporal, so that it isn't the embedded one. */
+  isExternal: boolean;
+  /** Whether the process runs under `longhaul up`. */
+  isSupervised: boolean;
+}
+
+interface Default<T> {
+  of: (context: Context) => T;
+  /** As docs and help show it. */
+  text: string;
+}
+
+export interface Row<T, D extends T | undefined> {
+  group: Group;
+  type: SettingType<T>;
+  default: Default<D>;
+  doc: string;
+  /** Value under `longhaul up`, whatever is set. */
+  underUp?: T;
+}
+
+const is = <T>(value: T): Default<T> => ({ of: () => value, text: shown(value) });
+const by = <T>(of: (context: Context) => T, shownAs: string): Default<T> => ({ of, text: shownAs });
+const none = (shownAs = 'none'): Default<undefined> => ({ of: () => undefined, text: shownAs });
+const noneOf = <T>(): Default<T[]> => ({ of: () => [], text: 'none' });
+
+function shown(value: unknown): string {
+  return typeof value === 'number' ? value.toLocaleString('en') : String(value);
+}
+
+function row<T, D extends T | undefined>(
+  group: Group,
+  type: SettingType<T>,
+  fallback: Default<D>,
+  doc: string,
+  more: Pick<Row<T, D>, 'underUp'> = {},
+): Row<T, D> {
+  return { group, type, default: fallback, doc, ...more };
+}
+
+const isAuthenticated = ({ values }: Context) => (values['authentication'] as unknown[]).length > 0;
+const inHome = (name: string) => by(({ values }) => join(values['home'] as string, name), `'${name}' in the home`);
+const projectOf = ({ values }: Context) => values['project'] as string;
+/** A default with the embedded Temporal, which is the caller's own, and another one. */
+const onTemporal = (embedded: number, named: number) =>
+  by(({ isExternal }) => (isExternal ? named : embedded), `${shown(embedded)}, or ${shown(named)} on a Temporal of your own`);
+/** A default for callers who protect themselves from each other, and for one who is alone. */
+const forCallers = (many: number, alone: number) =>
+  by((context) => (isAuthenticated(context) ? many : alone), `${shown(many)}, or ${shown(alone)} without authentication`);
+
+const port = integer(1, 65_535);
+const count = integer(1, 1_000_000);
+const slots = (least: number) => integer(least, 10_000);
+const perSecond = number(0.01, 100_000);
+const claim = text('<claim>');
+
+export const SETTINGS = {
+  home: row('basics', path('<folder>'), by(() => join(homedir(), '.longhaul'), '~/.longhaul'), 'Folder of the stack and its data.'),
+  project: row('basics', path('<folder>'), by(({ folder }) => folder, 'the folder of `longhaul.config.*`'), 'Project with your own `tools/`, `workflows/`, `activities/` and `pipelines/`. Its configuration file is used.'),
+  pipelineFolders: row('basics', pathSeparated('<folders>', path('<folder>')), by((context) => [join(projectOf(context), 'pipelines')], "the project's `pipelines/`"), 'Folders with pipelines, `*.yml` and `*.yaml`.'),
+  dataFolders: row('basics', pathSeparated('<folders>', path('<folder>')), by((context) => [projectOf(context)], 'the project'), "Folders whose files tools may read; not the home, nor other private paths in them."),
+  shippedTools: row('basics', yesOrNo, is(true), 'Serve the tools that ship with Longhaul.'),
+  mailbox: row('basics', yesOrNo, is(false), 'Serve the tools with which agents wait for messages.'),
+  resourceLinks: row('basics', oneOf('auto', 'always', 'never'), is('auto'), 'Whether results have `resource_link` blocks. `auto`: for clients known to accept them; others get the addresses as text.'),
+
+  host: row('server', text('<address>'), is('127.0.0.1'), 'Address that the server listens on.'),
+  port: row('server', port, is(7411), 'Port of the server.'),
+  allowedHosts: row('server', pathSeparated('<names>', text('<name>')), noneOf<string>(), 'Host names, beside loopback, that the server accepts in requests.'),
+  corsOrigins: row('server', list('<origins>', text('<origin>', isOrigin, 'an origin, such as https://app.example.com, without a path')), noneOf<string>(), 'Origins whose pages may call the HTTP jobs API.'),
+  trustedProxies: row('server', list('<networks>', text('<network>', isNetwork, 'addresses or networks, such as 10.0.0.0/8, separated by commas')), noneOf<string>(), 'Proxies whose `Forwarded` and `X-Forwarded-` headers count, as addresses or CIDR.'),
+  tlsCert: row('server', path('<file>'), none('none: plain HTTP'), "Server's certificate as PEM, with its intermediates: the server then speaks HTTPS only."),
+  tlsKey: row('server', path('<file>'), none(), 'Key of `tlsCert` as PEM, without a passphrase.'),
+  tlsClientCa: row('server', path('<file>'), none(), 'Authorities of client certificates as PEM, for the authentication `mtls`.'),
+  healthAddress: row('server', text('<host:port>', (value) => parseAddress(value) !== undefined, 'a host and a port, such as 127.0.0.1:9464 or [::]:9464'), none(), 'Address of `/healthz`, `/readyz` and `/metrics`, without authentication. Under `longhaul up` the worker has the next port.'),
+
+  temporalPort: row('temporal', port, none('7233, or the next free one'), 'Port of the embedded Temporal.'),
+  temporalUi: row('temporal', text('<url|on|off>', (value) => value === 'on' || value === 'off' || isBareUrl(value), "'on', 'off', or the http or https URL of Temporal's UI without credentials, query and fragment"), none('`on` on Linux, else `off`'), "Address of Temporal's UI, to which failed operations link. `on`: the embedded Temporal's UI, linked unless callers need authentication. `off`: no UI, no links."),
+  binFolder: row('temporal', path('<folder>'), by(() => join(homedir(), '.longhaul', 'bin'), '~/.longhaul/bin, whatever the home'), 'Folder that keeps the Temporal binary.'),
+  taskQueue: row('temporal', text('<name>', /^.{1,200}$/s, 'a name of 1 to 200 characters'), is('longhaul'), 'Task queue that workers poll and operations start on.'),
+  searchAttributes: row('temporal', oneOf('auto', 'create', 'off'), is('auto'), "Temporal's search attributes, by which lists find operations. `auto`: used if the namespace has them. `create`: created as the server connects. `off`: lists are off."),
+  heartbeatSeconds: row('temporal', number(1, 60), onTemporal(1, 15), "Interval of activities' heartbeats, at most 80 % of their time-out. Progress and cancellation travel with heartbeats; each is a billed action on Temporal Cloud."),
+  visibilityCallsPerSecond: row('temporal', integer(1, 1_000), onTemporal(1_000, 10), "A server's calls to Temporal's visibility store in a second: first lists, then sessions that listen, then estimates."),
+  maxHistoryPolls: row('temporal', integer(1, 100_000), is(500), 'Histories that a server long-polls at a time. Further watched operations are described in turn.'),
+  payloadCodec: row('temporal', { ...text('<module|url>'), isPath: true }, none(), 'Payload codec of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec server.'),
+  unsignedStarts: row('temporal', oneOf('refuse', 'allow'), is('refuse'), "Activities of workflows that no server has started and `longhaul sign` hasn't signed for."),
+  operatorAnswers: row('temporal', yesOrNo, is(true), "Accept answers by Temporal's own commands, to questions without approvers and four eyes."),
+
+  workerRole: row('worker', oneOf('all', 'workflows', 'host'), is('all'), 'Work that the worker takes. `workflows`: workflows and activities of tools. `host`: jobs of pipelines, on this host.', { underUp: 'all' }),
+  maxSteps: row('worker', integer(1, 1_000), by(() => availableParallelism(), "the worker's cores"), 'Pipeline steps that the worker runs at once.'),
+  stepEnvironment: row('worker', pathSeparated('<names>', text('<name>')), noneOf<string>(), "Worker's variables that steps get beside the usual ones."),
+  stepsEndWithWorker: row('worker', yesOrNo, is(false), 'End steps with their worker, also after `kill -9`. Otherwise the next worker of the host takes them over.'),
+  hostAbsenceMinutes: row('worker', number(2, 10_080), is(5), 'Minutes without a poll from any worker of a host after which its jobs count as lost: idempotent jobs start again elsewhere; people are asked about the others.'),
+  drainTimeout: row('worker', duration('24h'), by(() => 5 * 60_000, '5m; always 5s under `longhaul up`'), 'Time for running activities of tools to end when the worker is asked to stop. They are then cancelled, and run again on another worker.', { underUp: 5_000 }),
+  workerVersioning: row('worker', yesOrNo, is(true), "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with."),
+  maxCachedWorkflows: row('worker', cachedWorkflows, is(300), 'Open workflows that the worker keeps in memory, or the memory for them, such as `200MB`, at 0.3 MB each.'),
+  maxConcurrentWorkflowTaskExecutions: row('worker', slots(2), none('40, at most `maxCachedWorkflows`'), 'Slots for workflow tasks.'),
+  maxConcurrentActivityTaskExecutions: row('worker', slots(1), none('100'), 'Slots for activities of tools.'),
+  targetCpuUsage: row('worker', number(0.01, 1), none(), "CPU usage, from 0 to 1, above which the worker takes no further task: Temporal's resource-based tuner, with `targetMemoryUsage`."),
+  targetMemoryUsage: row('worker', number(0.01, 1), none(), 'Memory usage, from 0 to 1: see `targetCpuUsage`.'),
+  maxTaskQueueActivitiesPerSecond: row('worker', perSecond, none(), 'Activities of tools that all workers together start in a second. Give all workers the same value.'),
+  stickyQueueScheduleToStartTimeoutSeconds: row('worker', number(1, 60), onTemporal(2, 10), 'Seconds before open workflows of a killed worker continue on another one.'),
+
+  storage: row('storage', text('<folder|url>', (value) => value === 'folder' || bucketIn(value) !== undefined, '"folder", or the bucket of S3 as s3://bucket or s3://bucket/prefix'), is('folder'), 'Where artifacts, logs and large values are stored: `folder` in the home, or `s3://bucket/prefix`. All servers and workers need the same.'),
+  storageEndpoint: row('storage', text('<url>', isEndpoint, 'the URL of a store, such as https://minio.example.com:9000, without a path'), none('AWS'), 'URL of an S3-compatible store. The bucket is in the path of its URLs.'),
+  storageRegion: row('storage', text('<name>', /^[a-z0-9-]{1,40}$/, 'the name of a region, such as eu-central-1'), by(regionOf, "the AWS SDK's; `us-east-1` with an endpoint"), 'Region of the bucket.'),
+  storageEncryption: row('storage', text('<AES256|aws:kms|aws:kms=key>', /^(AES256|aws:kms(=\S+)?)$/, 'AES256, aws:kms, or aws:kms=KEY with the ID or ARN of a key'), none("the bucket's own"), 'Server-side encryption that each write asks for.'),
+
+  authentication: row('callers', list('<keys|oauth|gateway|mtls>', oneOf('keys', 'oauth', 'gateway', 'mtls')), noneOf<'keys' | 'oauth' | 'gateway' | 'mtls'>(), 'How callers say who they are; several may be named. Without it, all callers are one, and the server listens on loopback only.'),
+  allowUnauthenticated: row('callers', yesOrNo, is(false), 'Listen on other addresses than loopback without authentication.'),
+  keysFolder: row('callers', path('<folder>'), inHome('keys'), 'Folder of the API keys, which `longhaul keys` writes.'),
+  policy: row('callers', path('<file>'), none(), 'File with the roles of callers. Without it, each may do everything with operations of its own.'),
+  oauthIssuer: row('callers', url(), none(), 'Issuer of OAuth access tokens, as in their claim `iss`. Needed for `oauth`.'),
+  oauthResource: row('callers', url(), none(), "Public URL of the server's MCP endpoint, the audience of access tokens. Needed for `oauth`."),
+  oauthScope: row('callers', text('<scope>', /^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one OAuth scope'), none(), 'Scope that each access token needs.'),
+  oauthTenantClaim: row('callers', claim, none(), 'Claim of access tokens that names the tenant.'),
+  oauthSubjectClaim: row('callers', claim, is('sub'), 'Claim of access tokens that names the subject.'),
+  oauthGroupsClaim: row('callers', claim, is('groups'), "Claim of access tokens that lists the caller's groups."),
+  oauthClientId: row('callers', text('<id>'), none(), "Server's client ID at the authorization server, to introspect opaque tokens. Its secret is in LONGHAUL_OAUTH_CLIENT_SECRET or a file."),
+  oauthClientSecretFile: row('callers', path('<file>'), none(), 'File with the secret of `oauthClientId`.'),
+  oauthIntrospection: row('callers', yesOrNo, is(false), 'Introspect JWTs too, so that revoked ones end.'),
+  oauthIntrospectionEndpoint: row('callers', url(), none("that of the issuer's metadata"), 'Introspection endpoint.'),
+  gatewayHeader: row('callers', text('<name>', /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i, 'the name of a header other than Authorization'), none(), 'Header in which a gateway in front sends a JWT about the caller. Needed for `gateway`.'),
+  gatewayJwks: row('callers', url(), none(), "Address of the gateway's keys (JWKS). `gateway` needs this or `gatewayPublicKeyFile`."),
+  gatewayPublicKeyFile: row('callers', path('<file>'), none(), "File with the gateway's public key or certificate (PEM)."),
+  gatewayIssuer: row('callers', text('<issuer>'), none(), "Issuer of the gateway's JWTs. Needed for `gateway`."),
+  gatewayAudience: row('callers', text('<audience>'), none(), "Audience of the gateway's JWTs. Needed for `gateway`."),
+  gatewayTenantClaim: row('callers', claim, none(), "Claim of the gateway's JWTs that names the tenant."),
+  gatewaySubjectClaim: row('callers', claim, is('sub'), "Claim of the gateway's JWTs that names the subject."),
+  gatewayGroupsClaim: row('callers', claim, is('groups'), "Claim of the gateway's JWTs that lists the caller's groups."),
+
+  kickoffsPerMinute: row('limits', count, forCallers(600, 60_000), 'Operations that a caller may start in a minute, for each server process.'),
+  statusPerMinute: row('limits', count, forCallers(6_000, 600_000), 'Requests over HTTP that a caller may make in a minute, for each server process.'),
+  serverKickoffsPerMinute: row('limits', count, is(60_000), 'Operations that all callers may start in a minute, for each server process.'),
+  serverStatusPerMinute: row('limits', count, is(600_000), 'Requests over HTTP of all callers in a minute, for each server process.'),
+  maxOpenRequests: row('limits', count, forCallers(1_000, 20_000), 'Requests, waits and streams that a caller may have open, for each server process.'),
+  maxConnectionsPerAddress: row('limits', count, forCallers(2_000, 20_000), "Connections from one address that isn't a trusted proxy's."),
+  maxOpenOperations: row('limits', count, none(), 'Operations that a caller may have open, on all servers.'),
+
+  logLevel: row('records', oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'), is('info'), 'Least severe level that is logged.'),
+  metrics: row('records', yesOrNo, by(({ values }) => values['healthAddress'] !== undefined, 'true with a health address, else false'), "Keep metrics, and serve them as `/metrics`: on the health address, and on the server's own port only without authentication."),
+  auditLog: row('records', path('<folder>'), none(), 'Folder of the audit log: who did what.'),
+  auditRequired: row('records', yesOrNo, is(false), "Refuse changes that the audit log can't record."),
+};
+
+type Table = typeof SETTINGS;
+/** Name of a setting in `longhaul.config.*`. */
+export type SettingName = keyof Table;
+
+type ValueOf<R> = R extends Row<infer T, infer D> ? T | D : never;
+
+/** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
+export type Settings = {
+  [Name in SettingName as Name extends 'drainTimeout' ? 'drainTimeoutMs' : Name]: ValueOf<Table[Name]>;
+};
+
+/** A value in a configuration file: itself, or text as in a variable. */
+type Written<T> = T extends string ? T : T | string;
+
+/** Default export of a `longhaul.config.*` file. */
+export type LonghaulConfig = {
+  [Name in SettingName]?: Table[Name] extends Row<infer T, infer _D> ? Written<T> : never;
+};
+
+function regionOf({ values, environment }: Context): string | undefined {
+  const hasRegion = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'];
+  // A store that is named by its address has no regions, and requests need one.
+  return values['storageEndpoint'] !== undefined && !hasRegion ? 'us-east-1' : undefined;
+}
+
+function isNetwork(value: string): boolean {
+  const [, address = '', prefix] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return bits > 0 && (prefix === undefined || Number(prefix) <= bits);
+}
+
+function isOrigin(value: string): boolean {
+  return URL.canParse(value) && new URL(value).origin === value;
+}

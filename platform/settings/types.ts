@@ -1,0 +1,143 @@
+/**
+ * Types of settings. A value comes from a configuration file as it is, and from a flag or a variable as text. They load nothing, so
+ * that the command line's help doesn't wait for it.
+ */
+import { delimiter } from 'node:path';
+
+export interface SettingType<T> {
+  /** The value in help: `<number>`. */
+  placeholder: string;
+  /** JSON Schema of the value in a configuration file. */
+  schema: Record<string, unknown>;
+  /** @throws Expected for a value of another form */
+  parse: (given: unknown) => T;
+  /** Separates the values of a list in text. */
+  separator?: string;
+  /** Whether the values are paths, which are made absolute. */
+  isPath?: true;
+}
+
+/** A value has another form than it should; the message says which. */
+export class Expected extends Error {
+  override name = 'Expected';
+}
+
+const fail = (expected: string): never => {
+  throw new Expected(`expected ${expected}`);
+};
+
+/**
+ * Text of at least one character.
+ *
+ * @param expected what it has to be, for errors
+ */
+export function text(
+  placeholder: string,
+  isValid: RegExp | ((value: string) => boolean) = /./s,
+  expected = 'text',
+): SettingType<string> {
+  const matches = isValid instanceof RegExp ? (value: string) => isValid.test(value) : isValid;
+  return {
+    placeholder,
+    schema: { type: 'string', minLength: 1 },
+    parse: (given) => (typeof given === 'string' && given && matches(given) ? given : fail(expected)),
+  };
+}
+
+/** Path of a file or folder. */
+export function path(placeholder: '<file>' | '<folder>'): SettingType<string> {
+  return { ...text(placeholder, /./s, 'a path'), isPath: true };
+}
+
+export function url(placeholder = '<url>'): SettingType<string> {
+  const isHttp = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+  return text(placeholder, isHttp, 'an http or https URL');
+}
+
+export function number(least: number, most: number, what = 'a number'): SettingType<number> {
+  return {
+    placeholder: '<number>',
+    schema: { type: 'number', minimum: least, maximum: most },
+    parse(given) {
+      const value = typeof given === 'string' && given.trim() ? Number(given) : given;
+      const isWithin = typeof value === 'number' && value >= least && value <= most;
+      return isWithin ? value : fail(`${what} from ${least} to ${most}`);
+    },
+  };
+}
+
+export function integer(least: number, most: number): SettingType<number> {
+  const base = number(least, most, 'a whole number');
+  return {
+    ...base,
+    schema: { ...base.schema, type: 'integer' },
+    parse(given) {
+      const value = base.parse(given);
+      return Number.isInteger(value) ? value : fail(`a whole number from ${least} to ${most}`);
+    },
+  };
+}
+
+const YES_AND_NO = new Map<unknown, boolean>([
+  ...([true, 'true', '1'] as const).map((yes) => [yes, true] as const),
+  ...([false, 'false', '0'] as const).map((no) => [no, false] as const),
+]);
+
+export const yesOrNo: SettingType<boolean> = {
+  placeholder: '<true|false>',
+  schema: { type: 'boolean' },
+  parse: (given) => YES_AND_NO.get(given) ?? fail('true or false'),
+};
+
+export function oneOf<const T extends string>(...values: T[]): SettingType<T> {
+  return {
+    placeholder: `<${values.join('|')}>`,
+    schema: { enum: values },
+    parse: (given) => values.find((value) => value === given) ?? fail(`one of ${values.join(', ')}`),
+  };
+}
+
+/**
+ * Values of a type; in text, they are separated.
+ *
+ * @param separator Default: a comma
+ */
+export function list<T>(placeholder: string, item: SettingType<T>, separator = ','): SettingType<T[]> {
+  return {
+    placeholder,
+    schema: { type: 'array', items: item.schema },
+    separator,
+    ...(item.isPath ? { isPath: true as const } : {}),
+    parse(given) {
+      const values: unknown = typeof given === 'string' ? given.split(separator).filter(Boolean) : given;
+      return Array.isArray(values) ? values.map(item.parse) : fail('a list');
+    },
+  };
+}
+
+/** A list of paths or names, separated by the path separator. */
+export function pathSeparated<T>(placeholder: string, item: SettingType<T>): SettingType<T[]> {
+  return list(placeholder, item, delimiter);
+}
+
+const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/**
+ * A duration with its unit, such as `5m`, as milliseconds. A number without a unit is refused.
+ *
+ * @param most longest one, as text
+ */
+export function duration(most: string): SettingType<number> {
+  const msOf = (value: string) => {
+    const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/.exec(value.trim()) ?? [];
+    return amount === undefined ? NaN : Math.round(Number(amount) * UNITS_MS[unit!]!);
+  };
+  return {
+    placeholder: '<time>',
+    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)? ?(ms|s|m|h)$' },
+    parse(given) {
+      const ms = typeof given === 'string' ? msOf(given) : NaN;
+      return ms <= msOf(most) ? ms : fail(`a time with its unit, such as 5m, 90s or 0s, up to ${most}`);
+    },
+  };
+}
