@@ -5,7 +5,6 @@ import {
   ApplicationFailure,
   CancelledFailure,
   ChildWorkflowFailure,
-  defaultPayloadConverter,
   rawValueTypeInfo,
   TerminatedFailure,
   TimeoutFailure,
