@@ -226,17 +226,6 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/sign-answer.js'),
   },
   {
-    name: 'completion',
-    description: 'print a script that completes command lines of longhaul, for bash, zsh or fish',
-    load: () => import('./commands/completion.js'),
-  },
-  {
-    name: 'complete',
-    isHidden: true,
-    description: 'complete a command line',
-    load: () => import('./commands/complete.js'),
-  },
-  {
     name: 'agents',
     group: OPERATIONS,
     description: 'list the agents that wait for messages',

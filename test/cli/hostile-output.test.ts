@@ -253,11 +253,6 @@ const LINES: Record<string, () => string[][]> = {
   storage: () => [['move', '--from', HOSTILE, '--to', 'folder']],
   sign: () => [[HOSTILE]],
   'sign-answer': () => [[HOSTILE]],
-  completion: () => [['bash'], [HOSTILE]],
-  complete: () => [
-    ['call', ''],
-    ['status', ''],
-  ],
   agents: () => [[], ['--json']],
   send: () => [
     [HOSTILE, '--to', HOSTILE],
