@@ -197,12 +197,6 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/discover.js'),
   },
   {
-    name: 'history',
-    group: OPERATORS,
-    description: "show the events of an operation's run in Temporal",
-    load: () => import('./commands/history.js'),
-  },
-  {
     name: 'replay',
     group: OPERATORS,
     description: 'check that histories of workflows fit the code of this build',

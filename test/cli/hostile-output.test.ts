@@ -248,7 +248,6 @@ const LINES: Record<string, () => string[][]> = {
   restore: () => [[path('.tar.gz')], [path('.json')]],
   adopt: () => [['--tool', HOSTILE]],
   discover: () => [['--since', HOSTILE]],
-  history: () => [['--run', HOSTILE]],
   replay: () => [[path('.json')], [path('/none.json')]],
   storage: () => [['move', '--from', HOSTILE, '--to', 'folder']],
   sign: () => [[HOSTILE]],
