@@ -143,7 +143,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'deploy',
     group: OPERATORS,
-    description: 'choose the build of the workers that new operations go to',
+    description: 'show the builds of the workers, and the open operations that need each',
     load: () => import('./commands/deploy.js'),
   },
   {
