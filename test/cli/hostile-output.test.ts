@@ -242,7 +242,7 @@ const LINES: Record<string, () => string[][]> = {
   hosts: () => [[HOSTILE]],
   keys: () => [[], ['add', HOSTILE], ['revoke', HOSTILE]],
   policy: () => [['test', HOSTILE, '--policy', path('.yml')]],
-  audit: () => [[], ['verify'], ['--since', HOSTILE]],
+  audit: () => [[], ['--since', HOSTILE]],
   gc: () => [['--older', HOSTILE]],
   backup: () => [[path('/no/folder.tar.gz')]],
   restore: () => [[path('.tar.gz')], [path('.json')]],
