@@ -122,7 +122,7 @@ const RULES = [
   },
   {
     name: 'commands-load-when-run',
-    comment: 'help and completion define commands without running them',
+    comment: 'help defines commands without running them',
     from: { path: '^(cli/([^/]+|commands/[^/]+)|mailbox/cli/[^/]+)$' },
     to: {
       path: '^platform/settings/index\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',

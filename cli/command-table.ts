@@ -143,7 +143,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'deploy',
     group: OPERATORS,
-    description: 'choose the build of the workers that new operations go to',
+    description: 'show the builds of the workers, and the open operations that need each',
     load: () => import('./commands/deploy.js'),
   },
   {
@@ -197,12 +197,6 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/discover.js'),
   },
   {
-    name: 'history',
-    group: OPERATORS,
-    description: "show the events of an operation's run in Temporal",
-    load: () => import('./commands/history.js'),
-  },
-  {
     name: 'replay',
     group: OPERATORS,
     description: 'check that histories of workflows fit the code of this build',
@@ -224,17 +218,6 @@ export const COMMANDS: readonly CommandRow[] = [
     group: OPERATORS,
     description: "sign an operator's answer for Temporal's own command line",
     load: () => import('./commands/sign-answer.js'),
-  },
-  {
-    name: 'completion',
-    description: 'print a script that completes command lines of longhaul, for bash, zsh or fish',
-    load: () => import('./commands/completion.js'),
-  },
-  {
-    name: 'complete',
-    isHidden: true,
-    description: 'complete a command line',
-    load: () => import('./commands/complete.js'),
   },
   {
     name: 'agents',

@@ -65,9 +65,9 @@ function drawing(parts: (string | Sequence)[]): string {
   return parts.map((part) => (typeof part === 'string' ? escapeLine(part) : part.text)).join('');
 }
 
-/** Exits once standard output is written, also if something keeps the process alive. @param code default: `process.exitCode` */
-export function exitOnceWritten(code?: number): void {
-  process.stdout.write('', () => process.exit(code ?? process.exitCode));
+/** Exits with `process.exitCode` once standard output is written, also if something keeps the process alive. */
+export function exitOnceWritten(): void {
+  process.stdout.write('', () => process.exit());
 }
 
 /** 128 + 13, as shells show a process that SIGPIPE ended. Node.js ignores that signal and gets an error instead. */

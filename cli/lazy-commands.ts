@@ -1,4 +1,4 @@
-/** Commands of a program whose modules are loaded once they are called, explained or completed. */
+/** Commands of a program whose modules are loaded once they are called or explained. */
 import type { Command } from 'commander';
 
 export interface CommandRow {
@@ -6,8 +6,6 @@ export interface CommandRow {
   description: string;
   /** Heading in `longhaul --help`. Default: `Commands:`. */
   group?: string;
-  /** Whether `longhaul --help` leaves it out. Default: false. */
-  isHidden?: boolean;
   load: () => Promise<CommandModule>;
 }
 
@@ -20,8 +18,8 @@ const definitions = new WeakMap<Command, () => Promise<void>>();
 
 /** Adds commands to the program. Each has a name and a description until `defineCommand`. */
 export function addCommands(program: Command, rows: readonly CommandRow[]): void {
-  for (const { name, description, group, isHidden = false, load } of rows) {
-    const command = program.command(name, { hidden: isHidden }).description(description);
+  for (const { name, description, group, load } of rows) {
+    const command = program.command(name).description(description);
     if (group !== undefined) command.helpGroup(group);
     let defined: Promise<void> | undefined;
     definitions.set(command, () => (defined ??= load().then((module) => module.define(command))));

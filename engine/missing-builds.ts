@@ -66,12 +66,12 @@ export async function describeMissingBuild(
   )
     return undefined;
   if (current === undefined)
-    return 'no build of the workers is current, so new operations wait: run `longhaul deploy current`';
+    return 'no build of the workers is current, so new operations wait: see `longhaul deploy status`';
   const pollers = state.pollers.filter(({ buildId }) => buildId === current);
   if (pollers.some(isThere)) return undefined;
   return (
     `waits for a worker of the current build ${current}; ${lastPoll(pollers)}: ` +
-    `start one, or make another build current with \`longhaul deploy current\``
+    `start one, or make another build current: see \`longhaul deploy status\``
   );
 }
 

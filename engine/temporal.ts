@@ -405,6 +405,6 @@ function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueSta
   // Unversioned workers take what no build is current for.
   if (live.some(({ buildId }) => buildId === currentBuildId)) return undefined;
   return currentBuildId === undefined
-    ? `no build of the workers of the task queue "${taskQueue}" is current: run \`longhaul deploy current\``
+    ? `no build of the workers of the task queue "${taskQueue}" is current: see \`longhaul deploy status\``
     : `no worker of the current build ${currentBuildId} polls the task queue "${taskQueue}"`;
 }

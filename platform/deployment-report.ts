@@ -130,7 +130,7 @@ async function untakenTasks(
 }
 
 /** Workflow IDs of open operations that only a version can run. @param limit maximum number of them */
-export async function openOperationsOn(
+async function openOperationsOn(
   client: Client,
   version: DeploymentVersion,
   limit: number,

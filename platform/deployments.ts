@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
-import { LonghaulError } from '../operations/errors.js';
 import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
+import { shellWord } from './program.js';
 import { quote } from './visibility-query.js';
 
 const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
@@ -23,9 +23,6 @@ const RETRY_MS = 500;
 /** How often a deployment that is not found is looked for, and the pause in between in milliseconds. */
 const NOT_FOUND_ATTEMPTS = 4;
 const NOT_FOUND_PAUSE_MS = 150;
-
-/** Empties the ramping version. */
-const NO_RAMP = { buildId: '', percentage: 0 };
 
 /** Number of versions of a deployment that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
 export const MAX_VERSIONS = 100;
@@ -63,7 +60,7 @@ export interface Deployment {
   versions: VersionState[];
   /** Who changed it last: the identity of a client. */
   changedBy: string | undefined;
-  /** Names this state, for a change that is refused after another one. */
+  /** Names this state: Temporal refuses a change that is meant for an earlier one. */
   conflictToken: Uint8Array;
 }
 
@@ -140,15 +137,9 @@ function versionState(
   return state('inactive', summary.createTime);
 }
 
-/** A change of what new operations go to. */
-export interface RoutingChange {
+interface Attempts {
   /** Ends the attempts; the promise then rejects with its reason. */
   signal: AbortSignal;
-  /**
-   * State that the change is meant for ({@link Deployment.conflictToken}); the change is refused with `conflict` in another one.
-   * Default: any.
-   */
-  conflictToken?: Uint8Array;
   /** Called with the reason for which an attempt failed, if it will be repeated. */
   onRetry?: (reason: string) => void;
 }
@@ -157,89 +148,20 @@ export interface RoutingChange {
  * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all
  * its task queues, and while Temporal can't be reached.
  *
- * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
+ * @throws the signal's reason
  */
 export async function setCurrentVersion(
   client: Client,
-  { deploymentName, buildId }: DeploymentVersion,
-  change: RoutingChange,
-): Promise<void> {
-  await changeRouting(client, deploymentName, change, async (conflictToken, { current, ramping }) => {
-    if (current === buildId) {
-      if (ramping) await setRamp(client, deploymentName, NO_RAMP, conflictToken);
-      return;
-    }
-    // A version that ramps would keep its share. If the second call fails, all goes to the version that is current now.
-    const isOtherRamp = ramping !== undefined && ramping.buildId !== buildId;
-    const token = isOtherRamp ? await setRamp(client, deploymentName, NO_RAMP, conflictToken) : conflictToken;
-    const { namespace, identity } = client.options;
-    await client.workflowService.setWorkerDeploymentCurrentVersion({
-      namespace,
-      deploymentName,
-      buildId,
-      conflictToken: token,
-      ...defined({ identity }),
-    });
-  });
-}
-
-/**
- * Sends a share of new operations to a version, the others to the current one. Repeated like {@link setCurrentVersion}.
- *
- * @param percentage from 0 to 100
- * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
- */
-export async function setRampingVersion(
-  client: Client,
-  { deploymentName, buildId }: DeploymentVersion,
-  percentage: number,
-  change: RoutingChange,
-): Promise<void> {
-  await changeRouting(client, deploymentName, change, (conflictToken) =>
-    setRamp(client, deploymentName, { buildId, percentage }, conflictToken),
-  );
-}
-
-/** Sends no share of new operations to a ramping version any more. @throws like {@link setRampingVersion} */
-export async function endRamp(client: Client, deploymentName: string, change: RoutingChange): Promise<void> {
-  await changeRouting(client, deploymentName, change, (conflictToken) =>
-    setRamp(client, deploymentName, NO_RAMP, conflictToken),
-  );
-}
-
-/** @returns the deployment's new conflict token */
-async function setRamp(
-  client: Client,
-  deploymentName: string,
-  ramp: { buildId: string; percentage: number },
-  conflictToken: Uint8Array,
-): Promise<Uint8Array> {
-  const { namespace, identity } = client.options;
-  const answer = await client.workflowService.setWorkerDeploymentRampingVersion({
-    namespace,
-    deploymentName,
-    ...ramp,
-    conflictToken,
-    ...defined({ identity }),
-  });
-  return answer.conflictToken;
-}
-
-async function changeRouting(
-  client: Client,
-  deploymentName: string,
-  { signal, conflictToken, onRetry }: RoutingChange,
-  apply: (conflictToken: Uint8Array, deployment: Deployment) => Promise<unknown>,
+  version: DeploymentVersion,
+  { signal, onRetry }: Attempts,
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     try {
-      const deployment = await describeDeployment(client, deploymentName);
+      const deployment = await describeDeployment(client, version.deploymentName);
       if (deployment) {
-        if (conflictToken && Buffer.compare(conflictToken, deployment.conflictToken) !== 0)
-          throw conflict(deploymentName);
         await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
-          apply(deployment.conflictToken, deployment),
+          makeCurrent(client, version, deployment),
         );
         return;
       }
@@ -253,51 +175,46 @@ async function changeRouting(
   }
 }
 
+async function makeCurrent(
+  client: Client,
+  { deploymentName, buildId }: DeploymentVersion,
+  { current, ramping, conflictToken }: Deployment,
+): Promise<void> {
+  const { namespace, identity } = client.options;
+  const change = { namespace, deploymentName, ...defined({ identity }) };
+  let token = conflictToken;
+  // A version that ramps would keep its share. If the second call fails, all goes to the version that is current now.
+  if (ramping && ramping.buildId !== buildId)
+    ({ conflictToken: token } = await client.workflowService.setWorkerDeploymentRampingVersion({
+      ...change,
+      buildId: '',
+      percentage: 0,
+      conflictToken: token,
+    }));
+  if (current === buildId) return;
+  await client.workflowService.setWorkerDeploymentCurrentVersion({
+    ...change,
+    buildId,
+    conflictToken: token,
+  });
+}
+
+/** The command of Temporal's command line that sends all new operations to a version. */
+export function setCurrentCommand(namespace: string, { deploymentName, buildId }: DeploymentVersion): string {
+  return (
+    `temporal worker deployment set-current-version --namespace ${shellWord(namespace)} ` +
+    `--deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}`
+  );
+}
+
 /**
  * Whether the change may succeed later: a worker of the version hasn't polled yet, or not each task queue; another client changed
  * the deployment between two calls of this one.
  */
 function isPassing(error: unknown): boolean {
-  if (error instanceof LonghaulError) return false;
   return (
     isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
   );
-}
-
-function conflict(deploymentName: string): LonghaulError {
-  return new LonghaulError('conflict', `the deployment ${deploymentName} was changed meanwhile`);
-}
-
-/**
- * Deletes a version that no open workflow needs.
- *
- * @param options.isDrained false for a version that Temporal, which looks every few minutes, may not know to be drained yet
- * @throws LonghaulError `wrong_state` with Temporal's reason: it is current or ramping, or workers of it poll
- */
-export async function deleteVersion(
-  client: Client,
-  version: DeploymentVersion,
-  { isDrained }: { isDrained: boolean },
-): Promise<void> {
-  const { namespace, identity } = client.options;
-  try {
-    await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
-      client.workflowService.deleteWorkerDeploymentVersion({
-        namespace,
-        deploymentVersion: version,
-        skipDrainage: !isDrained,
-        ...defined({ identity }),
-      }),
-    );
-  } catch (error) {
-    if (!isGrpcError(error, GRPC.failedPrecondition)) throw error;
-    throw new LonghaulError('wrong_state', gist(error), { cause: error });
-  }
-}
-
-/** Temporal's words without the name of the status code. */
-function gist(error: unknown): string {
-  return temporalMessage(error).replace(/^\d+ [A-Z_]+: |\.$/g, '');
 }
 
 /**

@@ -29,13 +29,8 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
   return readKey(path)!;
 }
 
-/**
- * Reads the key as {@link loadSecret} does, without creating one.
- *
- * @returns undefined when there is no key yet
- * @throws SettingsError when it is too short
- */
-export function readSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer | undefined {
+/** @returns undefined when there is no key yet */
+function readSecret(home: string, environment: NodeJS.ProcessEnv): Buffer | undefined {
   const given = environment['LONGHAUL_SECRET'];
   if (given) {
     const secret = Buffer.from(given, 'base64');

@@ -132,10 +132,6 @@ export const PROOF: Promised[] = [
     files: ['test/auth/origins.test.ts', 'test/auth/web-pages.test.ts'],
   },
   {
-    promise: 'The audit log shows every change of its lines',
-    files: ['test/auth/audit-chain.test.ts'],
-  },
-  {
     promise: 'A caller of analyze_dataset reads the data folders only, and never writes SQL',
     files: ['test/analyze_dataset/safety.test.ts'],
   },

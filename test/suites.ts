@@ -146,8 +146,8 @@ export const SUITES: Suite[] = [
     ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, ...MAILBOX, 'docs/cost.md'],
   ]),
   folder('deadline', 'the maximum duration: without workers, beside questions, budget of cleanups', [PLAIN]),
-  folder('deploy', '`longhaul deploy`: current, ramps, retirement, two at once, stranded operations', [
-    ...['cli/deploy/', 'cli/commands/', 'stack/'],
+  folder('deploy', '`longhaul deploy status`, stranded operations, the commands of docs/upgrade.md', [
+    ...['cli/deploy/', 'cli/commands/', 'stack/', 'docs/upgrade.md'],
   ]),
   folder('estimates', 'estimates from past runs', [PLAIN, 'cli/', ...PIPELINES, ...DATASETS]),
   folder(

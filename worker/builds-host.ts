@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   countOpenOn,
   describeDeployment,
+  setCurrentCommand,
   setCurrentVersion,
   type DeploymentVersion,
 } from '../platform/deployments.js';
@@ -158,7 +159,7 @@ export class BuildsHost implements WorkflowHost {
       if (this.#stopping.signal.aborted) return;
       logger.error(
         { err: error, deployment: deploymentName, buildId },
-        `new operations could not be sent to build ${buildId}; do it with: longhaul deploy current ${buildId}`,
+        `new operations could not be sent to build ${buildId}; do it with: ${setCurrentCommand(client().options.namespace, version)}`,
       );
     }
   }

@@ -25,7 +25,7 @@ export interface WorkflowHostOptions {
   connect: () => Promise<TemporalConnection>;
 }
 
-/** `longhaul up` deploys its worker itself; others are deployed by `longhaul deploy`. */
+/** `longhaul up` deploys its worker itself; others are deployed with Temporal's command line. */
 export function createWorkflowHost(options: WorkflowHostOptions): WorkflowHost {
   const { settings, deploymentName, identity, logger, client, replays, factory, connect } = options;
   if (deploymentName === undefined)

@@ -1,8 +1,13 @@
 /**
  * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
- * somebody else deploys. Which build new operations go to is decided by `longhaul deploy`.
+ * somebody else deploys: Temporal's Worker Deployment says which build new operations go to.
  */
-import { countOpenOn, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
+import {
+  countOpenOn,
+  describeDeployment,
+  setCurrentCommand,
+  type DeploymentVersion,
+} from '../platform/deployments.js';
 import { logUnversionedMismatches } from './replay-check.js';
 import type { WorkflowBundle } from './bundle.js';
 import { logUnlessRegistered, otherWorkersOf } from './versioning.js';
@@ -44,7 +49,7 @@ export class SingleBuildHost implements WorkflowHost {
   async take(bundle: WorkflowBundle): Promise<Refusal[]> {
     const message =
       `the workflows have changed: they are build ${bundle.buildId} now, and this worker runs build ${this.#buildId} until it ends. ` +
-      `Start another worker for the new build, then send new operations to it: longhaul deploy current ${bundle.buildId}`;
+      `Start another worker for the new build, then send new operations to it: ${this.#setCurrent(bundle.buildId)}`;
     return [{ about: { buildId: bundle.buildId }, message }];
   }
 
@@ -68,6 +73,12 @@ export class SingleBuildHost implements WorkflowHost {
     return { deploymentName: this.options.deploymentName, buildId: this.#buildId };
   }
 
+  /** The command that sends new operations to a build. */
+  #setCurrent(buildId: string): string {
+    const { client, deploymentName } = this.options;
+    return setCurrentCommand(client().options.namespace, { deploymentName, buildId });
+  }
+
   async #sayWhereOperationsGo(): Promise<void> {
     const { client, logger, deploymentName } = this.options;
     const { buildId } = this.#version;
@@ -76,13 +87,13 @@ export class SingleBuildHost implements WorkflowHost {
     if (current === undefined)
       logger.error(
         about,
-        `the deployment ${deploymentName} has no current version, so new operations start nowhere: longhaul deploy current ${buildId}`,
+        `the deployment ${deploymentName} has no current version, so new operations start nowhere: ${this.#setCurrent(buildId)}`,
       );
     else if (current !== buildId)
       logger.warn(
         about,
         `new operations go to build ${current}; this worker runs those that began on build ${buildId}, and new ones after: ` +
-          `longhaul deploy current ${buildId}`,
+          this.#setCurrent(buildId),
       );
     else logger.info(about, 'new operations go to the build of this worker');
   }

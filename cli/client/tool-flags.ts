@@ -15,7 +15,7 @@ import {
 } from './schema-values.js';
 
 /** Longhaul's own flags that may follow the tool's name, with whether they take a value. */
-export const BUILTIN_FLAGS: Record<string, boolean> = {
+const BUILTIN_FLAGS: Record<string, boolean> = {
   args: true,
   detach: false,
   up: false,

@@ -79,8 +79,7 @@ async function discover(
   flags: DiscoverFlags,
   json: boolean,
 ): Promise<void> {
-  const [{ confirmed }, { planOf }, { TemporalReads }, { findTypes }] = await Promise.all([
-    import('../deploy/confirm.js'),
+  const [{ planOf }, { TemporalReads }, { findTypes }] = await Promise.all([
     import('../discover/plan.js'),
     import('../discover/temporal-reads.js'),
     import('../discover/find-types.js'),
@@ -97,7 +96,7 @@ async function discover(
   };
   const client = await inNamespace(connected, flags.namespace);
   const { namespace } = client.options;
-  if (!(await confirmed(planOf(namespace, addressOf(client), selection), flags, 'read'))) return;
+  if (!(await confirmed(planOf(namespace, addressOf(client), selection), flags))) return;
   const found = await findTypes(new TemporalReads(client), selection, say);
   if (found.types.length === 0) throw nothingFound(namespace, selection, found.longhauls);
   const { draftAll } = await import('../discover/draft-all.js');
@@ -121,6 +120,23 @@ async function discover(
       );
   if (found.isLimited) say('There are more runs; --since, --type and --task-queue choose others.');
   if (found.leftOut.length > 0) say(`No draft for ${found.leftOut.join(', ')}; --type chooses them.`);
+}
+
+/**
+ * Shows what would be read, and asks whether to read it.
+ *
+ * @returns false if the person declined
+ * @throws CommandFailure without a terminal to ask on, unless `yes` is set
+ */
+async function confirmed(plan: string[], { yes }: DiscoverFlags): Promise<boolean> {
+  for (const line of plan) say(line);
+  if (yes) return true;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw usageFailure('expected --yes, since there is no terminal to ask on; nothing was read');
+  const { confirm } = await import('../client/prompts.js');
+  if ((await confirm({ message: 'Continue?', initialValue: false })) === true) return true;
+  say('Nothing was read.');
+  return false;
 }
 
 /** ISO 8601. */

@@ -7,10 +7,10 @@ import type { Report } from '../replay/report.js';
 import { isJson, wholeNumber, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
+import { principalOfFlags } from '../client/principal-flags.js';
 import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
-import { workflowIdOfToken } from '../workflow-id.js';
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_TIMEOUT_SECONDS = 60;
@@ -18,7 +18,6 @@ const DEFAULT_TIMEOUT_SECONDS = 60;
 const INSPECT_PORT = 9_229;
 /** How long the command waits for a connection to Temporal, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000;
-const NOR_FILE = ', and there is no such file';
 
 const HELP = `
 Runs the code of this build, Longhaul's workflows and the project's, over histories as a worker does that takes over an open
@@ -119,17 +118,41 @@ async function replayAll(
       };
       if (query !== undefined) return showAll(historiesOfQuery(client, query));
       for (const token of tokens)
-        if (
-          await showAll(
-            historiesOf(client, await workflowIdOfToken(client, settings, token, caller, NOR_FILE)),
-          )
-        )
+        if (await showAll(historiesOf(client, await workflowIdOfToken(client, settings, token, caller))))
           return true;
       return false;
     });
   } finally {
     await replays.close();
   }
+}
+
+/**
+ * The workflow of an operation. A workflow ID is taken as it is; a token of an authenticated caller belongs to one.
+ *
+ * @throws CommandFailure with the exit code `notFound`
+ */
+async function workflowIdOfToken(
+  client: Client,
+  { home }: Settings,
+  token: string,
+  caller: { tenant?: string; subject?: string },
+): Promise<string> {
+  const [{ workflowIdOf }, { loadSecret }, { findWorkflow }] = await Promise.all([
+    import('../../operations/token.js'),
+    import('../../platform/secret.js'),
+    import('../../platform/find-workflow.js'),
+  ]);
+  const isNamed = caller.tenant !== undefined || caller.subject !== undefined;
+  const workflowId = isNamed ? workflowIdOf(await principalOfFlags(caller), token, loadSecret(home)) : token;
+  if (await findWorkflow(client, workflowId)) return workflowId;
+  const hint = isNamed
+    ? ''
+    : "; the token of a caller with authentication needs --subject, or the operation's workflow ID";
+  throw new CommandFailure(
+    `${token}: Temporal has no such operation, and there is no such file${hint}`,
+    EXIT.notFound,
+  );
 }
 
 /** @throws InvalidArgumentError */

@@ -1,7 +1,7 @@
 /** Problems of a deployment, for `longhaul deploy status` and `longhaul doctor`. */
-import { openOn } from '../../platform/deployments.js';
+import { openOn, setCurrentCommand } from '../../platform/deployments.js';
 import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
-import { programCommand, shellWord } from '../../platform/program.js';
+import { shellWord } from '../../platform/program.js';
 
 export interface DeploymentProblem {
   detail: string;
@@ -11,27 +11,35 @@ export interface DeploymentProblem {
 
 /** Everything that keeps open or new operations from running. */
 export function deploymentProblems(report: DeploymentReport, namespace: string): DeploymentProblem[] {
-  const { deployment, versions, hasUnversioned } = report;
+  const { deployment, deploymentName, versions, hasUnversioned } = report;
   const problems = versions
     .filter(({ isStranded }) => isStranded)
     .map((version) => strandedProblem(report, version, namespace));
   if (!deployment) return problems;
   const { current } = deployment;
+  const buildId = onlyPolled(versions) ?? 'BUILD';
+  const setCurrent = setCurrentCommand(namespace, { deploymentName, buildId });
   if (current === undefined && !hasUnversioned)
     return [
       {
-        detail: `no build of ${report.deploymentName} is current, so new operations wait`,
-        advice: `${programCommand()} deploy current BUILD`,
+        detail: `no build of ${deploymentName} is current, so new operations wait`,
+        advice: setCurrent,
       },
       ...problems,
     ];
-  const currentVersion = versions.find(({ buildId }) => buildId === current);
+  const currentVersion = versions.find((version) => version.buildId === current);
   if (currentVersion && !currentVersion.isPolled && currentVersion.openOperations === 0)
     problems.unshift({
       detail: `no worker of the current build ${current} polls, so new operations wait`,
-      advice: `start one of that release, or make another build current: ${programCommand()} deploy current BUILD`,
+      advice: `start one of that release, or make another build current: ${setCurrent}`,
     });
   return problems;
+}
+
+/** The build that workers poll for, if it is one. */
+function onlyPolled(versions: VersionReport[]): string | undefined {
+  const [first, ...others] = versions.filter(({ isPolled }) => isPolled);
+  return others.length === 0 ? first?.buildId : undefined;
 }
 
 function strandedProblem(
@@ -45,29 +53,14 @@ function strandedProblem(
     detail:
       `${operations(openOperations)} ${openOperations === 1 ? 'needs' : 'need'} a worker of build ${buildId}${retired}; ` +
       `none polls the task queue ${taskQueue}`,
-    advice: `start one of that release; or ${moveAdvice(namespace, `--query "${query}" --reason upgrade --yes`)}`,
+    advice:
+      'start one of that release; or move them to the current build, if its code replays them: temporal workflow ' +
+      `update-options --namespace ${shellWord(namespace)} --query "${query}" --reason upgrade --yes ` +
+      '--versioning-override-behavior auto_upgrade',
   };
 }
 
-/** How operations get off a build that no worker can be started of. @param selection flags that select them */
-export function moveAdvice(namespace: string, selection: string): string {
-  return (
-    `move ${selection.includes('--query') ? 'them' : 'each'} to the current build, if its code replays them: temporal workflow ` +
-    `update-options --namespace ${shellWord(namespace)} ${selection} --versioning-override-behavior auto_upgrade`
-  );
-}
-
 /** `1 open operation`, `3 open operations`. */
-export function operations(count: number): string {
+function operations(count: number): string {
   return `${count} open operation${count === 1 ? '' : 's'}`;
-}
-
-/** Builds that nothing needs: drained ones, and those never used for which no worker polls. */
-export function retirableBuilds({ versions }: DeploymentReport): string[] {
-  return versions
-    .filter(
-      ({ status, openOperations, isPolled }) =>
-        openOperations === 0 && !isPolled && (status === 'drained' || status === 'inactive'),
-    )
-    .map(({ buildId }) => buildId);
 }

@@ -1,15 +1,9 @@
 /** `longhaul deploy status`: the table of versions, and the same as JSON. */
 import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
-import { MAX_VERSIONS } from '../../platform/deployments.js';
 import { humanDuration } from '../../operations/budgets.js';
 import { sincePollMs } from '../../platform/host-presence.js';
-import { programCommand } from '../../platform/program.js';
 import { oneLine, textTable } from '../client/table.js';
-import { deploymentProblems, retirableBuilds } from './problems.js';
-
-/** Number of versions from which it is said that Temporal keeps 100. */
-const MANY_VERSIONS = 90;
-const SHOWN_BUILDS = 5;
+import { deploymentProblems } from './problems.js';
 
 /** The deployment as text, with what needs to be done. */
 export function deploymentText(report: DeploymentReport, namespace: string): string {
@@ -37,7 +31,7 @@ export function deploymentText(report: DeploymentReport, namespace: string): str
     '',
     textTable([['BUILD', 'STATUS', 'SINCE', 'OPEN', 'WORKERS'], ...rows]),
     ...problems,
-    ...retirement(report),
+    ...keptBuilds(report),
   ].join('\n');
 }
 
@@ -61,7 +55,6 @@ export function deploymentJson(report: DeploymentReport, namespace: string) {
       workers: pollers.map(({ identity }) => identity),
     })),
     problems: deploymentProblems(report, namespace),
-    retirable: retirableBuilds(report),
   };
 }
 
@@ -78,18 +71,17 @@ function workersOf({ isPolled, pollers }: VersionReport): string {
     : `none for ${age}`;
 }
 
-function retirement(report: DeploymentReport): string[] {
-  const builds = retirableBuilds(report);
-  const known = report.deployment?.versions.length ?? 0;
-  const lines: string[] = [];
-  if (known >= MANY_VERSIONS)
-    lines.push('', `Temporal keeps ${MAX_VERSIONS} versions of a deployment, and has ${known}.`);
-  if (builds.length > 0) {
-    const more = builds.length > SHOWN_BUILDS ? `, and ${builds.length - SHOWN_BUILDS} more` : '';
-    lines.push('', `Nothing needs ${builds.slice(0, SHOWN_BUILDS).join(', ')}${more}.`);
-    lines.push(`  -> ${programCommand()} deploy retire BUILD`);
-  }
-  return lines;
+/** Builds, other than the current one, whose workers have to stay, with their number of open operations. */
+function keptBuilds({ deployment, versions }: DeploymentReport): string[] {
+  const needed = versions
+    .filter(
+      ({ buildId, openOperations, isStranded }) =>
+        openOperations > 0 && !isStranded && buildId !== deployment?.current,
+    )
+    .map(({ buildId, openOperations }) => `${buildId} (${openOperations})`);
+  return needed.length === 0
+    ? []
+    : ['', `Open operations would wait without workers of their build; keep those of ${needed.join(', ')}.`];
 }
 
 function capital(text: string): string {

@@ -7,7 +7,6 @@ import type { Settings } from '../../platform/settings/index.js';
 import { hasCredential } from '../../platform/credential-form.js';
 import { networkOf } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
 import type { Origin } from './origin.js';
 import { RecentSet } from './recent.js';
 import { Refusals } from './refusals.js';
@@ -37,10 +36,8 @@ export class Audit {
 
   /** Undefined when the settings name no folder. @throws SettingsError when it can't be written */
   static open(settings: Settings, logger: Logger): Audit | undefined {
-    const { auditLog, auditRequired, home } = settings;
-    return auditLog === undefined
-      ? undefined
-      : new Audit(new AuditLog(auditLog, loadSecret(home), logger), auditRequired);
+    const { auditLog, auditRequired } = settings;
+    return auditLog === undefined ? undefined : new Audit(new AuditLog(auditLog, logger), auditRequired);
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * The audit log: who did what, appended to files whose lines hold the hashes of the lines before them. A line is handed to the
- * system before `append` returns, so it outlives the process; it is synced to the disk within {@link SYNC_MS}.
+ * The audit log: who did what, appended to files. A line is handed to the system before `append` returns, so it outlives the
+ * process; it is synced to the disk within {@link SYNC_MS}.
  */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -9,11 +9,11 @@ import { isDiskFullError } from '../disk.js';
 import { SettingsError } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { longhaulPackage } from '../package.js';
-import { auditFile, newChainName, unreferencedHeads } from './files.js';
-import { auditKeyOf, formatLine, NO_PREVIOUS, type AuditEntry, type FollowedHead } from './line.js';
+import { auditFilePath, newFilesName } from './files.js';
+import type { AuditEntry } from './line.js';
 import { AuditSink } from './sink.js';
 
-export type { AuditCredential, AuditEntry, AuditEvent } from './line.js';
+export type { AuditCredential, AuditEntry } from './line.js';
 
 /** How long a line may be in the system's memory only, in milliseconds: a power failure loses no more. */
 const SYNC_MS = 100;
@@ -21,7 +21,7 @@ const SYNC_MS = 100;
 const RETRY_MS = 1_000;
 /** How often the failure is logged while it lasts, in milliseconds. */
 const REPORT_MS = 60_000;
-/** Size from which the chain continues in another file; it does at the end of each day (UTC), too. */
+/** Size from which the log continues in another file; it does at the end of each day (UTC), too. */
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
 /** Lines that wait in memory for room on the disk, in bytes; further ones are counted and dropped. */
 const MOST_PENDING_BYTES = 1024 * 1024;
@@ -38,15 +38,11 @@ interface Gap {
 }
 
 export class AuditLog {
-  readonly #chain: string;
-  readonly #key: Buffer;
+  readonly #name = newFilesName(Date.now(), process.pid);
   #sink: AuditSink | undefined;
-  /** File in which the chain continues once the last line of the current one is written. */
-  #next: AuditSink | undefined;
   #part = 0;
   #day = '';
   #sequence = 0;
-  #previous = NO_PREVIOUS;
   /** Text that isn't in the file yet; begins within a line after a partial write. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -59,35 +55,30 @@ export class AuditLog {
   #isClosed = false;
 
   /**
-   * Begins a chain in a folder, which is created where it is missing.
+   * Begins a log in a folder, which is created where it is missing.
    *
-   * @param secret of the home
    * @throws SettingsError when the folder can't be written for another reason than a full disk
    */
   constructor(
     private readonly folder: string,
-    secret: Buffer,
     private readonly logger: Logger,
     private readonly limits: AuditLogLimits = {
       largestFileBytes: LARGEST_FILE_BYTES,
       mostPendingBytes: MOST_PENDING_BYTES,
     },
   ) {
-    this.#key = auditKeyOf(secret);
-    this.#chain = newChainName(Date.now(), process.pid);
-    let follows: FollowedHead[] = [];
     try {
       makeFolder(folder);
-      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-      follows = unreferencedHeads(folder);
+      accessSync(folder, constants.W_OK | constants.X_OK);
     } catch (error) {
       if (!isDiskFullError(error))
         throw new SettingsError(
-          `audit log ${folder}: expected a folder that can be read and written; got ${(error as Error).message}`,
+          `audit log ${folder}: expected a folder that can be written; got ${(error as Error).message}`,
           { cause: error },
         );
     }
-    this.append({ event: 'log.opened', ...this.#process(), follows });
+    const { version } = longhaulPackage();
+    this.append({ event: 'log.opened', host: hostname(), pid: process.pid, version });
   }
 
   /** Whether everything so far is in the file. Tries again if not. */
@@ -133,7 +124,7 @@ export class AuditLog {
     }
   }
 
-  /** Ends the chain. Lines that can't be written are lost, and logged as lost. */
+  /** Ends the log. Lines that can't be written are lost, and logged as lost. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.append({ event: 'log.closed' });
@@ -148,17 +139,9 @@ export class AuditLog {
     }
   }
 
-  #process(): Pick<AuditEntry, 'chain' | 'part' | 'host' | 'pid' | 'version'> {
-    const { version } = longhaulPackage();
-    return { chain: this.#chain, part: Math.max(1, this.#part), host: hostname(), pid: process.pid, version };
-  }
-
-  #add(time: string, entry: AuditEntry): number {
-    const sequence = this.#sequence + 1;
-    const { text, hash } = formatLine(entry, { time, sequence, previous: this.#previous }, this.#key);
-    this.#sequence = sequence;
-    this.#previous = hash;
-    const bytes = Buffer.from(`${text}\n`);
+  #add(time: string, { event, ...entry }: AuditEntry): number {
+    const sequence = (this.#sequence += 1);
+    const bytes = Buffer.from(`${JSON.stringify({ time, sequence, event, ...entry })}\n`);
     this.#pending.push(bytes);
     this.#pendingBytes += bytes.length;
     return sequence;
@@ -201,47 +184,32 @@ export class AuditLog {
 
   #open(): AuditSink {
     makeFolder(this.folder);
-    const sink = new AuditSink(auditFile(this.folder, this.#chain, this.#part + 1).path);
+    const sink = new AuditSink(auditFilePath(this.folder, this.#name, this.#part + 1));
     this.#part += 1;
     this.#day = new Date().toISOString().slice(0, 10);
     return sink;
   }
 
-  /** Continues the chain in another file, when the current one is large or of another day. */
+  /** Continues in another file, when the current one is large or of another day. */
   #rotate(time: string): void {
     const last = this.#sink;
     if (!last || this.#pendingBytes > 0) return;
-    if (!this.#next) {
-      if (last.bytes < this.limits.largestFileBytes && time.startsWith(this.#day)) return;
-      try {
-        this.#next = this.#open();
-      } catch (error) {
-        return this.#hasFailed(error);
-      }
-      this.#add(time, { event: 'log.rotated' });
-      this.#drain();
-      if (this.#pendingBytes > 0) return;
+    if (last.bytes < this.limits.largestFileBytes && time.startsWith(this.#day)) return;
+    try {
+      this.#sink = this.#open();
+      last.close().catch((error: unknown) => this.#hasFailed(error));
+    } catch (error) {
+      this.#hasFailed(error);
     }
-    this.#sink = this.#next;
-    this.#next = undefined;
-    this.#add(time, { event: 'log.continued', ...this.#process() });
-    last.close().catch((error: unknown) => this.#hasFailed(error));
   }
 
-  /** Gives up a file that was removed, or that the system could not bring to the disk: the chain continues in another one. */
+  /** Gives up a file that was removed, or that the system could not bring to the disk: the next line goes to another one. */
   #giveUp(): void {
     const last = this.#sink;
-    this.#sink = this.#next;
-    this.#next = undefined;
+    this.#sink = undefined;
     if (this.#isPartial) this.#pendingBytes -= this.#pending.shift()?.length ?? 0;
     this.#isPartial = false;
     last?.close().catch(() => undefined);
-    try {
-      this.#sink ??= this.#open();
-      this.#add(new Date().toISOString(), { event: 'log.continued', ...this.#process() });
-    } catch {
-      // Tried again with the next line.
-    }
   }
 
   #hasFailed(error: unknown): void {

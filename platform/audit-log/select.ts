@@ -1,7 +1,7 @@
 /** Lines of an audit log that match a filter. */
+import { readFile } from 'node:fs/promises';
 import { auditFilesIn } from './files.js';
 import { parseLine, type AuditLine } from './line.js';
-import { linesOf } from './read.js';
 
 export interface AuditFilter {
   principal?: string | undefined;
@@ -13,19 +13,19 @@ export interface AuditFilter {
 }
 
 /**
- * Matching lines of all chains, the oldest first; lines of a chain in the order in which they were written, also where the clock
- * was set back. Doesn't verify them.
+ * Matching lines of all processes, the oldest first; those of a process in the order in which they were written, also where the clock
+ * was set back.
  *
  * @throws an error of the file system
  */
 export async function selectAuditLines(folder: string, filter: AuditFilter): Promise<AuditLine[]> {
   const found: { line: AuditLine; latest: string }[] = [];
-  for (const files of auditFilesIn(folder).chains.values()) {
-    /** Time up to which the chain has come. */
+  for (const paths of auditFilesIn(folder)) {
+    /** Time that the process has reached. */
     let latest = '';
-    for (const { path } of files)
-      for await (const { text } of linesOf(path)) {
-        const line = parseLine(text)?.line;
+    for (const path of paths)
+      for (const text of (await readFile(path, 'utf8')).split('\n')) {
+        const line = parseLine(text);
         if (!line) continue;
         if (line.time > latest) latest = line.time;
         if (matches(line, filter)) found.push({ line, latest });

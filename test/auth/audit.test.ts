@@ -1,5 +1,5 @@
 /** The audit log of a running server: who did what, over every protocol, through kills. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -204,41 +204,20 @@ test('the log holds no arguments, answers, reasons, credentials or tokens of cre
   expect(text).toContain('"event":"operation.read"');
 });
 
-test('longhaul audit lists lines, and verify finds a change', async () => {
-  const verified = cli(['audit', 'verify']);
-  expect([verified.status, verified.output]).toEqual([0, expect.stringContaining(': as written, ')]);
-  expect(verified.output).toMatch(/open: its process runs, or was killed, head [0-9a-f]{64}\n/);
-  const [, head] = /head ([0-9a-f]{64})/.exec(verified.output)!;
-  expect(cli(['audit', 'verify', audit, '--head', head!]).status).toBe(0);
-  expect(cli(['audit', 'verify', '--head', 'x'])).toMatchObject({
-    status: 2,
-    output: expect.stringContaining('--head: expected 64 hexadecimal digits; got "x"'),
-  });
+test('longhaul audit lists lines', () => {
   const listed = cli(['audit', '--principal', 'acme/alice', '--event', 'operation.start']);
   expect(listed.output).toMatch(/^TIME +EVENT +OUTCOME +PRINCIPAL +FROM +OPERATION +TOOL$/m);
   expect(listed.output).not.toContain('operation.result');
   expect(cli(['audit', '--since', 'yesterday']).status).toBe(2);
   const json = cli(['audit', '--json']).output.trim().split('\n');
   expect(json.map((line) => (JSON.parse(line) as AuditLine).event)).toContain('operation.start');
-
-  const copy = join(home, 'copy');
-  execFileSync('cp', ['-r', audit, copy]);
-  const [name] = readdirSync(copy);
-  const text = readFileSync(join(copy, name!), 'utf8');
-  writeFileSync(join(copy, name!), text.replace('"operation.cancel"', '"operation.delete"'));
-  const line = text.split('\n').findIndex((each) => each.includes('"operation.cancel"')) + 1;
-  const changed = cli(['audit', 'verify', copy]);
-  expect(changed.status).toBe(1);
-  expect(changed.output).toContain(`${name}:${line}: expected the hash of its text, `);
-  expect(changed.output).toContain('the line was edited');
-  expect(changed.output).toContain(`${copy}: NOT as written: 1 problem in `);
-  expect(cli(['audit', 'verify', join(home, 'nothing')])).toMatchObject({
+  expect(cli(['audit', '--audit-log', join(home, 'nothing')])).toMatchObject({
     status: 1,
     output: expect.stringContaining('expected the folder of an audit log; got ENOENT'),
   });
 });
 
-test('servers that are killed while they write leave a log that verifies', async () => {
+test('servers that are killed while they write leave whole lines', async () => {
   const before = readdirSync(audit).length;
   for (let round = 0; round < 2; round++) {
     const server = stack.parts.find(({ process }) => process.spawnargs.includes('server'))!;
@@ -259,13 +238,10 @@ test('servers that are killed while they write leave a log that verifies', async
     await stack.ready();
   }
   expect(readdirSync(audit).length).toBe(before + 2);
-  const verified = cli(['audit', 'verify']);
-  expect([verified.status, verified.output]).toEqual([0, expect.stringContaining('in 3 chains')]);
-  // The chain of the last server refers to the killed one's.
-  const [killed] = readdirSync(audit).sort().slice(-2);
-  const text = readFileSync(join(audit, killed!), 'utf8');
-  writeFileSync(join(audit, killed!), `${text.split('\n').slice(0, -3).join('\n')}\n`);
-  const cut = cli(['audit', 'verify']);
-  expect([cut.status, cut.output]).toEqual([1, expect.stringContaining('got no such line')]);
-  writeFileSync(join(audit, killed!), text);
+  for (const name of readdirSync(audit)) {
+    // A kill may cut off the last line.
+    const whole = readFileSync(join(audit, name), 'utf8').split('\n').slice(0, -1);
+    const sequences = whole.map((line) => (JSON.parse(line) as AuditLine).sequence);
+    expect([name, sequences]).toEqual([name, whole.map((_line, index) => sequences[0]! + index)]);
+  }
 });

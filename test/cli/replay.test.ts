@@ -4,6 +4,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { processIdentity } from '../../platform/process-identity.js';
@@ -84,6 +85,13 @@ describe('what fits', () => {
       '',
     ]);
     expect(ended.code).toBe(0);
+  });
+
+  test('a compressed history', async () => {
+    const path = join(folder, 'history.json.gz');
+    writeFileSync(path, gzipSync(readFileSync(file)));
+    const ended = await replay([path]);
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`fits  ${path}, slow_compute`) });
   });
 
   test('workflows that a query finds, up to a limit; none is fine too', async () => {
@@ -320,7 +328,11 @@ describe('what is no history of this build', () => {
       'nowhere/history.json: expected a file with a history; there is no such file',
     ],
     [['--query', 'nonsense ='], 2, "--query: expected a query of Temporal's visibility; got "],
-    [['no-such-token'], 4, 'no-such-token: Temporal has no such operation'],
+    [
+      ['no-such-token'],
+      4,
+      'no-such-token: Temporal has no such operation, and there is no such file; the token of a caller',
+    ],
   ])('longhaul replay %j ends with %d', async (args, code, message) => {
     const ended = await replay(args);
     expect(ended.stderr).toContain(message);

@@ -1,6 +1,4 @@
 /** Operations whose build has no worker, and ones that begin while no build is current: messages say what to do. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, jest, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
@@ -34,17 +32,16 @@ test('an operation that begins while no build is current says so', async () => {
     ),
   );
   const token = await deployed.operation();
-  await says(token, /^no build of the workers is current, .*: run `longhaul deploy current`$/);
+  await says(token, /^no build of the workers is current, .*: see `longhaul deploy status`$/);
   expect(await doctor()).toEqual([
     expect.objectContaining({ status: 'fail', detail: expect.stringMatching(/no build of \S+ is current/) }),
   ]);
-  expect((await deployed.deploy('status')).stdout).toMatch(
-    /No build of \S+ is current, so new operations wait\./,
-  );
+  const { stdout } = await deployed.deploy('status');
+  expect(stdout).toMatch(/No build of \S+ is current, so new operations wait\.\n {2}-> temporal worker/);
   const ready = await fetch(`${deployed.stack.base}/readyz`);
   expect(ready.status).toBe(503);
-  expect(await ready.json()).toMatchObject({ missing: [expect.stringContaining('is current: run')] });
-  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
+  expect(await ready.json()).toMatchObject({ missing: [expect.stringContaining('is current: see')] });
+  await deployed.runPrinted(stdout, '--yes');
   await deployed.runsOn(token, 'b1');
   await deployed.stack.ready();
   expect(await doctor()).toEqual([
@@ -54,7 +51,7 @@ test('an operation that begins while no build is current says so', async () => {
 
 test('an operation of a build without workers says so, and can be moved to another', async () => {
   await deployed.worker('b1');
-  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
+  await deployed.makeCurrent('b1');
   await deployed.stack.ready();
   const [token, reset] = [await deployed.operation(), await deployed.operation()];
   for (const one of [token, reset]) await deployed.runsOn(one, 'b1');
@@ -65,7 +62,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
     return historyLength === 8 && !raw.pendingWorkflowTask;
   });
   await deployed.worker('b2');
-  expect(await deployed.deploy('current', 'b2', '--yes')).toMatchObject({ code: 0 });
+  await deployed.makeCurrent('b2');
   await deployed.kill('b1');
   await deployed.finish(token);
   const waits =
@@ -86,9 +83,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
   });
   await says(reset, waits);
 
-  const command = /temporal (workflow update-options .*)$/.exec(finding!.advice!)![1]!;
-  const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
-  await promisify(execFile)(deployed.temporal.binary, [...words, '--address', deployed.temporal.address]);
+  await deployed.runPrinted(finding!.advice!);
   await deployed.finish(reset);
   await deployed.stack.client.until(token, 'completed');
   await deployed.stack.client.until(reset, 'completed');

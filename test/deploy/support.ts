@@ -1,8 +1,9 @@
 /** A Temporal that notices drained builds within seconds, and workers of builds with names of a test's choice. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
@@ -23,6 +24,12 @@ const INTERVALS = [
   'matching.wv.VersionDrainageStatusVisibilityGracePeriod="1s"',
   'matching.PollerHistoryTTL="12s"',
 ];
+
+/** Commands of docs/upgrade.md that change a deployment, each on one line. */
+const DOCUMENTED = readFileSync('docs/upgrade.md', 'utf8')
+  .replaceAll(/\\\n\s*/g, '')
+  .match(/temporal worker deployment \S+ --deployment-name [^\n`#]+/g)!
+  .map((command) => command.trim());
 
 export class DeployTemporal {
   private constructor(
@@ -72,6 +79,12 @@ export class DeployTemporal {
       PROCESSES_MS,
     );
     return new DeployTemporal(address, path, codePath, folder, server, client);
+  }
+
+  /** Runs a command of Temporal's command line. @returns its output @throws if it fails */
+  async run(...words: string[]): Promise<string> {
+    const args = [...words, '--address', this.address];
+    return (await promisify(execFile)(this.binary, args)).stdout;
   }
 
   async stop(): Promise<void> {
@@ -149,6 +162,44 @@ export class Deployed {
   /** Ends an operation. */
   async finish(token: string): Promise<void> {
     await this.temporal.client.workflow.getHandle(token).signal('finish');
+  }
+
+  /**
+   * Runs a command of docs/upgrade.md on this deployment, again until Temporal takes it.
+   *
+   * @param name words that only this command has
+   */
+  async documented(name: RegExp, buildId: string): Promise<void> {
+    const [command] = DOCUMENTED.filter((one) => name.test(one));
+    const words = command!
+      .split(/ +/)
+      .slice(1)
+      .map((word) => (word === 'longhaul-longhaul' ? this.deploymentName : word))
+      .map((word) => (/^[\d.]+-[0-9a-f]{16}$/.test(word) ? buildId : word));
+    let problem = '';
+    await eventually(
+      () => `Temporal takes ${words.join(' ')}; it says ${problem}`,
+      () =>
+        this.temporal.run(...words, ...(words.includes('delete-version') ? [] : ['--yes'])).then(
+          () => true,
+          (error: Error) => {
+            problem = error.message;
+            return false;
+          },
+        ),
+    );
+  }
+
+  /** Sends new operations to a build. */
+  makeCurrent(buildId: string): Promise<void> {
+    return this.documented(/set-current-version/, buildId);
+  }
+
+  /** Runs the command of Temporal's command line at the end of a message. */
+  async runPrinted(message: string, ...more: string[]): Promise<void> {
+    const [, command] = /temporal (work.*)$/m.exec(message)!;
+    const words = [...command!.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
+    await this.temporal.run(...words, ...more);
   }
 
   /** Runs `longhaul deploy`. */

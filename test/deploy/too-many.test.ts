@@ -29,13 +29,10 @@ test('a worker of a further build says that it gets no work, and is taken once t
     },
   );
   expect((await builds()).sort()).toEqual(['b1', 'b2']);
-  const refused = await deployed.deploy('current', buildId!, '--yes', '--wait', '2');
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain(`no worker of build ${buildId} has polled`);
 
   // Temporal removes a version that nothing needs once its worker has been gone for a while.
   await deployed.kill('b1');
   await eventually('the build is a version', async () => (await builds()).includes(buildId!));
   expect(await builds()).not.toContain('b1');
-  expect(await deployed.deploy('current', buildId!, '--yes')).toMatchObject({ code: 0 });
+  await deployed.makeCurrent(buildId!);
 });

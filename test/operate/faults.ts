@@ -33,7 +33,7 @@ export async function rollOut(
   writeFileSync(workflow, code.replace('`batch ${batch}`', '`batch no. ${batch}`'));
   await Promise.all([cluster.worker('worker-3', project), cluster.worker('worker-4', project)]);
   onWorkersRun();
-  cluster.deploy(project);
+  await cluster.deploy();
   for (const name of ['server-1', 'server-2']) {
     await cluster.nodes[name]!.service.stop();
     await cluster.server(name, project);

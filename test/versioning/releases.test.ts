@@ -25,7 +25,8 @@ test('operations end on the release that they began on, a mailbox moves over, an
   const worker = stack.worker({}, releases.before.main);
   const earlier = await releases.buildOf(worker);
   expect(worker.output()).toContain(
-    `has no current version, so new operations start nowhere: longhaul deploy current ${earlier}`,
+    `so new operations start nowhere: temporal worker deployment set-current-version --namespace default ` +
+      `--deployment-name longhaul-${stack.taskQueue} --build-id ${earlier}`,
   );
   await releases.makeCurrent(earlier);
   await stack.ready();

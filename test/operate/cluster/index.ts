@@ -6,11 +6,14 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { freePort } from '../../stack/cli-process.js';
+import { Client, Connection } from '@temporalio/client';
+import { deploymentNameOf, describeDeployment, setCurrentVersion } from '../../../platform/deployments.js';
+import { eventually, freePort } from '../../stack/cli-process.js';
 import { Prometheus } from '../../metrics/prometheus.js';
 import { protocolClients } from '../../support/protocols/index.js';
 import { S3Server } from '../../support/s3-server.js';
 import { answers, Service } from '../../support/service.js';
+import { STACK_MS } from '../../support/limits.js';
 import type { Host, Running, Target } from '../../chaos/target.js';
 import { longhaul } from '../../chaos/targets/longhaul.js';
 import { startPostgres } from '../../temporal-postgres/postgres.js';
@@ -40,6 +43,7 @@ export class Cluster {
   readonly nodes: Record<string, Node> = {};
   readonly #ends: Ends = [];
   #environment: Record<string, string> = {};
+  #temporal: Client | undefined;
   #proxyPort = 0;
   #prometheus: Prometheus | undefined;
   #running: Record<string, { pid: () => number | undefined; restart?: () => Promise<void> }> = {};
@@ -81,6 +85,9 @@ export class Cluster {
     this.#ends.unshift(() => temporal.stop());
     // It is started again by itself.
     this.#running['temporal'] = { pid: () => Number(readFileSync(pidFile, 'utf8')) };
+    const connection = await Connection.connect({ address: temporal.address });
+    this.#ends.unshift(() => connection.close());
+    this.#temporal = new Client({ connection });
     const store = await S3Server.start(BUCKET);
     this.#ends.unshift(() => store.stop());
     this.#running['store'] = { pid: () => store.service.pid, restart: () => store.service.restart() };
@@ -99,7 +106,7 @@ export class Cluster {
     };
     const workers = [this.worker('worker-1', project), this.worker('worker-2', project)];
     await Promise.all(workers);
-    this.deploy(project);
+    await this.deploy();
     const servers = await Promise.all([this.server('server-1', project), this.server('server-2', project)]);
     const [one, other] = servers.map(({ port }) => `127.0.0.1:${port}`);
     const proxy = await startProxy(this.folder, [one!, other!]);
@@ -125,22 +132,29 @@ export class Cluster {
     return this.#node(name, 'worker', project, 0);
   }
 
-  /** Makes the build of a project current, as an operator does. */
-  deploy(project: string): void {
-    this.#longhaul(project, 'deploy', 'current', '--yes', '--wait', '120');
+  /** Makes the newest build current, once a worker of it has polled. */
+  async deploy(): Promise<void> {
+    const client = this.#temporal!;
+    const deploymentName = deploymentNameOf(TASK_QUEUE);
+    const { buildId } = await eventually('the workers have a new build', async () => {
+      const deployment = await describeDeployment(client, deploymentName);
+      const [newest] = deployment?.versions ?? [];
+      return newest?.buildId === deployment?.current ? undefined : newest;
+    });
+    await setCurrentVersion(client, { deploymentName, buildId }, { signal: AbortSignal.timeout(STACK_MS) });
   }
 
   /** Builds of the workers, the oldest first, with the number of open operations on each. */
   builds(): { isCurrent: boolean; open: number }[] {
-    const { current, versions } = JSON.parse(this.#longhaul(PROJECT, 'deploy', 'status', '--json'));
+    const { current, versions } = JSON.parse(this.#longhaul('deploy', 'status', '--json'));
     return versions
       .map(({ buildId, openOperations, createdAt }: any) => ({ buildId, openOperations, createdAt }))
       .sort((one: any, other: any) => one.createdAt.localeCompare(other.createdAt))
       .map(({ buildId, openOperations: open }: any) => ({ isCurrent: buildId === current, open }));
   }
 
-  #longhaul(project: string, ...args: string[]): string {
-    const env = { ...this.#environment, ...this.#nodeEnvironment(join(this.folder, 'operator'), project) };
+  #longhaul(...args: string[]): string {
+    const env = { ...this.#environment, ...this.#nodeEnvironment(join(this.folder, 'operator'), PROJECT) };
     return execFileSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8', stdio: 'pipe' });
   }
 
