@@ -7,9 +7,7 @@ import { readPublicKey } from './public-key.js';
 import { commaSeparated, yesOrNo } from './setting-types.js';
 
 const methods = z.enum(['keys', 'oauth', 'gateway', 'mtls']);
-const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-  error: 'expected an http or https URL',
-});
+const url = z.string().refine(isHttpUrl, { error: 'expected an http or https URL' });
 
 export const authSettingsShape = {
   /**
@@ -54,10 +52,8 @@ export const authSettingsShape = {
       /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i,
       'expected the name of a header other than Authorization',
     ),
-  /** Address of the gateway's keys, a JSON Web Key Set. `gateway` needs this or `gatewayPublicKeyFile`. */
-  gatewayJwks: url,
-  /** File with the gateway's public key or certificate, PEM. */
-  gatewayPublicKeyFile: z.string().min(1),
+  /** Address of the gateway's keys, a JSON Web Key Set, or a PEM file with its public key or certificate. Needed for `gateway`. */
+  gatewayKeys: z.string().min(1),
   /** Issuer of the gateway's JWTs, as in their claim `iss`. Needed for `gateway`. */
   gatewayIssuer: z.string().min(1),
   /** Audience of the gateway's JWTs for this server, as in their claim `aud`. Needed for `gateway`. */
@@ -86,8 +82,7 @@ export interface AuthSettings {
   oauthIntrospection: boolean;
   oauthIntrospectionEndpoint: string | undefined;
   gatewayHeader: string | undefined;
-  gatewayJwks: string | undefined;
-  gatewayPublicKeyFile: string | undefined;
+  gatewayKeys: string | undefined;
   gatewayIssuer: string | undefined;
   gatewayAudience: string | undefined;
   gatewayTenantClaim: string | undefined;
@@ -99,10 +94,7 @@ export interface AuthSettings {
 export function resolveAuthSettings(
   given: Partial<z.infer<z.ZodObject<typeof authSettingsShape>>>,
   home: string,
-  pathOf: (
-    name: 'keysFolder' | 'oauthClientSecretFile' | 'gatewayPublicKeyFile' | 'policy',
-    path: string,
-  ) => string,
+  pathOf: (name: 'keysFolder' | 'oauthClientSecretFile' | 'gatewayKeys' | 'policy', path: string) => string,
 ): AuthSettings {
   return {
     authentication: given.authentication ?? [],
@@ -121,15 +113,20 @@ export function resolveAuthSettings(
     oauthIntrospection: given.oauthIntrospection ?? false,
     oauthIntrospectionEndpoint: given.oauthIntrospectionEndpoint,
     gatewayHeader: given.gatewayHeader,
-    gatewayJwks: given.gatewayJwks,
-    gatewayPublicKeyFile:
-      given.gatewayPublicKeyFile && pathOf('gatewayPublicKeyFile', given.gatewayPublicKeyFile),
+    gatewayKeys:
+      given.gatewayKeys === undefined || isHttpUrl(given.gatewayKeys)
+        ? given.gatewayKeys
+        : pathOf('gatewayKeys', given.gatewayKeys),
     gatewayIssuer: given.gatewayIssuer,
     gatewayAudience: given.gatewayAudience,
     gatewayTenantClaim: given.gatewayTenantClaim,
     gatewaySubjectClaim: given.gatewaySubjectClaim ?? 'sub',
     gatewayGroupsClaim: given.gatewayGroupsClaim ?? 'groups',
   };
+}
+
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 /** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */
@@ -140,7 +137,7 @@ export function isLoopback(host: string): boolean {
 /** Settings that a method can't do without. */
 const NEEDED = {
   oauth: ['oauthIssuer', 'oauthResource'],
-  gateway: ['gatewayHeader', 'gatewayIssuer', 'gatewayAudience'],
+  gateway: ['gatewayHeader', 'gatewayKeys', 'gatewayIssuer', 'gatewayAudience'],
 } as const;
 
 /**
@@ -203,16 +200,14 @@ function introspectionConflict(
 }
 
 function gatewayConflict(
-  { gatewayJwks, gatewayPublicKeyFile }: AuthSettings,
+  { gatewayKeys: keys }: AuthSettings,
   flag: (name: keyof AuthSettings) => string,
 ): string | undefined {
-  if ((gatewayJwks === undefined) === (gatewayPublicKeyFile === undefined))
-    return `${flag('authentication')} gateway: expected either ${flag('gatewayJwks')} or ${flag('gatewayPublicKeyFile')} too`;
-  if (gatewayPublicKeyFile === undefined) return undefined;
+  if (keys === undefined || isHttpUrl(keys)) return undefined;
   try {
-    readPublicKey(gatewayPublicKeyFile);
+    readPublicKey(keys);
     return undefined;
   } catch (error) {
-    return `${flag('gatewayPublicKeyFile')} ${(error as Error).message}`;
+    return `${flag('gatewayKeys')} ${(error as Error).message}. Or name the http or https URL of its keys`;
   }
 }

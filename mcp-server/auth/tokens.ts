@@ -6,7 +6,7 @@
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
-import type { AuthSettings } from '../../platform/auth-settings.js';
+import { isHttpUrl, type AuthSettings } from '../../platform/auth-settings.js';
 import type { Logger } from '../../platform/log.js';
 import { readPublicKey } from '../../platform/public-key.js';
 import type { AuthorizationServer } from './authorization-server.js';
@@ -53,11 +53,10 @@ export function oauthSource(settings: AuthSettings, server: AuthorizationServer)
 
 /** JWTs of the gateway in front. @throws Error when the file of the public key can't be used */
 export function gatewaySource(settings: AuthSettings, logger: Logger): TokenSource {
-  const { gatewayJwks, gatewayPublicKeyFile } = settings;
-  const keys =
-    gatewayJwks === undefined
-      ? keyIn(gatewayPublicKeyFile!)
-      : remoteKeys(gatewayJwks, unavailabilityOf("the gateway's callers", logger));
+  const where = settings.gatewayKeys!;
+  const keys = isHttpUrl(where)
+    ? remoteKeys(where, unavailabilityOf("the gateway's callers", logger))
+    : keyIn(where);
   return {
     what: "gateway's JWT",
     tokenIn: ({ headers }) => headers?.get(settings.gatewayHeader!),

@@ -33,7 +33,7 @@ beforeAll(async () => {
     oauthResource: RESOURCE,
     oauthTenantClaim: 'org',
     gatewayHeader: HEADER,
-    gatewayPublicKeyFile: 'gateway.pem',
+    gatewayKeys: 'gateway.pem',
     gatewayIssuer: GATEWAY,
     gatewayAudience: 'longhaul',
     gatewayTenantClaim: 'org',

@@ -42,7 +42,7 @@ beforeAll(async () => {
   stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'gateway',
     LONGHAUL_GATEWAY_HEADER: HEADER,
-    LONGHAUL_GATEWAY_JWKS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
+    LONGHAUL_GATEWAY_KEYS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
     LONGHAUL_GATEWAY_ISSUER: ISSUER,
     LONGHAUL_GATEWAY_AUDIENCE: AUDIENCE,
     LONGHAUL_GATEWAY_SUBJECT_CLAIM: 'email',
@@ -140,12 +140,11 @@ test('a public key in a file, beside API keys; with an unreachable address calls
     LONGHAUL_AUTHENTICATION: 'gateway,keys',
     LONGHAUL_KEYS_FOLDER: folder,
   };
-  const { ['LONGHAUL_GATEWAY_JWKS']: _jwks, ...without } = common;
   // Own servers: with a file, and with an address that nothing answers.
-  const ofFile = await TestStack.serverAlone({ ...without, LONGHAUL_GATEWAY_PUBLIC_KEY_FILE: publicKey });
+  const ofFile = await TestStack.serverAlone({ ...common, LONGHAUL_GATEWAY_KEYS: publicKey });
   const unreachable = await TestStack.serverAlone({
     ...common,
-    LONGHAUL_GATEWAY_JWKS: 'http://127.0.0.1:9/keys',
+    LONGHAUL_GATEWAY_KEYS: 'http://127.0.0.1:9/keys',
   });
   try {
     for (const { base } of [ofFile, unreachable])
