@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Authentication } from '../../mcp-server/auth/index.js';
 import { addApiKey } from '../../platform/api-keys.js';
-import { loadSettings } from '../../platform/config.js';
+import { loadSettings, type SettingName } from '../../platform/config.js';
 import { createLogger } from '../../platform/log.js';
 import { Issuer } from './issuer.js';
 
@@ -26,6 +26,16 @@ beforeAll(async () => {
   keys = { oauth: await issuer.newKey('first'), gateway: gateway.privateKey };
   writeFileSync(join(folder, 'gateway.pem'), await exportSPKI(gateway.publicKey));
   [apiKey] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'key' });
+  authentication = await authenticationWith({});
+});
+afterAll(async () => {
+  authentication.close();
+  await issuer.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** All kinds of credentials. */
+async function authenticationWith(changes: Partial<Record<SettingName, string>>): Promise<Authentication> {
   const flags = {
     authentication: 'keys,oauth,gateway,mtls',
     keysFolder: 'keys',
@@ -38,14 +48,10 @@ beforeAll(async () => {
     gatewayAudience: 'longhaul',
     gatewayTenantClaim: 'org',
     gatewaySubjectClaim: 'email',
+    ...changes,
   };
-  authentication = new Authentication(await loadSettings(flags, {}, folder), createLogger('test', 'silent'));
-});
-afterAll(async () => {
-  authentication.close();
-  await issuer.close();
-  rmSync(folder, { recursive: true });
-});
+  return new Authentication(await loadSettings(flags, {}, folder), createLogger('test', 'silent'));
+}
 
 const signed = (claims: object, key: CryptoKey) =>
   new SignJWT({ org: 'acme', ...claims })
@@ -55,10 +61,14 @@ const signed = (claims: object, key: CryptoKey) =>
 const accessToken = (key = keys.oauth) => signed({ iss: issuer.url, aud: RESOURCE, sub: 'token' }, key);
 const gatewayJwt = (key = keys.gateway) => signed({ iss: GATEWAY, aud: 'longhaul', email: 'person' }, key);
 
+const requestWith = (headers: Record<string, string>) => ({
+  headers: new Headers(headers),
+  isSuspect: false,
+});
 /** The principal of a request with these headers, or the name of the error. */
 const callerOf = (headers: Record<string, string>) =>
   authentication
-    .callerOf({ headers: new Headers(headers), socket: undefined, isSuspect: false })
+    .callerOf(requestWith(headers))
     .then(({ principal }) => principal)
     .catch((error: Error) => error.name);
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
@@ -97,26 +107,24 @@ test('a token counts for its own issuer, in its own header', async () => {
   }
 });
 
-test('an authorization server that is away keeps its tokens out, and no other credential', async () => {
+test('an issuer that is away keeps its tokens out, and no other credential', async () => {
   const away = await Issuer.start();
-  const flags = {
-    authentication: 'keys,oauth',
-    keysFolder: 'keys',
-    oauthIssuer: away.url,
-    oauthResource: RESOURCE,
-  };
+  const { url } = away;
   await away.close();
-  const settings = await loadSettings(flags, {}, folder);
-  const other = new Authentication(settings, createLogger('test', 'silent'));
+  const gatewayKeys = `${url}/keys`;
+  const other = await authenticationWith({ oauthIssuer: url, gatewayKeys });
   try {
-    const callerAt = (text: string) =>
-      other.callerOf({ headers: new Headers(bearer(text)), socket: undefined, isSuspect: false });
-    for (const text of [await accessToken(), 'opaque'])
-      await expect(callerAt(text)).rejects.toMatchObject({
-        name: 'AuthenticationUnavailable',
-        message: `access tokens can't be checked: ${flags.oauthIssuer} does not answer`,
-      });
-    expect((await callerAt(apiKey)).principal).toBe('acme/key');
+    const callerAt = (headers: Record<string, string>) => other.callerOf(requestWith(headers));
+    for (const [headers, message] of [
+      [bearer(await accessToken()), `access tokens can't be checked: ${url} does not answer`],
+      [bearer('opaque'), `access tokens can't be checked: ${url} does not answer`],
+      [
+        { [HEADER]: await gatewayJwt() },
+        `the gateway's callers can't be checked: ${gatewayKeys} does not answer`,
+      ],
+    ] as [Record<string, string>, string][])
+      await expect(callerAt(headers)).rejects.toMatchObject({ name: 'AuthenticationUnavailable', message });
+    expect((await callerAt(bearer(apiKey))).principal).toBe('acme/key');
   } finally {
     other.close();
   }
