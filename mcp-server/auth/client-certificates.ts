@@ -50,13 +50,12 @@ function periodProblem({ fromMs, untilMs }: Period): string | undefined {
   return undefined;
 }
 
-/** Why a connection has no certificate that counts. */
+/** Why a connection has no certificate that counts; empty if it has one. */
 export function certificateProblem(socket: Socket | undefined): string {
   if (!(socket instanceof TLSSocket)) return 'the connection has no TLS';
   const { authorizationError } = socket;
   if (Object.keys(socket.getPeerCertificate() ?? {}).length === 0) return 'got none';
-  const expired = socket.authorized ? periodProblem(periodOf(socket)) : undefined;
-  if (expired !== undefined) return expired;
+  if (socket.authorized) return periodProblem(periodOf(socket)) ?? '';
   return `got one that isn't verified${authorizationError ? `: ${String(authorizationError)}` : ' any more; connect again'}`;
 }
 
