@@ -19,7 +19,7 @@ export interface Caller {
   isValid(): boolean;
 }
 
-/** What a request has to prove who sends it: the header Authorization alone, or other headers and the connection. */
+/** Proof of who sends a request: its header Authorization alone, or its other headers and its connection. */
 export interface Credentials {
   /** Credential of `Authorization: Bearer` (RFC 6750, section 2.1). */
   bearer?: string | undefined;

@@ -16,7 +16,7 @@ import { callerOfClaims, type ClaimSettings } from './claims.js';
 import type { Introspection } from './introspection.js';
 import { isCurrent, isJwt, remoteKeys, verifyJwt, type JwtRules } from './jwt.js';
 
-/** Whose tokens are accepted, and whom they stand for. */
+/** An issuer's tokens: how they are checked, and whom they stand for. */
 export interface TokenSource extends JwtRules {
   /** The text that has to be a token of this source; nothing for a request without one. */
   tokenIn(credentials: Credentials): string | null | undefined;
