@@ -1,11 +1,10 @@
 /** Callers by their API keys. */
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
 import { SettingsError } from '../../platform/settings/index.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
-import { CredentialUnknown } from './challenge.js';
+import { CredentialUnknown, InvalidToken } from './challenge.js';
 
 /** Begins each key, so that it isn't taken for an access token. */
 export const API_KEY_PREFIX = 'lh_';
@@ -31,7 +30,7 @@ export class ApiKeys {
     const key = this.#read(() => findApiKey(this.folder, text));
     const refused = 'The API key is unknown, revoked or expired';
     if (!key) throw new CredentialUnknown(refused);
-    if (!isUsable(key)) throw new OAuthError(OAuthErrorCode.InvalidToken, refused);
+    if (!isUsable(key)) throw new InvalidToken(refused);
     const { id, tenant, subject, groups = [] } = key;
     return {
       principal: principalOf(key),

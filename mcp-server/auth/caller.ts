@@ -1,4 +1,5 @@
-/** Callers: who asks. */
+/** Callers: who asks, and how they prove it. */
+import type { Socket } from 'node:net';
 import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 
@@ -17,6 +18,23 @@ export interface Caller {
   /** Whether the credential may still be used: keys are revoked, tokens expire. */
   isValid(): boolean;
 }
+
+/** Proof of who sends a request: its header Authorization alone, or its other headers and its connection. */
+export interface Credentials {
+  /** Credential of `Authorization: Bearer` (RFC 6750, section 2.1). */
+  bearer?: string | undefined;
+  headers?: Headers;
+  socket?: Socket | undefined;
+  /** Whether too many unknown credentials have come from the same address. */
+  isSuspect: boolean;
+}
+
+/**
+ * Finds the caller by one kind of credential; undefined for a request without one.
+ *
+ * @throws OAuthError, AuthenticationUnavailable for a credential of this kind that doesn't count
+ */
+export type CredentialKind = (credentials: Credentials) => Caller | undefined | Promise<Caller | undefined>;
 
 /** Every caller of a server without authentication. */
 export const ANYBODY: Caller = {

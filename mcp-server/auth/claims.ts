@@ -1,9 +1,9 @@
 /** Callers by the claims of a JWT, or of what an authorization server says of a token. */
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
 import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { InvalidToken } from './challenge.js';
 
 export interface ClaimSettings {
   /** Claim that names the tenant. Default: none, so that all callers are in `tenant`. */
@@ -32,7 +32,7 @@ export function callerOfClaims(
   if (!identity.success) {
     const { path, message } = identity.error.issues[0]!;
     const claim = path[0] === 'tenant' ? tenantClaim : subjectClaim;
-    throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${claim} of the ${what}: ${message}`);
+    throw new InvalidToken(`The claim ${claim} of the ${what}: ${message}`);
   }
   const groups = claimOf(claims, groupsClaim);
   return {
@@ -51,7 +51,7 @@ function credentialOf({ iss, client_id, azp }: JWTPayload): AuditCredential {
 }
 
 /** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or `scp`, as some servers name it. */
-export function scopesOf({ scope, scp }: JWTPayload): string[] {
+function scopesOf({ scope, scp }: JWTPayload): string[] {
   const given = scope ?? scp;
   return textsOf(typeof given === 'string' ? given.split(' ') : given);
 }

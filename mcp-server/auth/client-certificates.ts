@@ -1,22 +1,10 @@
 /** Callers by their TLS client certificates, which the listener has verified (`--tls-client-ca`). */
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
-
-/** A client certificate is needed, and the connection has none that counts. */
-export class CertificateRequired extends OAuthError {
-  override name = 'CertificateRequired';
-
-  constructor(reason: string) {
-    super(
-      OAuthErrorCode.AccessDenied,
-      `Expected a client certificate of an authority that this server trusts; ${reason}`,
-    );
-  }
-}
+import { CertificateRequired } from './challenge.js';
 
 /**
  * The caller of a connection: the subject's CN is the principal's subject, its O the tenant. Without a CN, the only URI (SPIFFE)
@@ -62,13 +50,12 @@ function periodProblem({ fromMs, untilMs }: Period): string | undefined {
   return undefined;
 }
 
-/** Why a connection has no certificate that counts. */
+/** Why a connection has no certificate that counts; empty if it has one. */
 export function certificateProblem(socket: Socket | undefined): string {
   if (!(socket instanceof TLSSocket)) return 'the connection has no TLS';
   const { authorizationError } = socket;
   if (Object.keys(socket.getPeerCertificate() ?? {}).length === 0) return 'got none';
-  const expired = socket.authorized ? periodProblem(periodOf(socket)) : undefined;
-  if (expired !== undefined) return expired;
+  if (socket.authorized) return periodProblem(periodOf(socket)) ?? '';
   return `got one that isn't verified${authorizationError ? `: ${String(authorizationError)}` : ' any more; connect again'}`;
 }
 

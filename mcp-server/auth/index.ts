@@ -1,83 +1,58 @@
-/** Authentication of callers over HTTP and stdio. */
+/**
+ * Authentication of callers over HTTP and stdio.
+ *
+ * Credentials are tried in this order, and the first kind that a request has decides: an API key, an access token, a gateway's JWT, a
+ * client certificate. A request with the header Authorization is judged by it alone, where keys or access tokens are accepted.
+ */
 import type { Socket } from 'node:net';
 import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@modelcontextprotocol/server';
-import { givenApiKey, givenOauthClientSecret, SettingsError, type Settings } from '../../platform/settings/index.js';
+import { givenApiKey, SettingsError, type Settings } from '../../platform/settings/index.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/log.js';
-import { AccessTokens, type OAuthSettings } from './access-tokens.js';
-import type { IntrospectionClient } from './introspection.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
-import { ANYBODY, type Caller } from './caller.js';
-import { challengeFor, CredentialMissing } from './challenge.js';
-import { certificateCallerOf, certificateProblem, CertificateRequired } from './client-certificates.js';
-import { GatewayIdentities } from './gateway.js';
+import { AuthorizationServer } from './authorization-server.js';
+import { ANYBODY, type Caller, type CredentialKind, type Credentials } from './caller.js';
+import { CertificateRequired, challengeFor, CredentialMissing } from './challenge.js';
+import { certificateCallerOf, certificateProblem } from './client-certificates.js';
+import { callersOf, gatewaySource, oauthSource } from './tokens.js';
 
-export { CredentialUnknown } from './challenge.js';
-export { AuthenticationUnavailable } from './jwt.js';
+export { AuthenticationUnavailable, CredentialUnknown, InvalidToken } from './challenge.js';
 export type { Caller } from './caller.js';
 
 /** How often the credentials of open requests and streams are checked, in milliseconds. */
 const CHECK_MS = 1_000;
 
-/** Credentials of a request. */
-export interface Credentials {
-  /**
-   * With `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over the header of a
-   * gateway, as that has over a client certificate.
-   */
-  headers: Headers;
-  /** Connection of the request. */
-  socket: Socket | undefined;
-  /** Whether too many unknown credentials have come from the same address. */
-  isSuspect: boolean;
-}
-
 export class Authentication {
+  /** In their order. */
+  readonly #kinds: CredentialKind[] = [];
   readonly #keys: ApiKeys | undefined;
-  readonly #tokens: AccessTokens | undefined;
-  readonly #oauth: OAuthSettings | undefined;
-  readonly #gateway: GatewayIdentities | undefined;
-  readonly #usesCertificates: boolean;
+  readonly #server: AuthorizationServer | undefined;
   /** Open requests and streams, and what ends each once its credential is no longer valid. */
   readonly #held = new Map<Caller, () => void>();
   readonly #endChecks: () => void;
 
+  /** @param settings with all that their methods need: others are refused at the start */
   constructor(
     private readonly settings: Settings,
     logger: Logger,
   ) {
-    const { authentication, keysFolder, oauthIssuer, oauthResource } = settings;
-    const { gatewayHeader, gatewayIssuer, gatewayAudience } = settings;
-    this.#usesCertificates = authentication.includes('mtls');
-    if (authentication.includes('keys')) this.#keys = new ApiKeys(keysFolder, logger);
-    if (authentication.includes('oauth')) {
-      // All are there, also below: the settings are refused otherwise.
-      const introspectionClient = introspectionClientOf(settings);
-      this.#oauth = {
-        ...settings,
-        oauthIssuer: oauthIssuer!,
-        oauthResource: oauthResource!,
-        introspectionClient,
-      };
-      this.#tokens = new AccessTokens(this.#oauth, logger);
-    }
-    if (authentication.includes('gateway')) {
-      const [header, issuer, audience] = [gatewayHeader!, gatewayIssuer!, gatewayAudience!];
-      this.#gateway = new GatewayIdentities(
-        { ...settings, gatewayHeader: header, gatewayIssuer: issuer, gatewayAudience: audience },
-        logger,
-      );
-    }
+    const keys = this.#accepts('keys') ? new ApiKeys(settings.keysFolder, logger) : undefined;
+    const server = this.#accepts('oauth') ? new AuthorizationServer(settings, logger) : undefined;
+    this.#keys = keys;
+    this.#server = server;
+    // Beside access tokens, keys are known by their prefix.
+    const prefix = server ? API_KEY_PREFIX : '';
+    if (keys)
+      this.#kinds.push(({ bearer }) => (bearer?.startsWith(prefix) ? keys.callerOf(bearer) : undefined));
+    if (server) this.#kinds.push(callersOf(oauthSource(settings, server)));
+    if (this.#accepts('gateway')) this.#kinds.push(callersOf(gatewaySource(settings, logger)));
+    if (this.#accepts('mtls')) this.#kinds.push(({ socket }) => certificateCallerOf(socket));
     this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
   }
 
   /** Whether callers say who they are; otherwise all are one. */
   get isOn(): boolean {
-    return this.#takesBearer || this.#gateway !== undefined || this.#usesCertificates;
-  }
-
-  get #takesBearer(): boolean {
-    return this.#keys !== undefined || this.#tokens !== undefined;
+    return this.#kinds.length > 0;
   }
 
   /**
@@ -87,20 +62,19 @@ export class Authentication {
    *   {@link CertificateRequired}
    * @throws AuthenticationUnavailable
    */
-  async callerOf({ headers, socket, isSuspect }: Credentials): Promise<Caller> {
+  async callerOf({ headers, socket, isSuspect }: Credentials & { headers: Headers }): Promise<Caller> {
     if (!this.isOn) return ANYBODY;
-    const authorization = headers.get('authorization');
-    if (authorization === null || !this.#takesBearer) {
-      const assertion = this.#gateway && headers.get(this.#gateway.header);
-      if (this.#gateway && assertion) return this.#gateway.callerOf(assertion);
-      const caller = this.#usesCertificates ? certificateCallerOf(socket) : undefined;
+    const takesBearer = this.#keys !== undefined || this.#server !== undefined;
+    const authorization = takesBearer ? headers.get('authorization') : null;
+    const credentials: Credentials =
+      authorization === null
+        ? { headers, socket, isSuspect }
+        : { bearer: /^Bearer +([^\s,]+) *$/i.exec(authorization)?.[1], isSuspect };
+    for (const callerOf of this.#kinds) {
+      const caller = await callerOf(credentials);
       if (caller) return caller;
     }
-    const [, credential] = /^Bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
-    if (credential === undefined || !this.#takesBearer) throw this.#missing(socket);
-    if (this.#keys && (credential.startsWith(API_KEY_PREFIX) || !this.#tokens))
-      return this.#keys.callerOf(credential);
-    return this.#tokens!.callerOf({ token: credential, isSuspect });
+    throw this.#missing(socket);
   }
 
   /**
@@ -129,9 +103,7 @@ export class Authentication {
     const { oauthScope } = this.settings;
     return challengeFor(error, {
       ...(oauthScope === undefined ? {} : { requiredScopes: [oauthScope] }),
-      ...(this.#oauth
-        ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(this.#oauth.oauthResource)) }
-        : {}),
+      ...(this.#server ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(this.#resource) } : {}),
     });
   }
 
@@ -142,12 +114,11 @@ export class Authentication {
    * @throws AuthenticationUnavailable
    */
   async metadata(request: Request): Promise<Response | undefined> {
-    if (!this.#tokens || !this.#oauth || !new URL(request.url).pathname.startsWith('/.well-known/'))
-      return undefined;
-    const { oauthScope, oauthResource } = this.#oauth;
+    if (!this.#server || !new URL(request.url).pathname.startsWith('/.well-known/')) return undefined;
+    const { oauthScope } = this.settings;
     return oauthMetadataResponse(request, {
-      oauthMetadata: await this.#tokens.metadata(),
-      resourceServerUrl: new URL(oauthResource),
+      oauthMetadata: await this.#server.metadata(),
+      resourceServerUrl: this.#resource,
       resourceName: 'Longhaul',
       ...(oauthScope === undefined ? {} : { scopesSupported: [oauthScope] }),
     });
@@ -169,19 +140,26 @@ export class Authentication {
     this.#endChecks();
   }
 
-  #missing(socket: Socket | undefined): Error {
-    const problem = this.#usesCertificates ? certificateProblem(socket) : '';
-    if (!this.#takesBearer && !this.#gateway) return new CertificateRequired(problem);
-    const orCertificate = problem && `; or a client certificate, but ${problem}`;
-    return new CredentialMissing(`Expected the header ${this.#expected()}${orCertificate}`);
+  #accepts(method: Settings['authentication'][number]): boolean {
+    return this.settings.authentication.includes(method);
   }
 
-  #expected(): string {
-    const bearer = [this.#keys && 'an API key', this.#tokens && 'an access token'].filter(Boolean);
-    return [
+  get #resource(): URL {
+    return new URL(this.settings.oauthResource!);
+  }
+
+  #missing(socket: Socket | undefined): Error {
+    const problem = this.#accepts('mtls') ? certificateProblem(socket) : '';
+    const bearer = [this.#keys && 'an API key', this.#server && 'an access token'].filter(Boolean);
+    const expected = [
       ...(bearer.length ? [`Authorization: Bearer, with ${bearer.join(' or ')}`] : []),
-      ...(this.#gateway ? [`${this.#gateway.header}, with a JWT of the gateway in front`] : []),
-    ].join('; or ');
+      ...(this.#accepts('gateway')
+        ? [`${this.settings.gatewayHeader}, with a JWT of the gateway in front`]
+        : []),
+    ];
+    if (expected.length === 0) return new CertificateRequired(problem);
+    const orCertificate = problem && `; or a client certificate, but ${problem}`;
+    return new CredentialMissing(`Expected the header ${expected.join('; or ')}${orCertificate}`);
   }
 
   #checkHeld(): Promise<void> {
@@ -192,17 +170,4 @@ export class Authentication {
     }
     return Promise.resolve();
   }
-}
-
-/** ID and secret of this server at the authorization server; undefined if opaque tokens aren't accepted. */
-function introspectionClientOf({
-  oauthClientId,
-  oauthClientSecretFile,
-}: Settings): IntrospectionClient | undefined {
-  if (oauthClientId === undefined) return undefined;
-  const secret =
-    oauthClientSecretFile === undefined
-      ? { value: givenOauthClientSecret()! }
-      : { file: oauthClientSecretFile };
-  return { clientId: oauthClientId, secret };
 }

@@ -4,20 +4,11 @@
  * streams nor a flood of one wrong token ask again and again.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { sparingly, type Logger } from '../../platform/log.js';
-import { CredentialUnknown } from './challenge.js';
-import {
-  ANSWER_LIMIT_MS,
-  AuthenticationUnavailable,
-  CLOCK_TOLERANCE_SECONDS,
-  FAILURE_PAUSE_MS,
-  isCurrent,
-} from './jwt.js';
+import { CredentialUnknown, InvalidToken, type Unavailability } from './challenge.js';
+import { CLOCK_TOLERANCE_SECONDS, FAILURE_PAUSE_MS, fetchOk, isCurrent } from './jwt.js';
 
 /** How long an answer is used for new requests, in milliseconds. */
 const MAX_AGE_MS = 5_000;
@@ -40,10 +31,10 @@ export interface IntrospectionEndpoint {
   usesPost: boolean;
 }
 
+/** How this server says who it is when it asks. */
 export interface IntrospectionClient {
   clientId: string;
-  /** The secret itself, or the path of a file with it, which is read at each use. */
-  secret: { value: string } | { file: string };
+  secret: () => string;
 }
 
 const answerSchema = z.looseObject({
@@ -73,17 +64,12 @@ export class Introspection {
   /** Digest of a token -> the question about it. */
   readonly #asking = new Map<string, Promise<Known>>();
   readonly #questions = new PQueue({ concurrency: MAX_QUESTIONS });
-  readonly #reportFailure: (url: string, error: unknown) => void;
 
   constructor(
     private readonly client: IntrospectionClient,
     private readonly endpoint: () => Promise<IntrospectionEndpoint>,
-    logger: Logger,
-  ) {
-    this.#reportFailure = sparingly((url, err) =>
-      logger.warn({ url, err }, 'the authorization server cannot be asked about a token'),
-    );
-  }
+    private readonly unavailable: Unavailability,
+  ) {}
 
   /**
    * @param given `isSigned`: whether its signature was verified, so it is no guess. `isSuspect`: whether it comes from where many wrong
@@ -143,9 +129,7 @@ export class Introspection {
     const priority = ORDER[order];
     const wasValid = priority > ORDER.new;
     if (!wasValid && this.#questions.sizeBy({ priority }) >= MAX_WAITING)
-      return Promise.reject(
-        new AuthenticationUnavailable("access tokens can't be checked: too many at once"),
-      );
+      return Promise.reject(this.unavailable('too many at once'));
     const ask = async () => {
       const atMs = performance.now();
       const answer = await this.#request(token);
@@ -171,46 +155,28 @@ export class Introspection {
   }
 
   async #request(token: string): Promise<IntrospectionAnswer> {
-    let url = '';
+    const { url, usesPost } = await this.endpoint();
     try {
-      const endpoint = await this.endpoint();
-      url = endpoint.url;
       const { clientId } = this.client;
-      const secret = this.#secret();
+      const secret = this.client.secret();
       const body = new URLSearchParams({ token, token_type_hint: 'access_token' });
       const headers = new Headers({ accept: 'application/json' });
-      if (endpoint.usesPost) {
+      if (usesPost) {
         body.set('client_id', clientId);
         body.set('client_secret', secret);
       } else headers.set('authorization', basic(clientId, secret));
-      const response = await fetch(url, {
-        method: 'POST',
-        headers,
-        body,
-        redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-      });
-      if (!response.ok) throw new Error(`expected an answer about a token; got HTTP ${response.status}`);
+      const response = await fetchOk(url, { method: 'POST', headers, body, redirect: 'error' });
       const answer = answerSchema.parse(await response.json());
       return answer.active ? answer : { active: false };
     } catch (error) {
-      this.#reportFailure(url, error);
-      if (error instanceof AuthenticationUnavailable) throw error;
-      throw new AuthenticationUnavailable(`access tokens can't be checked: ${url} does not answer`, {
-        cause: error,
-      });
+      throw this.unavailable(`${url} does not answer`, error);
     }
-  }
-
-  #secret(): string {
-    const { secret } = this.client;
-    return 'value' in secret ? secret.value : readFileSync(secret.file, 'utf8').trim();
   }
 }
 
 /** The claims of a token that is active, current, and of the type Bearer. @throws OAuthError `invalid_token` */
 function activeClaims({ answer: { active, ...claims }, wasValid }: Known): JWTPayload {
-  const refuse = (why: string) => new OAuthError(OAuthErrorCode.InvalidToken, `The access token ${why}`);
+  const refuse = (why: string) => new InvalidToken(`The access token ${why}`);
   if (!active && !wasValid) throw new CredentialUnknown('The access token is unknown, revoked or expired');
   if (!active) throw refuse('is unknown, revoked or expired');
   if (claims.exp !== undefined && !isCurrent(claims.exp)) throw refuse('has expired');

@@ -1,16 +1,19 @@
 /** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens, and what a gateway asserts. */
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import {
   createRemoteJWKSet,
   customFetch,
   decodeProtectedHeader,
   errors,
   jwtVerify,
-  type FetchImplementation,
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
-import { CredentialUnknown } from './challenge.js';
+import {
+  AuthenticationUnavailable,
+  CredentialUnknown,
+  InvalidToken,
+  type Unavailability,
+} from './challenge.js';
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
@@ -29,26 +32,17 @@ const ALGORITHMS = [
 /** Permitted difference of clocks, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
-export const ANSWER_LIMIT_MS = 5_000;
-/** How long a failed question counts, in milliseconds: a flood of tokens doesn't repeat it at once. */
+const ANSWER_LIMIT_MS = 5_000;
+/** How long a failed request counts, in milliseconds: a flood of tokens doesn't repeat it at once. */
 export const FAILURE_PAUSE_MS = 1_000;
-/** Minimum time between two reads of the keys because a token names an unknown one, in milliseconds. */
-const KEYS_COOLDOWN_MS = 30_000;
-/** How long keys are used without being read again, in milliseconds. */
-const KEYS_MAX_AGE_MS = 600_000;
-
-/** The server that a credential is checked with can't be reached: the credential may be valid or not. */
-export class AuthenticationUnavailable extends Error {
-  override name = 'AuthenticationUnavailable';
-}
 
 export interface JwtRules {
   /** Name in messages: `access token`. */
   what: string;
+  /** The claim `iss`, compared as it is. */
   issuer: string;
   /** One of them has to be in the claim `aud`. */
   audience: string[];
-  keys: JWTVerifyGetKey;
 }
 
 /**
@@ -59,10 +53,11 @@ export interface JwtRules {
  */
 export async function verifyJwt(
   token: string,
-  { what, issuer, audience, keys }: JwtRules,
+  { what, issuer, audience }: JwtRules,
+  keys: JWTVerifyGetKey,
 ): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, readable(keys), {
+    const { payload } = await jwtVerify(token, keys, {
       issuer,
       audience,
       algorithms: ALGORITHMS,
@@ -72,39 +67,57 @@ export async function verifyJwt(
     return payload;
   } catch (error) {
     if (error instanceof AuthenticationUnavailable) throw error;
-    if (error instanceof errors.JWTExpired)
-      throw new OAuthError(OAuthErrorCode.InvalidToken, `The ${what} has expired`);
+    if (error instanceof errors.JWTExpired) throw new InvalidToken(`The ${what} has expired`);
     if (error instanceof errors.JWTClaimValidationFailed)
-      throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${error.claim} of the ${what} is invalid`);
+      throw new InvalidToken(`The claim ${error.claim} of the ${what} is invalid`);
     // An unknown key, a bad signature, `alg` none, or text that is no JWT.
     throw new CredentialUnknown(`The ${what} is invalid`);
   }
 }
 
-/** Keys at an address, which are read when they are needed (RFC 7517). */
-export function remoteKeys(url: string): JWTVerifyGetKey {
-  return createRemoteJWKSet(new URL(url), {
-    timeoutDuration: ANSWER_LIMIT_MS,
-    cooldownDuration: KEYS_COOLDOWN_MS,
-    cacheMaxAge: KEYS_MAX_AGE_MS,
-    [customFetch]: pausingFetch(),
-  });
+/**
+ * Keys at an address, which are read when they are needed (RFC 7517): by jose's defaults every ten minutes, and for an unknown key
+ * once in 30 seconds. A failure to read them is another error than a token that names an unknown one.
+ */
+export function remoteKeys(url: string, unavailable: Unavailability): JWTVerifyGetKey {
+  // The request alone pauses: tokens of known keys pass meanwhile.
+  const keys = createRemoteJWKSet(new URL(url), { [customFetch]: pausing(fetchOk) });
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported
+      )
+        throw error;
+      throw unavailable(`${url} does not answer`, error);
+    }
+  };
 }
 
-/** A fetch that fails without a request for a while after a failure. */
-function pausingFetch(): FetchImplementation {
-  let failedAtMs = -Infinity;
-  return async (url, options) => {
-    if (performance.now() - failedAtMs < FAILURE_PAUSE_MS) throw new Error(`${url} has just failed`);
+/** A function whose failure is repeated for a while, without another call. */
+export function pausing<Args extends unknown[], Result>(
+  call: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  let failed: { error: unknown; atMs: number } | undefined;
+  return async (...args) => {
+    if (failed && performance.now() - failed.atMs < FAILURE_PAUSE_MS) throw failed.error;
     try {
-      const response = await fetch(url, options);
-      if (!response.ok) throw new Error(`${url}: expected keys; got HTTP ${response.status}`);
-      return response;
+      return await call(...args);
     } catch (error) {
-      failedAtMs = performance.now();
+      failed = { error, atMs: performance.now() };
       throw error;
     }
   };
+}
+
+/** A response within the time limit. @throws Error for one that reports no success */
+export async function fetchOk(url: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), ...init });
+  if (!response.ok) throw new Error(`${url}: expected an answer; got HTTP ${response.status}`);
+  return response;
 }
 
 /** Whether text has the form of a signed JWT (RFC 7515, section 3.1), not of an opaque token. */
@@ -119,21 +132,4 @@ export function isJwt(text: string): boolean {
 /** Whether a credential with this expiry may still be used. @param exp seconds since 1970 */
 export function isCurrent(exp: number): boolean {
   return Date.now() < (exp + CLOCK_TOLERANCE_SECONDS) * 1_000;
-}
-
-/** The keys; a failure to read them is another error than a token that names an unknown one. */
-function readable(keys: JWTVerifyGetKey): JWTVerifyGetKey {
-  return async (header, token) => {
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      if (
-        error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys ||
-        error instanceof errors.JOSENotSupported
-      )
-        throw error;
-      throw new AuthenticationUnavailable('the keys cannot be read', { cause: error });
-    }
-  };
 }

@@ -1,12 +1,18 @@
 /** Authentication of HTTP requests, which ends streams and waits together with their credential. */
-import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
+import { OAuthError } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { clientAddress, socketOf } from '../../platform/http/client-address.js';
 import { noteWork } from '../../platform/work-context.js';
 import type { Audit } from '../audit/index.js';
 import { originOf } from '../audit/origin.js';
 import type { FailedAuthentications } from '../limits/failed-authentications.js';
-import { AuthenticationUnavailable, CredentialUnknown, type Authentication, type Caller } from './index.js';
+import {
+  AuthenticationUnavailable,
+  CredentialUnknown,
+  InvalidToken,
+  type Authentication,
+  type Caller,
+} from './index.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -63,13 +69,7 @@ export function authenticated(
     });
     try {
       if ((await Promise.race([next(), ended])) === 'ended')
-        return refuse(
-          c,
-          new OAuthError(
-            OAuthErrorCode.InvalidToken,
-            'The credential has expired or was revoked during the request',
-          ),
-        );
+        return refuse(c, new InvalidToken('The credential has expired or was revoked during the request'));
       const { body, headers } = c.res;
       if (body && headers.get('content-type')?.startsWith('text/event-stream')) {
         isStreaming = true;

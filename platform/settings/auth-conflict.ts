@@ -4,6 +4,7 @@ import { isIPv4 } from 'node:net';
 import { settingFlag } from './flag.js';
 import { readPublicKey } from './public-key.js';
 import type { Settings } from './table.js';
+import { isHttpUrl } from './types.js';
 
 /** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */
 export function isLoopback(host: string): boolean {
@@ -13,7 +14,7 @@ export function isLoopback(host: string): boolean {
 /** Settings that a method can't do without. */
 const NEEDED = {
   oauth: ['oauthIssuer', 'oauthResource'],
-  gateway: ['gatewayHeader', 'gatewayIssuer', 'gatewayAudience'],
+  gateway: ['gatewayHeader', 'gatewayKeys', 'gatewayIssuer', 'gatewayAudience'],
 } as const;
 
 /**
@@ -69,17 +70,12 @@ function introspectionConflict(
   }
 }
 
-function gatewayConflict({
-  gatewayJwks,
-  gatewayPublicKeyFile,
-}: Pick<Settings, 'gatewayJwks' | 'gatewayPublicKeyFile'>): string | undefined {
-  if ((gatewayJwks === undefined) === (gatewayPublicKeyFile === undefined))
-    return `${settingFlag('authentication')} gateway: expected either ${settingFlag('gatewayJwks')} or ${settingFlag('gatewayPublicKeyFile')} too`;
-  if (gatewayPublicKeyFile === undefined) return undefined;
+function gatewayConflict({ gatewayKeys: keys }: Pick<Settings, 'gatewayKeys'>): string | undefined {
+  if (keys === undefined || isHttpUrl(keys)) return undefined;
   try {
-    readPublicKey(gatewayPublicKeyFile);
+    readPublicKey(keys);
     return undefined;
   } catch (error) {
-    return `${settingFlag('gatewayPublicKeyFile')} ${(error as Error).message}`;
+    return `${settingFlag('gatewayKeys')} ${(error as Error).message}. Or name the http or https URL of its keys`;
   }
 }

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { usesExternalTemporal } from '../temporal-address.js';
 import { settingFlag } from './flag.js';
 import { SETTINGS, type Context, type LonghaulConfig, type Row, type SettingName, type Settings } from './table.js';
-import { Expected } from './types.js';
+import { Expected, isHttpUrl } from './types.js';
 import { contradictionOf } from './worker.js';
 
 export type { LonghaulConfig, SettingName, Settings } from './table.js';
@@ -92,8 +92,7 @@ function valueOf(type: Row<unknown, unknown>['type'], given: Given): unknown {
     throw error;
   }
   if (!type.isPath) return value;
-  // The payload codec may be a URL.
-  const absolute = (path: string) => (/^https?:/.test(path) ? path : resolve(given.folder, path));
+  const absolute = (path: string) => (isHttpUrl(path) ? path : resolve(given.folder, path));
   return Array.isArray(value) ? value.map(absolute) : absolute(value as string);
 }
 

@@ -19,6 +19,7 @@ import {
   pathSeparated,
   text,
   url,
+  urlOrPath,
   yesOrNo,
   type SettingType,
 } from './types.js';
@@ -126,7 +127,7 @@ export const SETTINGS = {
   heartbeatSeconds: row('temporal', number(1, 60), onTemporal(1, 15), "Interval of activities' heartbeats, at most 80 % of their time-out. Progress and cancellation travel with heartbeats; each is a billed action on Temporal Cloud."),
   visibilityCallsPerSecond: row('temporal', integer(1, 1_000), onTemporal(1_000, 10), "A server's calls to Temporal's visibility store in a second: first lists, then sessions that listen, then estimates."),
   maxHistoryPolls: row('temporal', integer(1, 100_000), is(500), 'Histories that a server long-polls at a time. Further watched operations are described in turn.'),
-  payloadCodec: row('temporal', { ...text('<module|url>'), isPath: true }, none(), 'Payload codec of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec server.'),
+  payloadCodec: row('temporal', urlOrPath('<module|url>'), none(), 'Payload codec of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec server.'),
   unsignedStarts: row('temporal', oneOf('refuse', 'allow'), is('refuse'), "Activities of workflows that no server has started and `longhaul sign` hasn't signed for."),
   operatorAnswers: row('temporal', yesOrNo, is(true), "Accept answers by Temporal's own commands, to questions without approvers and four eyes."),
 
@@ -165,8 +166,7 @@ export const SETTINGS = {
   oauthIntrospection: row('callers', yesOrNo, is(false), 'Introspect JWTs too, so that revoked ones end.'),
   oauthIntrospectionEndpoint: row('callers', url(), none("that of the issuer's metadata"), 'Introspection endpoint.'),
   gatewayHeader: row('callers', text('<name>', /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i, 'the name of a header other than Authorization'), none(), 'Header in which a gateway in front sends a JWT about the caller. Needed for `gateway`.'),
-  gatewayJwks: row('callers', url(), none(), "Address of the gateway's keys (JWKS). `gateway` needs this or `gatewayPublicKeyFile`."),
-  gatewayPublicKeyFile: row('callers', path('<file>'), none(), "File with the gateway's public key or certificate (PEM)."),
+  gatewayKeys: row('callers', urlOrPath('<url|file>'), none(), "Address of the gateway's keys (JWKS), or a PEM file with its public key or certificate. Needed for `gateway`."),
   gatewayIssuer: row('callers', text('<issuer>'), none(), "Issuer of the gateway's JWTs. Needed for `gateway`."),
   gatewayAudience: row('callers', text('<audience>'), none(), "Audience of the gateway's JWTs. Needed for `gateway`."),
   gatewayTenantClaim: row('callers', claim, none(), "Claim of the gateway's JWTs that names the tenant."),

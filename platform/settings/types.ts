@@ -49,9 +49,17 @@ export function path(placeholder: '<file>' | '<folder>'): SettingType<string> {
   return { ...text(placeholder, /./s, 'a path'), isPath: true };
 }
 
+export function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
 export function url(placeholder = '<url>'): SettingType<string> {
-  const isHttp = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-  return text(placeholder, isHttp, 'an http or https URL');
+  return text(placeholder, isHttpUrl, 'an http or https URL');
+}
+
+/** An http or https URL, or the path of a file. */
+export function urlOrPath(placeholder: string): SettingType<string> {
+  return { ...text(placeholder), isPath: true };
 }
 
 export function number(least: number, most: number, what = 'a number'): SettingType<number> {

@@ -1,7 +1,16 @@
 /** A server that wants access tokens of an authorization server, which behaves well, changes its keys, hangs, or lies. */
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  importJWK,
+  SignJWT,
+  UnsecuredJWT,
+  type CryptoKey,
+  type JWTPayload,
+} from 'jose';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -74,7 +83,7 @@ test.each<[string, () => Promise<string> | string]>([
   [
     'signed with the public key as a shared secret',
     async () => {
-      const { publicKey } = await generateKeyPair('RS256', { extractable: true });
+      const publicKey = (await importJWK(issuer.keys[0]!, 'RS256')) as CryptoKey;
       const secret = new TextEncoder().encode(await exportSPKI(publicKey));
       return new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(secret);
     },
@@ -83,6 +92,7 @@ test.each<[string, () => Promise<string> | string]>([
   ['for an audience that begins with the right one', () => signed({ aud: `${RESOURCE}2` })],
   ['without an audience', () => signed({ aud: undefined as unknown as string })],
   ['of another issuer', () => signed({ iss: 'https://evil.example.com' })],
+  ['of an issuer with a slash more', () => signed({ iss: `${issuer.url}/` })],
   ['that has expired', () => signed({ exp: nowSeconds() - 60 })],
   ['that is not valid yet', () => signed({ nbf: nowSeconds() + 60 })],
   ['that never expires', () => signed({ exp: undefined as unknown as number })],
@@ -93,6 +103,15 @@ test.each<[string, () => Promise<string> | string]>([
   [
     'signed with a key that is not published',
     async () => signed({}, (await generateKeyPair('RS256')).privateKey, 'unknown'),
+  ],
+  [
+    'signed with a key in its own header',
+    async () => {
+      const { privateKey, publicKey } = await generateKeyPair('RS256');
+      const jwk = await exportJWK(publicKey);
+      const header = { alg: 'RS256', kid: '../../evil', jwk, jku: 'https://evil.example.com/jwks' };
+      return new SignJWT(claims()).setProtectedHeader(header).sign(privateKey);
+    },
   ],
   ['that was changed', async () => (await signed()).replace(/\.[^.]+\./, (part) => `${part.slice(0, -2)}x.`)],
   ['that is no JWT', () => 'lh_000000000000_' + 'A'.repeat(43)],

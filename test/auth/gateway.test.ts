@@ -1,9 +1,6 @@
 /** A server behind a gateway that authenticates callers, and says who they are by a signed JWT in a header of its own. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import {
   exportJWK,
@@ -14,8 +11,6 @@ import {
   type CryptoKey,
   type JWTPayload,
 } from 'jose';
-import { addApiKey } from '../../platform/api-keys.js';
-import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
@@ -28,12 +23,10 @@ const HEADER = 'Cf-Access-Jwt-Assertion';
 const ISSUER = 'https://acme.cloudflareaccess.com';
 const AUDIENCE = '4714c1358e65fe4b408ad6d432a5f878f08194bdb4752441fd56faefa9b2b6f2';
 
-let folder: string;
 let keys: { privateKey: CryptoKey; publicKey: CryptoKey };
 let gateway: Server;
 let stack: TestStack;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-gateway-'));
   keys = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
   gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
@@ -42,7 +35,7 @@ beforeAll(async () => {
   stack = await TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'gateway',
     LONGHAUL_GATEWAY_HEADER: HEADER,
-    LONGHAUL_GATEWAY_JWKS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
+    LONGHAUL_GATEWAY_KEYS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
     LONGHAUL_GATEWAY_ISSUER: ISSUER,
     LONGHAUL_GATEWAY_AUDIENCE: AUDIENCE,
     LONGHAUL_GATEWAY_SUBJECT_CLAIM: 'email',
@@ -53,7 +46,6 @@ afterAll(async () => {
   await stack?.stop();
   gateway?.closeAllConnections();
   gateway?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
@@ -67,9 +59,9 @@ const claims = (): JWTPayload => ({
 });
 const signed = (changes: JWTPayload = {}, key = keys.privateKey, alg = 'RS256') =>
   new SignJWT({ ...claims(), ...changes }).setProtectedHeader({ alg, kid: 'first' }).sign(key);
-const statuses = async (headers: Record<string, string>, base = stack.base) => [
-  (await new WireClient(`${base}/mcp`).request('tools/list', {}, headers)).httpStatus,
-  (await new JobsClient(base).get('/v1/jobs', headers)).status,
+const statuses = async (headers: Record<string, string>) => [
+  (await new WireClient(`${stack.base}/mcp`).request('tools/list', {}, headers)).httpStatus,
+  (await new JobsClient(stack.base).get('/v1/jobs', headers)).status,
 ];
 
 test('the header says who calls, over MCP and the jobs API alike', async () => {
@@ -129,52 +121,4 @@ test('a stream ends when its JWT expires', async () => {
   const fresh = { [HEADER]: await signed() };
   expect((await jobs.get(`/v1/jobs/${id}`, fresh)).body.status).toBe('running');
   await jobs.request('POST', `/v1/jobs/${id}:cancel`, { headers: fresh });
-});
-
-test('a public key in a file, beside API keys; with an unreachable address calls are answered 503', async () => {
-  const publicKey = join(folder, 'gateway.pem');
-  writeFileSync(publicKey, await exportSPKI(keys.publicKey));
-  const [apiKey] = addApiKey(folder, { tenant: 'acme', subject: 'nightly' });
-  const common: Record<string, string> = {
-    ...stack.environment,
-    LONGHAUL_AUTHENTICATION: 'gateway,keys',
-    LONGHAUL_KEYS_FOLDER: folder,
-  };
-  const { ['LONGHAUL_GATEWAY_JWKS']: _jwks, ...without } = common;
-  // Own servers: with a file, and with an address that nothing answers.
-  const ofFile = await TestStack.serverAlone({ ...without, LONGHAUL_GATEWAY_PUBLIC_KEY_FILE: publicKey });
-  const unreachable = await TestStack.serverAlone({
-    ...common,
-    LONGHAUL_GATEWAY_JWKS: 'http://127.0.0.1:9/keys',
-  });
-  try {
-    for (const { base } of [ofFile, unreachable])
-      await eventually('it listens', () =>
-        fetch(`${base}/healthz`).then(
-          () => true,
-          () => false,
-        ),
-      );
-    const assertion = { [HEADER]: await signed() };
-    const key = { authorization: `Bearer ${apiKey}` };
-    const { privateKey } = await generateKeyPair('ES256');
-    const listed = async (headers: Record<string, string>, { base } = ofFile) =>
-      (await new WireClient(`${base}/mcp`).request('tools/list', {}, headers)).httpStatus;
-    expect(await listed(assertion)).toBe(200);
-    expect(await listed(key)).toBe(200);
-    // A credential of the caller's own has priority, also one that is refused.
-    expect(await listed({ ...assertion, authorization: 'Bearer lh_no' })).toBe(401);
-    expect(await listed({ [HEADER]: await signed({}, privateKey, 'ES256') })).toBe(401);
-    expect(await listed({})).toBe(401);
-    expect(await listed(key, unreachable)).toBe(200);
-    expect(await listed(assertion, unreachable)).toBe(503);
-    const { status, headers, body } = await new JobsClient(unreachable.base).get('/v1/jobs', assertion);
-    expect([status, body.type]).toEqual([503, '/problems/unavailable']);
-    expect(body.detail).toBe(
-      "the gateway's callers can't be checked: http://127.0.0.1:9/keys does not answer",
-    );
-    expect(headers.get('retry-after')).toMatch(/^\d+$/);
-  } finally {
-    await Promise.all([ofFile.stop(), unreachable.stop()]);
-  }
 });

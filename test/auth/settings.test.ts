@@ -26,42 +26,37 @@ const GATEWAY = {
   gatewayIssuer: 'longhaul.example.com',
   gatewayAudience: 'longhaul.example.com',
 };
-const JWKS = { gatewayJwks: 'https://longhaul.example.com/.well-known/pomerium/jwks.json' };
+const JWKS = { gatewayKeys: 'https://longhaul.example.com/.well-known/pomerium/jwks.json' };
 
 test('a gateway with an address of its keys, or a file, is a kind of authentication', async () => {
   await check({ ...GATEWAY, ...JWKS, host: '0.0.0.0' });
-  await check({ ...GATEWAY, gatewayPublicKeyFile: 'public.pem' });
+  await check({ ...GATEWAY, gatewayKeys: 'public.pem' });
 });
 
 test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
   ['no header', { ...GATEWAY, ...JWKS, gatewayHeader: undefined }, 'expected --gateway-header too'],
   ['no issuer', { ...GATEWAY, ...JWKS, gatewayIssuer: undefined }, 'expected --gateway-issuer too'],
   ['no audience', { ...GATEWAY, ...JWKS, gatewayAudience: undefined }, 'expected --gateway-audience too'],
-  ['no keys', GATEWAY, 'expected either --gateway-jwks or --gateway-public-key-file too'],
-  [
-    'two sources of keys',
-    { ...GATEWAY, ...JWKS, gatewayPublicKeyFile: 'public.pem' },
-    'expected either --gateway-jwks or --gateway-public-key-file too',
-  ],
+  ['no keys', GATEWAY, 'expected --gateway-keys too'],
   [
     'a missing file',
-    { ...GATEWAY, gatewayPublicKeyFile: 'missing.pem' },
+    { ...GATEWAY, gatewayKeys: 'missing.pem' },
     'missing.pem: expected a file with a public key; ENOENT',
   ],
   [
     'a private key',
-    { ...GATEWAY, gatewayPublicKeyFile: 'private.pem' },
+    { ...GATEWAY, gatewayKeys: 'private.pem' },
     'private.pem: expected a public key in PEM format; got a private key',
   ],
   [
     'a file without a key',
-    { ...GATEWAY, gatewayPublicKeyFile: 'damaged.pem' },
+    { ...GATEWAY, gatewayKeys: 'damaged.pem' },
     'damaged.pem: expected a public key or a certificate in PEM format; got something else',
   ],
   [
     'an address that is no URL',
-    { ...GATEWAY, gatewayJwks: 'keys' },
-    '--gateway-jwks: expected an http or https URL; got "keys"',
+    { ...GATEWAY, gatewayKeys: 'htps://longhaul.example.com/keys' },
+    'Or name the http or https URL of its keys',
   ],
   [
     "the callers' own header",

@@ -111,6 +111,11 @@ test('without a certificate that counts, the challenge asks for a key', async ()
   const foreign = await ask('/v1/jobs', certificateOf('alice', stranger));
   expect([foreign.status, foreign.headers['www-authenticate']]).toEqual([401, 'Bearer realm="longhaul"']);
   expect(foreign.body.detail).toContain("isn't verified");
+  const basic = await ask('/v1/jobs', {
+    ...certificateOf('alice'),
+    headers: { authorization: 'Basic YTpi' },
+  });
+  expect(basic.body.detail).toBe('Expected the header Authorization: Bearer, with an API key');
   const bad = await ask('/mcp', { headers: { authorization: 'Bearer lh_no' } }, {});
   expect([bad.status, bad.headers['www-authenticate']]).toEqual([
     401,

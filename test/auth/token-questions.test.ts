@@ -1,14 +1,18 @@
 /** Questions to an authorization server: about tokens, and for its keys, under floods of unknown tokens. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { CredentialUnknown } from '../../mcp-server/auth/challenge.js';
+import {
+  AuthenticationUnavailable,
+  CredentialUnknown,
+  unavailabilityOf,
+} from '../../mcp-server/auth/challenge.js';
 import { Introspection } from '../../mcp-server/auth/introspection.js';
-import { AuthenticationUnavailable, remoteKeys, verifyJwt } from '../../mcp-server/auth/jwt.js';
+import { remoteKeys, verifyJwt } from '../../mcp-server/auth/jwt.js';
 import { createLogger } from '../../platform/log.js';
 import { eventually } from '../support/eventually.js';
 import { Issuer } from './issuer.js';
 
-const logger = createLogger('test', 'silent');
+const unavailable = unavailabilityOf('access tokens', createLogger('test', 'silent'));
 const ENDPOINT = 'https://issuer.example.com/introspect';
 
 /** A question that waits for its answer. */
@@ -31,8 +35,8 @@ beforeEach(() => {
         });
       }),
   );
-  const client = { clientId: 'longhaul', secret: { value: 'hush' } };
-  introspection = new Introspection(client, async () => ({ url: ENDPOINT, usesPost: false }), logger);
+  const client = { clientId: 'longhaul', secret: () => 'hush' };
+  introspection = new Introspection(client, async () => ({ url: ENDPOINT, usesPost: false }), unavailable);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -74,6 +78,18 @@ test('requests with one token at the same time share one question, and its answe
   const again = check('wrong');
   expect(await answerAll(ALICE)).toEqual(['wrong']);
   expect((await again).accepted).toBe('alice');
+});
+
+test('an answer is used no longer than its token is valid', async () => {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const checked = check('token');
+  // Clocks may differ by 5 seconds.
+  await answerAll({ ...ALICE, exp: nowSeconds - 2 });
+  const { isValid } = await checked;
+  expect(isValid()).toBe(true);
+  jest.advanceTimersByTime(3_500);
+  expect(isValid()).toBe(false);
+  expect(await failure(check('token'))).toMatchObject({ message: 'The access token has expired' });
 });
 
 test('a token that was valid, or is signed, is no guess once it is revoked', async () => {
@@ -155,13 +171,9 @@ async function withJwts(
 
 /** Failure of a check with keys that are read when they are needed. */
 function verifier({ url }: Issuer): (token: string) => Promise<unknown> {
-  const rules = {
-    what: 'access token',
-    issuer: url,
-    audience: ['longhaul'],
-    keys: remoteKeys(`${url}/jwks`),
-  };
-  return (token) => failure(verifyJwt(token, rules));
+  const rules = { what: 'access token', issuer: url, audience: ['longhaul'] };
+  const keys = remoteKeys(`${url}/jwks`, unavailable);
+  return (token) => failure(verifyJwt(token, rules, keys));
 }
 
 test('while the authorization server fails, its keys are asked for once in a second', () =>

@@ -1,0 +1,135 @@
+/**
+ * Callers by tokens that others have issued to them: access tokens of an OAuth authorization server for which this server is a
+ * resource server (specs: 2026-07-28 basic/authorization), and JWTs that a gateway in front sends in a header of its own, such as
+ * Cloudflare Access, Google's Identity-Aware Proxy and Pomerium do. A JWT counts by its signature, however the request came here; an
+ * opaque token is introspected (RFC 7662).
+ */
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
+import { isHttpUrl, type AuthSettings } from '../../platform/auth-settings.js';
+import type { Logger } from '../../platform/log.js';
+import { readPublicKey } from '../../platform/public-key.js';
+import type { AuthorizationServer } from './authorization-server.js';
+import type { Caller, CredentialKind, Credentials } from './caller.js';
+import { CredentialUnknown, InvalidToken, unavailabilityOf } from './challenge.js';
+import { callerOfClaims, type ClaimSettings } from './claims.js';
+import type { Introspection } from './introspection.js';
+import { isCurrent, isJwt, remoteKeys, verifyJwt, type JwtRules } from './jwt.js';
+
+/** An issuer's tokens: how they are checked, and whom they stand for. */
+export interface TokenSource extends JwtRules {
+  /** The text that has to be a token of this source; nothing for a request without one. */
+  tokenIn(credentials: Credentials): string | null | undefined;
+  /** The issuer's keys; undefined where all its tokens are opaque. @throws AuthenticationUnavailable */
+  keys(): Promise<JWTVerifyGetKey | undefined>;
+  claims: Omit<ClaimSettings, 'tenant'>;
+  /** Scope that each token needs. */
+  scope?: string | undefined;
+  /** Knows about opaque tokens. Default: none are accepted, and {@link keys} has some */
+  introspection?: Introspection | undefined;
+  /** Whether it is asked about JWTs too. */
+  introspectsJwts?: boolean;
+}
+
+/** Access tokens: `Authorization: Bearer`. */
+export function oauthSource(settings: AuthSettings, server: AuthorizationServer): TokenSource {
+  const resource = settings.oauthResource!.replace(/\/$/, '');
+  return {
+    what: 'access token',
+    tokenIn: ({ bearer }) => bearer,
+    issuer: settings.oauthIssuer!,
+    audience: [resource, `${resource}/`],
+    keys: () => server.keys(),
+    claims: {
+      tenantClaim: settings.oauthTenantClaim,
+      subjectClaim: settings.oauthSubjectClaim,
+      groupsClaim: settings.oauthGroupsClaim,
+    },
+    scope: settings.oauthScope,
+    introspection: server.introspection,
+    introspectsJwts: settings.oauthIntrospection,
+  };
+}
+
+/** JWTs of the gateway in front. @throws Error when the file of the public key can't be used */
+export function gatewaySource(settings: AuthSettings, logger: Logger): TokenSource {
+  const where = settings.gatewayKeys!;
+  const keys = isHttpUrl(where)
+    ? remoteKeys(where, unavailabilityOf("the gateway's callers", logger))
+    : keyIn(where);
+  return {
+    what: "gateway's JWT",
+    tokenIn: ({ headers }) => headers?.get(settings.gatewayHeader!),
+    issuer: settings.gatewayIssuer!,
+    audience: [settings.gatewayAudience!],
+    keys: () => Promise.resolve(keys),
+    claims: {
+      tenantClaim: settings.gatewayTenantClaim,
+      subjectClaim: settings.gatewaySubjectClaim,
+      groupsClaim: settings.gatewayGroupsClaim,
+    },
+  };
+}
+
+/** Callers by the tokens of a source. It throws what {@link callerOfToken} throws. */
+export function callersOf(source: TokenSource): CredentialKind {
+  return (credentials) => {
+    const token = source.tokenIn(credentials);
+    return token ? callerOfToken(source, token, credentials.isSuspect) : undefined;
+  };
+}
+
+/**
+ * @param isSuspect see {@link Introspection.check}
+ * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}
+ * @throws AuthenticationUnavailable
+ */
+async function callerOfToken(source: TokenSource, token: string, isSuspect: boolean): Promise<Caller> {
+  const { what, introspection } = source;
+  const keys = await source.keys();
+  const isVerified = keys && (!introspection || isJwt(token));
+  const verified = isVerified ? await verifyJwt(token, source, keys) : undefined;
+  const isUnexpired = () => !verified || isCurrent(verified.exp!);
+  const isAsked = introspection && (!verified || source.introspectsJwts);
+  if (!isAsked) {
+    if (!verified) throw new CredentialUnknown(`The ${what} is invalid`);
+    return { ...callerOf(source, verified), isValid: isUnexpired };
+  }
+  const { accepted, isValid } = await introspection.check(
+    { token, isSigned: verified !== undefined, isSuspect },
+    (claims) => callerOf(source, verified ?? addressed(source, claims)),
+  );
+  return { ...accepted, isValid: () => isUnexpired() && isValid() };
+}
+
+/** @throws OAuthError `invalid_token`, `insufficient_scope` */
+function callerOf(
+  { what, issuer, claims: names, scope }: TokenSource,
+  claims: JWTPayload,
+): Omit<Caller, 'isValid'> {
+  // Answers of introspection need not name the issuer.
+  const caller = callerOfClaims({ iss: issuer, ...claims }, what, { ...names, tenant: tenantOf(issuer) });
+  if (scope !== undefined && !caller.scopes.includes(scope))
+    throw new OAuthError(OAuthErrorCode.InsufficientScope, `The ${what} lacks the scope ${scope}`);
+  return caller;
+}
+
+/** Refuses claims of an opaque token that isn't for this server, as {@link verifyJwt} does; the issuer may be left out. */
+function addressed({ what, issuer, audience }: TokenSource, claims: JWTPayload): JWTPayload {
+  const { iss = issuer, aud = [] } = claims;
+  if (iss !== issuer) throw new InvalidToken(`The claim iss of the ${what} is invalid`);
+  if (![aud].flat().some((one) => audience.includes(one)))
+    throw new InvalidToken(`The claim aud of the ${what} is invalid`);
+  return claims;
+}
+
+/** The key in a PEM file. */
+function keyIn(path: string): JWTVerifyGetKey {
+  const key = readPublicKey(path);
+  return () => Promise.resolve(key);
+}
+
+/** The issuer's host; the issuer itself where it is no URL, as Pomerium's is. */
+function tenantOf(issuer: string): string {
+  return (URL.canParse(issuer) && new URL(issuer).host) || issuer;
+}

@@ -1,0 +1,131 @@
+/** Which credential of a request decides, and whose tokens count where, with all kinds of credentials at once. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
+import { Authentication } from '../../mcp-server/auth/index.js';
+import { addApiKey } from '../../platform/api-keys.js';
+import { loadSettings, type SettingName } from '../../platform/config.js';
+import { createLogger } from '../../platform/log.js';
+import { Issuer } from './issuer.js';
+
+const RESOURCE = 'https://longhaul.example.com/mcp';
+const GATEWAY = 'https://gateway.example.com';
+const HEADER = 'X-Gateway-Jwt';
+
+let folder: string;
+let issuer: Issuer;
+let keys: { oauth: CryptoKey; gateway: CryptoKey };
+let apiKey: string;
+let authentication: Authentication;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-credentials-'));
+  issuer = await Issuer.start();
+  const gateway = await generateKeyPair('RS256');
+  keys = { oauth: await issuer.newKey('first'), gateway: gateway.privateKey };
+  writeFileSync(join(folder, 'gateway.pem'), await exportSPKI(gateway.publicKey));
+  [apiKey] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'key' });
+  authentication = await authenticationWith({});
+});
+afterAll(async () => {
+  authentication.close();
+  await issuer.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** All kinds of credentials. */
+async function authenticationWith(changes: Partial<Record<SettingName, string>>): Promise<Authentication> {
+  const flags = {
+    authentication: 'keys,oauth,gateway,mtls',
+    keysFolder: 'keys',
+    oauthIssuer: issuer.url,
+    oauthResource: RESOURCE,
+    oauthTenantClaim: 'org',
+    gatewayHeader: HEADER,
+    gatewayKeys: 'gateway.pem',
+    gatewayIssuer: GATEWAY,
+    gatewayAudience: 'longhaul',
+    gatewayTenantClaim: 'org',
+    gatewaySubjectClaim: 'email',
+    ...changes,
+  };
+  return new Authentication(await loadSettings(flags, {}, folder), createLogger('test', 'silent'));
+}
+
+const signed = (claims: object, key: CryptoKey) =>
+  new SignJWT({ org: 'acme', ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: 'first' })
+    .setExpirationTime('1m')
+    .sign(key);
+const accessToken = (key = keys.oauth) => signed({ iss: issuer.url, aud: RESOURCE, sub: 'token' }, key);
+const gatewayJwt = (key = keys.gateway) => signed({ iss: GATEWAY, aud: 'longhaul', email: 'person' }, key);
+
+const requestWith = (headers: Record<string, string>) => ({
+  headers: new Headers(headers),
+  isSuspect: false,
+});
+/** The principal of a request with these headers, or the name of the error. */
+const callerOf = (headers: Record<string, string>) =>
+  authentication
+    .callerOf(requestWith(headers))
+    .then(({ principal }) => principal)
+    .catch((error: Error) => error.name);
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
+
+test('each kind of credential names its caller', async () => {
+  expect(await callerOf(bearer(apiKey))).toBe('acme/key');
+  expect(await callerOf(bearer(await accessToken()))).toBe('acme/token');
+  expect(await callerOf({ [HEADER]: await gatewayJwt() })).toBe('acme/person');
+  expect(await callerOf({})).toBe('CredentialMissing');
+});
+
+test('a request with the header Authorization is judged by it alone', async () => {
+  const gateway = { [HEADER]: await gatewayJwt() };
+  expect(await callerOf({ ...gateway, ...bearer(apiKey) })).toBe('acme/key');
+  expect(await callerOf({ ...gateway, ...bearer(await accessToken()) })).toBe('acme/token');
+  for (const wrong of ['lh_no', 'no-token'])
+    expect(await callerOf({ ...gateway, ...bearer(wrong) })).toBe('CredentialUnknown');
+  for (const authorization of ['', 'Basic YTpi', apiKey, `Bearer ${apiKey}, Bearer ${apiKey}`])
+    expect(await callerOf({ ...gateway, authorization })).toBe('CredentialMissing');
+});
+
+test('a token counts for its own issuer, in its own header', async () => {
+  expect(await callerOf({ [HEADER]: await accessToken() })).toBe('CredentialUnknown');
+  expect(await callerOf(bearer(await gatewayJwt()))).toBe('CredentialUnknown');
+  // Right claims with the key of the other issuer.
+  expect(await callerOf({ [HEADER]: await gatewayJwt(keys.oauth) })).toBe('CredentialUnknown');
+  expect(await callerOf(bearer(await accessToken(keys.gateway)))).toBe('CredentialUnknown');
+  // The right key with an issuer or audience of the other.
+  for (const [iss, aud] of [
+    [GATEWAY, RESOURCE],
+    [issuer.url, 'longhaul'],
+  ]) {
+    const claims = { iss, aud, sub: 'someone', email: 'someone' };
+    expect(await callerOf(bearer(await signed(claims, keys.oauth)))).toBe('InvalidToken');
+    expect(await callerOf({ [HEADER]: await signed(claims, keys.gateway) })).toBe('InvalidToken');
+  }
+});
+
+test('an issuer that is away keeps its tokens out, and no other credential', async () => {
+  const away = await Issuer.start();
+  const { url } = away;
+  await away.close();
+  const gatewayKeys = `${url}/keys`;
+  const other = await authenticationWith({ oauthIssuer: url, gatewayKeys });
+  try {
+    const callerAt = (headers: Record<string, string>) => other.callerOf(requestWith(headers));
+    for (const [headers, message] of [
+      [bearer(await accessToken()), `access tokens can't be checked: ${url} does not answer`],
+      [bearer('opaque'), `access tokens can't be checked: ${url} does not answer`],
+      [
+        { [HEADER]: await gatewayJwt() },
+        `the gateway's callers can't be checked: ${gatewayKeys} does not answer`,
+      ],
+    ] as [Record<string, string>, string][])
+      await expect(callerAt(headers)).rejects.toMatchObject({ name: 'AuthenticationUnavailable', message });
+    expect((await callerAt(bearer(apiKey))).principal).toBe('acme/key');
+  } finally {
+    other.close();
+  }
+});
