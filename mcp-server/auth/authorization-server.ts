@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { AuthSettings } from '../../platform/auth-settings.js';
-import { givenOauthClientSecret } from '../../platform/config.js';
+import type { Settings } from '../../platform/settings/index.js';
+import { givenOauthClientSecret } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import { unavailabilityOf, type Unavailability } from './challenge.js';
 import { Introspection, type IntrospectionEndpoint } from './introspection.js';
@@ -31,7 +31,7 @@ export class AuthorizationServer {
   #keys: JWTVerifyGetKey | undefined;
 
   constructor(
-    private readonly settings: AuthSettings,
+    private readonly settings: Settings,
     logger: Logger,
   ) {
     const { oauthIssuer, oauthClientId: clientId, oauthClientSecretFile: file } = settings;

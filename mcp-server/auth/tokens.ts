@@ -6,9 +6,10 @@
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
-import { isHttpUrl, type AuthSettings } from '../../platform/auth-settings.js';
+import type { Settings } from '../../platform/settings/index.js';
+import { isHttpUrl } from '../../platform/settings/types.js';
 import type { Logger } from '../../platform/log.js';
-import { readPublicKey } from '../../platform/public-key.js';
+import { readPublicKey } from '../../platform/settings/public-key.js';
 import type { AuthorizationServer } from './authorization-server.js';
 import type { Caller, CredentialKind, Credentials } from './caller.js';
 import { CredentialUnknown, InvalidToken, unavailabilityOf } from './challenge.js';
@@ -32,7 +33,7 @@ export interface TokenSource extends JwtRules {
 }
 
 /** Access tokens: `Authorization: Bearer`. */
-export function oauthSource(settings: AuthSettings, server: AuthorizationServer): TokenSource {
+export function oauthSource(settings: Settings, server: AuthorizationServer): TokenSource {
   const resource = settings.oauthResource!.replace(/\/$/, '');
   return {
     what: 'access token',
@@ -52,7 +53,7 @@ export function oauthSource(settings: AuthSettings, server: AuthorizationServer)
 }
 
 /** JWTs of the gateway in front. @throws Error when the file of the public key can't be used */
-export function gatewaySource(settings: AuthSettings, logger: Logger): TokenSource {
+export function gatewaySource(settings: Settings, logger: Logger): TokenSource {
   const where = settings.gatewayKeys!;
   const keys = isHttpUrl(where)
     ? remoteKeys(where, unavailabilityOf("the gateway's callers", logger))

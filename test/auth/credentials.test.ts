@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Authentication } from '../../mcp-server/auth/index.js';
 import { addApiKey } from '../../platform/api-keys.js';
-import { loadSettings, type SettingName } from '../../platform/config.js';
+import { loadSettings, type SettingName } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 import { Issuer } from './issuer.js';
 
