@@ -111,7 +111,7 @@ export const SHOWN_AS: Record<string, RegExp> = {
   'progress that falls': /^progress fell /,
   'an answer that is confirmed and lost': /accepted, though|asked again|answer is missing|two answers/,
   'a second answer that is acknowledged as queued':
-    /two answers|queued, though|the work got|answer is missing/,
+    /two answers|(queued|accepted), though|the work got|answer is missing/,
   'another answer than the one that was given': /the work got|accepted, though/,
   'a question that is asked again': /asked again|at most one open question/,
   'a cancel that is confirmed and lost': /can follow/,
