@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
 import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { inheritedEnvironment } from '../support/run-temporal.js';
 import { S3Server } from '../support/s3-server.js';
+import { logText } from '../support/stored-log.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -121,11 +122,10 @@ test('a step in progress is read from the bucket, and its log and files are whol
     );
   });
   await stack.client.until(token, 'completed');
-  const key = (await keysOf(token)).find((one) => one.startsWith('logs/'))!;
   const expected = [1, 2, 3, 4, 5, 6].flatMap((second) =>
     Array.from({ length: 1_000 }, (_, line) => `second ${second}, line ${line + 1}\n`),
   );
-  expect((await storage.read(key)).toString()).toBe(expected.join(''));
+  expect(await logText(storage, stepLogPrefix(token, 'talk', 1))).toBe(expected.join(''));
   const report = artifactKey(token, 'talk/report.txt');
   expect((await storage.read(report)).toString().split('\n')).toHaveLength(100_001);
 });
@@ -188,8 +188,7 @@ test('operations wait for a store that is away, say so, and complete once it is 
       });
     }
     await stack.client.until(talking, 'completed');
-    const key = (await keysOf(talking)).find((one) => one.startsWith('logs/'))!;
-    expect((await storage.read(key)).toString().split('\n')).toHaveLength(401);
+    expect((await logText(storage, stepLogPrefix(talking, 'talk', 1))).split('\n')).toHaveLength(401);
     const read = await stack.client.until(done, 'completed');
     expect(read.result.structuredContent.text).toHaveLength(MB);
   } finally {
