@@ -250,7 +250,7 @@ const LINES: Record<string, () => string[][]> = {
   discover: () => [['--since', HOSTILE]],
   history: () => [['--run', HOSTILE]],
   replay: () => [[path('.json')], [path('/none.json')]],
-  storage: () => [['move', '--from', HOSTILE, '--to', 'folder']],
+  storage: () => [['check', '--storage', HOSTILE]],
   sign: () => [[HOSTILE]],
   'sign-answer': () => [[HOSTILE]],
   completion: () => [['bash'], [HOSTILE]],
