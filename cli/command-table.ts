@@ -204,7 +204,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'storage',
-    description: 'check the storage of files, logs and large values, or move it',
+    description: 'check the storage of files, logs and large values',
     load: () => import('./commands/storage.js'),
   },
   {

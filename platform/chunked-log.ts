@@ -1,8 +1,8 @@
 /**
- * A log that several processes append to. It is stored in chunks, each written whole and once: the key of a chunk ends
- * with the offset of its first byte, and only one process can create that key. So appended bytes never move, and a killed
- * process leaves no part of a chunk behind. Many small chunks are merged into one whose key ends with the offsets of its
- * beginning and its end. A log with one writer needs no lists between appends.
+ * A log that grows by appends: of a step, or of an operation. It is stored in chunks, each written whole and once. A chunk's key ends
+ * with the offset of its first byte, and only one writer can create that key. So appended bytes never move, and a killed process
+ * leaves no part of a chunk behind. Many small chunks are merged into one, whose key ends with its first offset and the offset after
+ * it. Folders and buckets have the same keys, and only ever get whole values.
  */
 import { setTimeout } from 'node:timers/promises';
 import { undefinedIf } from '../operations/errors.js';
@@ -17,6 +17,9 @@ const LARGE_CHUNK_BYTES = 256 * 1024;
 /** By how much the random wait after a lost race grows with each attempt, and its limit, in milliseconds. */
 const CONTENTION_WAIT_MS = 10;
 const LONGEST_CONTENTION_WAIT_MS = 100;
+/** Number of looks for a missing chunk, which may be just being merged, before it counts as lost; and the pause between them. */
+const LOOKS = 5;
+const LOOK_PAUSE_MS = 20;
 
 interface Chunk {
   key: string;
@@ -30,20 +33,10 @@ export class ChunkedLog {
   /** Keys of chunks that were replaced by a merged one. */
   #replaced: string[] = [];
 
-  /** Size of a log with one writer, in bytes, once it has appended. */
-  #writtenBytes: number | undefined;
-
-  /**
-   * @param prefix of the chunks' keys; ends with `/`
-   * @param options `isOnlyWriter`: no other process appends at present; one that did before may still have a request under way
-   */
+  /** @param prefix of the chunks' keys; ends with `/` */
   constructor(
-    private readonly storage: Pick<
-      Storage,
-      'size' | 'read' | 'create' | 'put' | 'keys' | 'remove' | 'removeAll'
-    >,
+    private readonly storage: Storage,
     private readonly prefix: string,
-    private readonly options: { isOnlyWriter?: boolean } = {},
   ) {}
 
   /** Size in bytes; undefined when nothing was appended so far. */
@@ -60,36 +53,40 @@ export class ChunkedLog {
     }
   }
 
-  /** Reads a range, cut off at the end of the log. */
+  /** Reads a range, cut off at the end of the log. Line ends stand for bytes that a power failure has taken. */
   async read({ from, lengthBytes }: { from: number; lengthBytes: number }): Promise<Buffer> {
     const pieces: Buffer[] = [];
     const end = from + lengthBytes;
     let at = from;
-    let isListed = false;
+    let looks = 0;
     while (at < end) {
       const chunk = this.#chunks.findLast(({ offset }) => offset <= at);
-      const piece = chunk && (await this.#readChunk(chunk, at, end - at));
+      let piece = chunk && (await this.#readChunk(chunk, at, end - at));
+      if (!piece?.length && looks > 0) {
+        const next = this.#chunks.find(({ offset }) => offset > at);
+        if (!next) break;
+        if (looks === LOOKS) piece = Buffer.alloc(Math.min(next.offset, end) - at, '\n');
+        else await setTimeout(LOOK_PAUSE_MS);
+      }
       if (piece?.length) {
         pieces.push(piece);
         at += piece.length;
-        isListed = false;
-      } else if (isListed) break;
-      else {
+        looks = 0;
+      } else {
         await this.#list();
-        isListed = true;
+        looks += 1;
       }
     }
     return Buffer.concat(pieces);
   }
 
   /**
-   * Appends bytes: all of them or nothing.
+   * Appends bytes to a log with several writers: all of them or nothing.
    *
    * @param bytesAt returns the bytes for the present size; called again when another process has appended first. Nothing is
    *   appended for no bytes
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
-    if (this.options.isOnlyWriter) return this.#appendAlone(bytesAt);
     for (let attempt = 1; ; attempt += 1) {
       const offset = (await this.size()) ?? 0;
       const bytes = Buffer.from(bytesAt(offset));
@@ -110,21 +107,29 @@ export class ChunkedLog {
     }
   }
 
-  /** Appends where this process has stopped. */
-  async #appendAlone(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
-    const offset = (this.#writtenBytes ??= (await this.size()) ?? 0);
-    const bytes = Buffer.from(bytesAt(offset));
-    if (bytes.length === 0) return;
+  /**
+   * Appends bytes to a log with one writer, which has asked for the {@link size} and counts on from there: all of them or nothing,
+   * without a list. Repeat a failed call with the same arguments: what it stored all the same isn't stored twice.
+   *
+   * @param offset end of the log so far
+   */
+  async appendAt(offset: number, bytes: Uint8Array): Promise<void> {
     const key = `${this.prefix}${offset}`;
-    // A request of an earlier writer that arrives late can't replace what this one has stored; if it came first, nobody has
-    // acknowledged its bytes.
-    if (!(await this.storage.create(key, bytes))) await this.storage.put(key, bytes);
+    // A chunk is there from a failed call, or from a killed writer whose request came late.
+    if (!(await this.storage.create(key, bytes)) && !(await this.#hasStored(key, bytes)))
+      await this.storage.put(key, bytes);
     const last = this.#chunks.at(-1);
     if (last?.offset === offset) this.#chunks.pop();
     else if (last) last.end ??= offset;
     this.#chunks.push({ key, offset, end: undefined });
-    this.#writtenBytes = offset + bytes.length;
     await this.#merge().catch(() => undefined);
+  }
+
+  /** Whether a chunk begins with these bytes. */
+  async #hasStored(key: string, bytes: Uint8Array): Promise<boolean> {
+    const range = { from: 0, lengthBytes: bytes.length };
+    const stored = await this.storage.read(key, range).catch(undefinedIf('not_found'));
+    return stored?.equals(bytes) ?? false;
   }
 
   /** Undefined once the chunk was merged. */
@@ -171,8 +176,7 @@ export class ChunkedLog {
   async #merge(): Promise<void> {
     const older = this.#chunks.slice(0, -RECENT_CHUNKS);
     if (older.filter((chunk) => lengthOf(chunk) < LARGE_CHUNK_BYTES).length < MERGED_CHUNKS) return;
-    await this.storage.removeAll(this.#replaced);
-    this.#replaced = [];
+    await this.#removeReplaced();
     let group: Chunk[] = [];
     for (const chunk of older) {
       if (lengthOf(chunk) >= LARGE_CHUNK_BYTES) {
@@ -205,12 +209,19 @@ export class ChunkedLog {
     };
     await this.storage.put(merged.key, Buffer.concat(pieces));
     this.#chunks.splice(this.#chunks.indexOf(first), group.length, merged);
-    await this.storage.removeAll(group.map(({ key }) => key));
+    this.#replaced = group.map(({ key }) => key);
+    await this.#removeReplaced();
+  }
+
+  /** Those that can't be removed now are removed with the next merge. */
+  async #removeReplaced(): Promise<void> {
+    await this.storage.removeAll(this.#replaced);
+    this.#replaced = [];
   }
 }
 
 /** Offsets in the last part of a chunk's key; undefined for another name. */
-export function chunkRange(name: string): { offset: number; end: number | undefined } | undefined {
+function chunkRange(name: string): { offset: number; end: number | undefined } | undefined {
   const [, offset, end] = /^(\d+)(?:-(\d+))?$/.exec(name) ?? [];
   if (offset === undefined) return undefined;
   return { offset: Number(offset), end: end === undefined ? undefined : Number(end) };

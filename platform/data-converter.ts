@@ -87,6 +87,28 @@ export async function readStored(storage: Storage, { key }: StoredClaim): Promis
   return defaultPayloadConverter.fromPayload(await retrieve(storage, key));
 }
 
+/** Type of the SDK's references to stored values, in their metadata. */
+const REFERENCE_TYPE = 'temporal.api.sdk.v1.ExternalStorageReference';
+const CLAIM_BEGINNING = '{"longhaul":"stored"';
+/** Key in a reference or a claim. No key has characters that JSON escapes. */
+const STORED_KEY = /"key":"(payloads\/[^"\\]+)"/;
+
+/** Keys of the stored values that an encoded message of Temporal names, e.g. a history. */
+export function storedKeysIn(message: unknown, keys = new Set<string>()): Set<string> {
+  if (typeof message !== 'object' || message === null || ArrayBuffer.isView(message)) return keys;
+  const { metadata, data } = message as Payload;
+  if (!metadata || !data) {
+    for (const field of Object.values(message)) storedKeysIn(field, keys);
+    return keys;
+  }
+  const text = Buffer.from(data).toString();
+  const type = metadata['messageType'];
+  const isReference = type && Buffer.from(type).toString() === REFERENCE_TYPE;
+  const key = isReference || text.startsWith(CLAIM_BEGINNING) ? STORED_KEY.exec(text)?.[1] : undefined;
+  if (key !== undefined) keys.add(key);
+  return keys;
+}
+
 /** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. @returns the key */
 async function store(storage: Storage, workflowId: string | undefined, payload: Payload): Promise<string> {
   return counted(storage, () => storeValue(storage, workflowId, payload));

@@ -24,16 +24,9 @@ export function artifactNameIn(key: string): string | undefined {
   return origin && 'text' in origin ? origin.text : undefined;
 }
 
-/** Key of a step's log. @param step from 1 */
-export function logKey(workflowId: string, child: string, step: number): string {
-  return `${LOGS}${encodeFileName(workflowId)}/${encodeFileName(child)}/${step}`;
-}
-
-const STEP_LOG = new RegExp(`^${LOGS}[^/]+/(?!@operation/)[^/]+/\\d+$`);
-
-/** Whether a key is that of a step's log: the only values that grow. */
-export function isStepLogKey(key: string): boolean {
-  return STEP_LOG.test(key);
+/** Key prefix of a step's log, which is a `ChunkedLog`. @param step from 1 */
+export function stepLogPrefix(workflowId: string, child: string, step: number): string {
+  return `${LOGS}${encodeFileName(workflowId)}/${encodeFileName(child)}/${step}/`;
 }
 
 /** Key prefix of an operation's own log. Can't collide with a child's name: {@link encodeFileName} encodes `@`. */

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { childName, type RunStep } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { loadSecret } from '../../platform/secret.js';
-import { logKey } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { stepLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import type { Containment } from './containment.js';
@@ -216,10 +217,10 @@ export class HostSteps {
   ): FollowedStep {
     const { settings, storage, logLimitBytes } = this.options;
     const { step, stepId, token } = running;
-    const key = logKeyOf(running);
+    const prefix = logPrefixOf(running);
     const logStop = new AbortController();
     const log = new StepLog({
-      ...{ storage, key, masking, stop: logStop.signal, from: cursor },
+      ...{ storage, prefix, masking, stop: logStop.signal, from: cursor },
       limitBytes: logLimitBytes,
     });
     const follower = new StepFollower({
@@ -231,7 +232,7 @@ export class HostSteps {
     });
     const end = async (ended: RunEnd) => {
       if (ended.hasNotStarted) await recordNotStarted(settings.home, stepId);
-      const facts = await endOfRun(ended, { folder, log: { storage, key }, masking });
+      const facts = await endOfRun(ended, { folder, log: new ChunkedLog(storage, prefix), masking });
       if (followed.span && !facts.hasNotStarted) followed.span.end = facts;
       return facts;
     };
@@ -255,17 +256,17 @@ export class HostSteps {
     const { storage } = this.options;
     const { folder } = run;
     const masking = await this.maskingOf(run, running.step.secrets);
-    const key = logKeyOf(running);
+    const prefix = logPrefixOf(running);
     let cursor = await readCursor(folder);
     // Without a cursor, some output may come into the log twice.
     cursor ??= {
       file: await firstFile(folder),
       offset: 0,
       covered: 0,
-      logBytes: (await storage.size(key)) ?? 0,
+      logBytes: (await new ChunkedLog(storage, prefix).size()) ?? 0,
     };
     if (masking === EVERYTHING_MASKED && !cursor.isDone) {
-      const log = new StepLog({ storage, key, masking });
+      const log = new StepLog({ storage, prefix, masking });
       await log.heading(HIDDEN);
       cursor = { ...cursor, covered: 0, logBytes: await log.size() };
     }
@@ -284,8 +285,8 @@ function withoutSpan({ start: { span: _span, ...start }, ...run }: Attempt): Att
   return { ...run, start };
 }
 
-function logKeyOf({ operationId, step }: RunningStep): string {
-  return logKey(operationId, childName(step.child), step.step);
+function logPrefixOf({ operationId, step }: RunningStep): string {
+  return stepLogPrefix(operationId, childName(step.child), step.step);
 }
 
 /** The step's time-out in milliseconds. */

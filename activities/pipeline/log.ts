@@ -1,5 +1,6 @@
 /** Log of a step: masked, written in batches, limited in size. */
 import { stripVTControlCharacters } from 'node:util';
+import { ChunkedLog } from '../../platform/chunked-log.js';
 import { storageErrorIn, type Storage } from '../../platform/storage/index.js';
 import { awaitStorage } from '../runtime/await-storage.js';
 import type { HeldBytes, Masking, StreamMasker } from './mask.js';
@@ -16,7 +17,8 @@ const PROGRESS_INTERVAL_MS = 1_000;
 
 export interface StepLogOptions {
   storage: Storage;
-  key: string;
+  /** Key prefix of the log. */
+  prefix: string;
   masking: Masking;
   limitBytes?: number | undefined;
   /** Ends the waits for room on a full disk, and for storage. Default: only writes of output wait, without end. */
@@ -31,6 +33,7 @@ export class StepLog {
   /** Gets the last whole line, at most once a second, and what the log waits for. */
   onLine: ((line: string) => void) | undefined;
   readonly #masker: StreamMasker;
+  readonly #log: ChunkedLog;
   #size: number | undefined;
   /** Number of bytes that are stored already: an earlier worker was killed before it moved its cursor. */
   #stored = 0;
@@ -41,15 +44,15 @@ export class StepLog {
 
   constructor(private readonly options: StepLogOptions) {
     this.#masker = options.masking.stream(options.from?.covered);
+    this.#log = new ChunkedLog(options.storage, options.prefix);
   }
 
   /** Size of the log, in bytes. */
   async size(): Promise<number> {
-    const { storage, key, from } = this.options;
+    const { from, stop: signal } = this.options;
     if (this.#size === undefined) {
-      const { stop: signal } = this.options;
       const onWait = (line: string) => this.onLine?.(line);
-      const read = () => storage.size(key);
+      const read = () => this.#log.size();
       const size = (await (signal ? awaitStorage(read, { signal, onWait }) : read())) ?? 0;
       this.#stored = Math.max(0, size - (from?.logBytes ?? size));
       this.#size = size - this.#stored;
@@ -69,9 +72,8 @@ export class StepLog {
 
   /** Starts the section of a further run. */
   async heading(line: string): Promise<void> {
-    const { storage, key } = this.options;
     const size = await this.size();
-    const last = size ? await storage.read(key, { from: size - 1, lengthBytes: 1 }) : Buffer.from('\n');
+    const last = size ? await this.#log.read({ from: size - 1, lengthBytes: 1 }) : Buffer.from('\n');
     await this.#append(Buffer.from(`${last[0] === 10 ? '' : '\n'}${line}\n`));
   }
 
@@ -114,7 +116,7 @@ export class StepLog {
   }
 
   async #append(bytes: Buffer): Promise<void> {
-    const { storage, key, limitBytes = LOG_LIMIT_BYTES } = this.options;
+    const { limitBytes = LOG_LIMIT_BYTES } = this.options;
     const size = await this.size();
     // Beyond the limit there is the notice of it alone.
     if (size > limitBytes) return;
@@ -124,7 +126,7 @@ export class StepLog {
         ? Buffer.concat([bytes.subarray(0, room), Buffer.from(`\n${limitNotice(limitBytes)}\n`)])
         : bytes;
     const stored = Math.min(this.#stored, kept.length);
-    if (stored < kept.length) await storage.append(key, kept.subarray(stored));
+    if (stored < kept.length) await this.#log.appendAt(size + stored, kept.subarray(stored));
     this.#stored -= stored;
     this.#size = size + kept.length;
   }
@@ -149,9 +151,9 @@ export class StepLog {
  * The last lines of the latest run, from the log in storage; each run's section starts with a heading. Empty while storage is
  * away.
  */
-export async function storedLastLines(storage: Storage, key: string, masking: Masking): Promise<string[]> {
+export async function storedLastLines(log: ChunkedLog, masking: Masking): Promise<string[]> {
   try {
-    return await readLastLines(storage, key, masking);
+    return await readLastLines(log, masking);
   } catch (error) {
     // The step's end is known all the same.
     if (storageErrorIn(error)) return [];
@@ -159,11 +161,11 @@ export async function storedLastLines(storage: Storage, key: string, masking: Ma
   }
 }
 
-async function readLastLines(storage: Storage, key: string, masking: Masking): Promise<string[]> {
-  const size = (await storage.size(key)) ?? 0;
+async function readLastLines(log: ChunkedLog, masking: Masking): Promise<string[]> {
+  const size = (await log.size()) ?? 0;
   if (size === 0) return [];
   const from = Math.max(0, size - TAIL_BYTES);
-  const lines = lastLinesOf(await storage.read(key, { from, lengthBytes: size - from }), masking);
+  const lines = lastLinesOf(await log.read({ from, lengthBytes: size - from }), masking);
   return lines.slice(lines.findLastIndex((line) => HEADING.test(line)) + 1);
 }
 

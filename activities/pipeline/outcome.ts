@@ -1,7 +1,7 @@
 /** Determines how a step ended, from its launcher's record: for the current run and for an earlier one. */
 import { CancelledFailure } from '@temporalio/common';
 import type { RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
-import type { Storage } from '../../platform/storage/index.js';
+import type { ChunkedLog } from '../../platform/chunked-log.js';
 import {
   logLost,
   outputsUnusable,
@@ -40,7 +40,7 @@ export interface StepEnd {
 /** The end of a run, with what its folder and its log say. */
 export async function endOfRun(
   { exit, doubt, hasNotStarted, lost, lastLines }: RunEnd,
-  { folder, log, masking }: { folder: string; log: { storage: Storage; key: string }; masking: Masking },
+  { folder, log, masking }: { folder: string; log: ChunkedLog; masking: Masking },
 ): Promise<StepEnd> {
   // The step can start: this run doesn't count.
   if (hasNotStarted) await removeStart(folder);
@@ -53,7 +53,7 @@ export async function endOfRun(
     ...defined({ hasNotStarted }),
     // A cancel or a time-out may end a wait for room on a full disk, and with it the log.
     ...(cause === undefined || cause === 'log' ? { lost } : {}),
-    lastLines: lastLines ?? (await storedLastLines(log.storage, log.key, masking)),
+    lastLines: lastLines ?? (await storedLastLines(log, masking)),
     masking,
   };
 }

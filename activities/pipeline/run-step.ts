@@ -13,7 +13,7 @@ import { stepUmask } from '../../platform/umask.js';
 import { bootId } from '../../platform/process-identity.js';
 import { loadSecret } from '../../platform/secret.js';
 import { isStorageWait } from '../../platform/storage/index.js';
-import { logKey } from '../../platform/storage-keys.js';
+import { stepLogPrefix } from '../../platform/storage-keys.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import type { KeptOutcome } from '../runtime/context.js';
 import { awaitStorage } from '../runtime/await-storage.js';
@@ -210,8 +210,8 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
           : {}),
       });
       const hidden = masking(Object.values(secrets));
-      const key = logKey(context.operationId, childName(step.child), step.step);
-      const log = new StepLog({ storage: steps.options.storage, key, masking: hidden });
+      const prefix = stepLogPrefix(context.operationId, childName(step.child), step.step);
+      const log = new StepLog({ storage: steps.options.storage, prefix, masking: hidden });
       const isInNewRun = attempts.every((earlier) => earlier.start.runId !== runId);
       if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt, isInNewRun));
       const cursor = { file: 0, offset: 0, covered: 0, logBytes: await log.size() };

@@ -24,7 +24,7 @@ import {
 import type { StepLog } from './log.js';
 import { SpoolReader, writeCursor, type Cursor } from './spool.js';
 
-/** Number of bytes that are appended at once to a log whose appends are to be few. More that waits follows without a pause. */
+/** Number of bytes that are appended to the log at once. More that waits follows without a pause. */
 const BATCH_BYTES = 1024 * 1024;
 
 /** Pause between two reads of the output, in milliseconds, while the step runs and once it has ended. */
@@ -234,10 +234,9 @@ export class StepFollower {
     return this.#nextAppendMs - performance.now();
   }
 
-  /** The next output: one read, or as much as is appended at once. */
+  /** The next output: as much as is appended at once. */
   async #read(spool: SpoolReader): Promise<Buffer> {
     const pieces = [await spool.read()];
-    if (this.options.log.appendPauseMs === 0) return pieces[0]!;
     let bytes = pieces[0]!.length;
     while (pieces.at(-1)!.length > 0 && bytes < BATCH_BYTES) {
       pieces.push(await spool.read());

@@ -1,7 +1,21 @@
-/** The check of storage of `longhaul doctor`. */
+/** Checks of storage, of `longhaul doctor` and `longhaul storage check`. */
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../../platform/settings/index.js';
+import type { Storage } from '../../platform/storage/index.js';
+import { say } from '../console.js';
 import type { Finding } from './finding.js';
+
+/** Number of runs between two lines about the progress. */
+const PROGRESS_RUNS = 1_000;
+
+export interface NamedValues {
+  /** Runs of all workflows that Temporal has. */
+  runs: number;
+  /** Values that their histories name; counted for each run. */
+  values: number;
+  /** Those that storage doesn't have. */
+  lost: { workflowId: string; key: string }[];
+}
 
 /** Whether storage answers, and can be used. */
 export async function checkStorageAnswers(settings: Settings): Promise<Finding> {
@@ -44,4 +58,22 @@ export async function checkStorageOfWorkers(client: Client, settings: Settings):
   if (detail === undefined) return [{ check, status: 'ok', detail: `${id}, as here` }];
   const advice = 'give servers and workers the same --storage, and start them again';
   return [{ check, status: 'fail', detail, advice }];
+}
+
+/** Looks for the values that the histories of all workflows name. @throws errors of Temporal, StorageError */
+export async function checkNamedValues(client: Client, storage: Storage): Promise<NamedValues> {
+  const [{ historiesOfQuery }, { storedKeysIn }] = await Promise.all([
+    import('../replay/histories.js'),
+    import('../../platform/data-converter.js'),
+  ]);
+  const named: NamedValues = { runs: 0, values: 0, lost: [] };
+  for await (const { workflowId, history } of historiesOfQuery(client, '')) {
+    for (const key of storedKeysIn(history)) {
+      named.values += 1;
+      if ((await storage.size(key)) === undefined) named.lost.push({ workflowId, key });
+    }
+    named.runs += 1;
+    if (named.runs % PROGRESS_RUNS === 0) say(`${named.runs} runs so far`);
+  }
+  return named;
 }

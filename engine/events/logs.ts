@@ -4,9 +4,10 @@
 import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
-import { logKey } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { operationLog, readLinesFrom } from '../logs/index.js';
+import { readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import { nameDigest, textDigest, type LogsPosition } from './position.js';
 
@@ -46,11 +47,11 @@ export async function* streamOwnLog(
   workflowId: string,
   position: LogsPosition,
 ): AsyncGenerator<LogEvent, boolean> {
-  const log = operationLog(storage, workflowId);
+  const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
   for (let pages = 0; pages < MAX_PAGES_PER_LOG; pages += 1) {
     const [line = 1, offset = 0] = position.own ?? [];
     // This log is written in whole lines.
-    const read = await readLinesFrom(log, OPERATION_LOG, { line, offset }, false);
+    const read = await readLinesFrom(log, { line, offset }, false);
     if (read.lines.length > 0) {
       position.own = [read.at.line, read.at.offset];
       yield { kind: 'log', step: OPERATION_LOG, lines: read.lines };
@@ -85,11 +86,11 @@ export async function* streamStepLogs(
     for (const [index, step] of child.steps.entries()) {
       // The log of a step that ran in an earlier operation was streamed there.
       if (step.startedAt === undefined || step.logsOf !== undefined) continue;
-      const key = logKey(workflowId, child.name, index + 1);
+      const log = new ChunkedLog(storage, stepLogPrefix(workflowId, child.name, index + 1));
       const isComplete = isClosed || isStepEnded(step);
       for (let pages = 0; ; pages += 1) {
         const from = positionIn(position, partKey, index);
-        const read = await readLinesFrom(storage, key, from, isComplete);
+        const read = await readLinesFrom(log, from, isComplete);
         if (read.at.offset > from.offset) setPosition(position, partKey, index, read.at);
         if (read.lines.length > 0) {
           const reference = stepReference({ child: child.name, position: index + 1 });

@@ -18,14 +18,11 @@ import {
 import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { ChunkedLog } from '../../platform/chunked-log.js';
-import { logKey, operationLogPrefix } from '../../platform/storage-keys.js';
+import { operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';
-
-/** Store of logs by key. */
-export type LogStorage = Pick<Storage, 'size' | 'read'>;
 
 /** Bytes read for a page: more than a page holds, so that the window's end cuts none of its pieces. */
 const WINDOW_BYTES = PAGE_BYTES + 2 * PIECE_BYTES;
@@ -49,19 +46,13 @@ export async function readOperationLog(
 ): Promise<LogPage> {
   assertKept(record);
   assertCursorStep(query.cursor === undefined ? undefined : readCursor(query.cursor), OPERATION_LOG);
-  const page = await readLogPage(operationLog(storage, workflowId), OPERATION_LOG, {
+  const page = await readLogPage(new ChunkedLog(storage, operationLogPrefix(workflowId)), {
     ...query,
     step: OPERATION_LOG,
     isComplete: record.closedAt !== undefined,
     mayBeMissing: true,
   });
   return { step: OPERATION_LOG, ...page };
-}
-
-/** Store whose only log is the operation's own. */
-export function operationLog(storage: Storage, workflowId: string): LogStorage {
-  const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
-  return { size: () => log.size(), read: (_key, range) => log.read(range!) };
 }
 
 function assertCursorStep(cursor: LogCursor | undefined, step: string): void {
@@ -99,9 +90,9 @@ export async function readStepLog(
     const why = isStepEnded({ status }) ? 'was not run' : 'has not started yet';
     throw new LonghaulError('not_found', `step ${step}: it ${why}, so there is no log`);
   }
-  const key = logKey(logsOf ?? workflowId, chosen.child, chosen.position);
+  const log = new ChunkedLog(storage, stepLogPrefix(logsOf ?? workflowId, chosen.child, chosen.position));
   const isComplete = record.closedAt !== undefined || (status !== undefined && isStepEnded({ status }));
-  const page = await readLogPage(storage, key, {
+  const page = await readLogPage(log, {
     ...query,
     step,
     isComplete,
@@ -143,13 +134,13 @@ export interface PageQuery extends LogQuery {
  * Reads a page of a log.
  *
  * @param query `step` is used for the cursor only
- * @throws LonghaulError `invalid_arguments`, `not_found` when nothing is stored under the key, `unavailable`
+ * @throws LonghaulError `invalid_arguments`, `not_found` when the log has nothing, `unavailable`
  */
-export async function readLogPage(storage: LogStorage, key: string, query: PageQuery): Promise<LogLines> {
+export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
   assertQuery(query);
-  const totalBytes = await storage.size(key);
+  const totalBytes = await log.size();
   if (totalBytes === undefined && !query.mayBeMissing)
     throw new LonghaulError('not_found', `there is no log of the step ${query.step ?? ''}`.trimEnd());
   const sizeBytes = totalBytes ?? 0;
@@ -157,16 +148,16 @@ export async function readLogPage(storage: LogStorage, key: string, query: PageQ
   const fromLine = query.fromLine ?? cursor?.fromLine;
   const toLine = query.toLine ?? cursor?.toLine;
   const pattern = query.pattern ?? cursor?.pattern;
-  const from = await seekLine(storage, key, cursor ?? START, fromLine ?? 1, sizeBytes);
+  const from = await seekLine(log, cursor ?? START, fromLine ?? 1, sizeBytes);
   const isReached = from.line >= (fromLine ?? 1);
   const range = { from, toLine: toLine ?? Infinity, limit: query.limit ?? PAGE_LINES, sizeBytes, isComplete };
   const page = !isReached
     ? { lines: [], at: from, isAtEnd: true }
     : query.tail !== undefined
-      ? await lastLines(storage, key, query.tail, range)
+      ? await lastLines(log, query.tail, range)
       : pattern !== undefined
-        ? await searchLines(storage, key, { ...range, pattern })
-        : await nextLines(storage, key, range);
+        ? await searchLines(log, { ...range, pattern })
+        : await nextLines(log, range);
   const { lines, at } = page;
   const isAtEnd = page.isAtEnd || at.offset >= sizeBytes;
   const isDone = at.line > range.toLine || (isAtEnd && isComplete);
@@ -191,15 +182,14 @@ export async function readLogPage(storage: LogStorage, key: string, query: PageQ
  * @param isComplete whether the step has ended
  */
 export async function readLinesFrom(
-  storage: LogStorage,
-  key: string,
+  log: ChunkedLog,
   from: Position,
   isComplete: boolean,
 ): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
-  const sizeBytes = (await storage.size(key)) ?? 0;
+  const sizeBytes = (await log.size()) ?? 0;
   if (from.offset >= sizeBytes) return { lines: [], at: from, isAtEnd: true };
   const range = { from, toLine: Infinity, limit: PAGE_LINES, sizeBytes, isComplete };
-  return nextLines(storage, key, range, true);
+  return nextLines(log, range, true);
 }
 
 interface Range {
@@ -219,14 +209,9 @@ interface PageContent {
 }
 
 /** @param omitsGrowingLine omits a last line that is still growing, unless it is already longer than a piece */
-async function nextLines(
-  storage: LogStorage,
-  key: string,
-  range: Range,
-  omitsGrowingLine = false,
-): Promise<PageContent> {
+async function nextLines(log: ChunkedLog, range: Range, omitsGrowingLine = false): Promise<PageContent> {
   const { from, toLine, limit, sizeBytes, isComplete } = range;
-  const { bytes, isContinued } = await readFrom(storage, key, from.offset, sizeBytes, WINDOW_BYTES);
+  const { bytes, isContinued } = await readFrom(log, from.offset, sizeBytes, WINDOW_BYTES);
   const isEnd = from.offset + bytes.length >= sizeBytes;
   const lines: LogLine[] = [];
   let at = from;
@@ -243,16 +228,11 @@ async function nextLines(
 }
 
 /** Reads the last lines; fewer if they don't fit into a page, and only the end of a single line that doesn't fit. */
-async function lastLines(
-  storage: LogStorage,
-  key: string,
-  count: number,
-  range: Range,
-): Promise<PageContent> {
+async function lastLines(log: ChunkedLog, count: number, range: Range): Promise<PageContent> {
   const { limit, sizeBytes, isComplete } = range;
   const offset = Math.max(0, sizeBytes - WINDOW_BYTES);
-  const window = await readFrom(storage, key, offset, sizeBytes, WINDOW_BYTES);
-  const start = await seekLine(storage, key, START, Infinity, offset);
+  const window = await readFrom(log, offset, sizeBytes, WINDOW_BYTES);
+  const start = await seekLine(log, START, Infinity, offset);
   const pieces = [...wholeLines(window, start, isComplete)];
   const last = pieces.at(-1);
   if (!last) return { lines: [], at: start, isAtEnd: true };

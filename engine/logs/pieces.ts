@@ -3,7 +3,7 @@
  * where the bytes are not valid UTF-8.
  */
 import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
-import type { Storage } from '../../platform/storage/index.js';
+import type { ChunkedLog } from '../../platform/chunked-log.js';
 
 const NEWLINE = 0x0a;
 /** Bytes of a log in memory at once while lines are counted. */
@@ -63,8 +63,7 @@ export function* piecesOf(
 
 /** Seeks the beginning of a line; the end of the log if it has fewer lines. */
 export async function seekLine(
-  storage: Pick<Storage, 'read'>,
-  key: string,
+  log: ChunkedLog,
   from: Position,
   line: number,
   sizeBytes: number,
@@ -72,7 +71,7 @@ export async function seekLine(
   const at = { ...from };
   while (at.line < line && at.offset < sizeBytes) {
     const lengthBytes = Math.min(CHUNK_BYTES, sizeBytes - at.offset);
-    const chunk = await storage.read(key, { from: at.offset, lengthBytes });
+    const chunk = await log.read({ from: at.offset, lengthBytes });
     if (chunk.length === 0) break;
     let end = 0;
     while (end < chunk.length && at.line < line) if (chunk[end++] === NEWLINE) at.line += 1;
@@ -83,17 +82,15 @@ export async function seekLine(
 
 /** Reads at most `lengthBytes` from an offset on. @returns `isContinued`: whether they begin in the middle of a line */
 export async function readFrom(
-  storage: Pick<Storage, 'read'>,
-  key: string,
+  log: ChunkedLog,
   offset: number,
   sizeBytes: number,
   lengthBytes: number,
 ): Promise<{ bytes: Buffer; isContinued: boolean }> {
   const length = Math.min(lengthBytes, sizeBytes - offset);
   if (length <= 0) return { bytes: Buffer.alloc(0), isContinued: false };
-  if (offset === 0)
-    return { bytes: await storage.read(key, { from: 0, lengthBytes: length }), isContinued: false };
-  const bytes = await storage.read(key, { from: offset - 1, lengthBytes: length + 1 });
+  if (offset === 0) return { bytes: await log.read({ from: 0, lengthBytes: length }), isContinued: false };
+  const bytes = await log.read({ from: offset - 1, lengthBytes: length + 1 });
   return { bytes: bytes.subarray(1), isContinued: bytes[0] !== NEWLINE };
 }
 

@@ -1,6 +1,6 @@
 /** Search for the lines of a log that match a pattern. */
 import { PAGE_BYTES, PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
-import type { Storage } from '../../platform/storage/index.js';
+import type { ChunkedLog } from '../../platform/chunked-log.js';
 import { LineMatcher } from './pattern.js';
 import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
 
@@ -30,8 +30,7 @@ export interface Search {
  * @throws LonghaulError `invalid_arguments`, `unavailable`
  */
 export async function searchLines(
-  storage: Pick<Storage, 'read'>,
-  key: string,
+  log: ChunkedLog,
   search: Search,
 ): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
   const page = new FoundLines(search);
@@ -41,7 +40,7 @@ export async function searchLines(
   try {
     while (page.at.offset < end && !page.isFull) {
       const before = page.at.offset;
-      for (const batch of batches(await readParts(storage, key, page.at, search))) {
+      for (const batch of batches(await readParts(log, page.at, search))) {
         const found = await matcher.find(batch.map(({ line }) => line.text));
         for (let index = 0; index < batch.length && !page.isFull; index += 1)
           page.add(batch[index]!, found[index]!);
@@ -85,12 +84,11 @@ class FoundLines {
 
 /** Reads whole lines from a position, or a part of a line that is longer than {@link PART_BYTES}. */
 async function readParts(
-  storage: Pick<Storage, 'read'>,
-  key: string,
+  log: ChunkedLog,
   at: Position,
   { sizeBytes, isComplete, toLine }: Search,
 ): Promise<Iterable<Piece>> {
-  const { bytes, isContinued } = await readFrom(storage, key, at.offset, sizeBytes, PART_BYTES);
+  const { bytes, isContinued } = await readFrom(log, at.offset, sizeBytes, PART_BYTES);
   const isEnd = at.offset + bytes.length >= sizeBytes;
   const pieces = piecesOf(bytes, at, {
     isContinued,

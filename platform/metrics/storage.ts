@@ -5,7 +5,7 @@ import { areMetricsOn, count, observe } from './index.js';
 
 /** Calls that give a promise; those that give an iterator are counted when reading it fails. */
 const CALLS = [
-  ...(['put', 'create', 'putFile', 'append', 'read', 'stream', 'size', 'about'] as const),
+  ...(['put', 'create', 'putFile', 'read', 'stream', 'size', 'about'] as const),
   ...(['remove', 'removeAll', 'probe'] as const),
 ] as const satisfies (keyof Storage)[];
 const LISTS = ['list', 'keys'] as const satisfies (keyof Storage)[];

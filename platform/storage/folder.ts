@@ -23,6 +23,8 @@ import type { Storage } from './types.js';
 /** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** Pause between two appends to a log, in milliseconds. */
+const APPEND_PAUSE_MS = 100;
 /** Errors of a folder that disappears. Node.js's recursive mkdir gives the second one. */
 const REMOVED_CODES = ['ENOENT', 'ENOTDIR'];
 /** Attempts to create a file in a folder that other processes may remove. */
@@ -49,7 +51,7 @@ export function folderStorage(folder: string): Storage {
       ? new LonghaulError('not_found', `nothing is stored under ${key}`, { cause })
       : cause;
   return {
-    appendPauseMs: 0,
+    appendPauseMs: APPEND_PAUSE_MS,
     async put(key, bytes) {
       const path = pathOf(key);
       const unfinished = temporaryPath(path);
@@ -94,20 +96,6 @@ export function folderStorage(folder: string): Storage {
           await rename(unfinished, path);
         });
         await unlink(from);
-      }
-    },
-    async append(key, bytes) {
-      const path = pathOf(key);
-      const file = await inFolderOf(path, () => open(path, 'a', FILE_MODE));
-      try {
-        const { size } = await file.stat();
-        await file.writeFile(bytes).catch(async (error: unknown) => {
-          // On a full disk, a part may have been written.
-          await file.truncate(size);
-          throw error;
-        });
-      } finally {
-        await file.close();
       }
     },
     async read(key, range) {

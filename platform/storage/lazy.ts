@@ -13,7 +13,6 @@ export function lazyStorage(load: () => Promise<Omit<Storage, 'appendPauseMs'>>)
     put: async (key, bytes) => (await loaded()).put(key, bytes),
     create: async (key, bytes) => (await loaded()).create(key, bytes),
     putFile: async (key, path, signal) => (await loaded()).putFile(key, path, signal),
-    append: async (key, bytes) => (await loaded()).append(key, bytes),
     read: async (key, range) => (await loaded()).read(key, range),
     stream: async (key, range) => (await loaded()).stream(key, range),
     size: async (key) => (await loaded()).size(key),

@@ -13,9 +13,7 @@ export interface StoredValue {
  * system errors of the folder.
  */
 export interface Storage {
-  /**
-   * Pause that a writer of a log keeps between two appends, in milliseconds: each may be a billed request. 0 for a folder.
-   */
+  /** Pause that a writer of a log keeps between two appends, in milliseconds: each makes a file, or is a billed request. */
   readonly appendPauseMs: number;
   /** Stores bytes under a key: all of them or nothing. Durable once it resolves. */
   put(key: string, bytes: Uint8Array): Promise<void>;
@@ -28,11 +26,6 @@ export interface Storage {
    * @throws the signal's reason
    */
   putFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
-  /**
-   * Appends bytes to a value, all of them or nothing; creates a missing value. One writer per key, which has asked for the
-   * {@link size} first. For logs of steps alone: see `isStepLogKey`.
-   */
-  append(key: string, bytes: Uint8Array): Promise<void>;
   /** Reads a range, cut off at the value's end. Default: the whole value. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
   /** Streams a range. Default: the whole value. @throws LonghaulError `not_found` */

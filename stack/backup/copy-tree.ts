@@ -53,18 +53,24 @@ async function copyOne(source: string, target: string): Promise<void> {
 }
 
 /**
- * Links the files of a folder that are only written once, appended to, or replaced: a link keeps a file that is removed later.
- * A repeated call adds new files, and replaces those that were replaced.
+ * Links the files of a folder that are only written once or replaced: a link keeps a file that is removed later. A repeated call adds
+ * new files, and replaces those that were replaced.
  */
 export async function linkTree(from: string, to: string, path = ''): Promise<void> {
   const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
   if (entries.length) await mkdir(join(to, path), { recursive: true, mode: 0o700 });
+  let isAnyGone = false;
   for (const entry of entries) {
     const inner = join(path, entry.name);
     if (entry.isDirectory()) await linkTree(from, to, inner);
     else if (entry.isFile() && !isTemporaryPath(inner))
-      await linkOne(join(from, inner), join(to, inner)).catch(undefinedIfMissing);
+      await linkOne(join(from, inner), join(to, inner)).catch((error: unknown) => {
+        undefinedIfMissing(error);
+        isAnyGone = true;
+      });
   }
+  // Chunks of a log that were merged meanwhile are in a new file.
+  if (isAnyGone) await linkTree(from, to, path);
 }
 
 async function linkOne(source: string, target: string): Promise<void> {

@@ -249,7 +249,7 @@ const LINES: Record<string, () => string[][]> = {
   adopt: () => [['--tool', HOSTILE]],
   discover: () => [['--since', HOSTILE]],
   replay: () => [[path('.json')], [path('/none.json')]],
-  storage: () => [['move', '--from', HOSTILE, '--to', 'folder']],
+  storage: () => [['check', '--storage', HOSTILE]],
   sign: () => [[HOSTILE]],
   'sign-answer': () => [[HOSTILE]],
   agents: () => [[], ['--json']],

@@ -110,7 +110,6 @@ test('values are stored while others are removed from the same folder, with the 
   const store = [
     (key: string) => storage.put(key, Buffer.from('put')),
     (key: string) => storage.create(key, Buffer.from('created')),
-    (key: string) => storage.append(key, Buffer.from('appended')),
     (key: string) => {
       const file = join(root, `${key.replaceAll('/', '-')}.file`);
       writeFileSync(file, 'moved');

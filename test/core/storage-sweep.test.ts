@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { temporaryPath } from '../../platform/atomic-files.js';
-import { artifactKey, logKey, mailboxKey, payloadKey } from '../../platform/storage-keys.js';
+import { artifactKey, mailboxKey, payloadKey, stepLogPrefix } from '../../platform/storage-keys.js';
 import { folderStorage, openStorage, type Storage } from '../../platform/storage/index.js';
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
@@ -38,7 +38,7 @@ async function keysOf(storage: Storage, prefix?: string): Promise<string[]> {
 const valuesOf = (workflowId: string) => [
   artifactKey(workflowId, 'site/index.html'),
   artifactKey(workflowId, 'report.csv'),
-  logKey(workflowId, 'build', 1),
+  `${stepLogPrefix(workflowId, 'build', 1)}0`,
   payloadKey(workflowId, 'a'.repeat(64)),
 ];
 

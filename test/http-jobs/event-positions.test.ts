@@ -8,7 +8,7 @@ import { streamStepLogs } from '../../engine/events/logs.js';
 import { copyPosition, nameDigest, startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
-import { logKey } from '../../platform/storage-keys.js';
+import { stepLogPrefix } from '../../platform/storage-keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
@@ -17,6 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const storage = folderStorage(folder);
 const at = '2026-01-01T00:00:00Z';
+/** Key of a step's log that is one chunk. */
+const chunkKey = (...log: Parameters<typeof stepLogPrefix>) => `${stepLogPrefix(...log)}0`;
 
 function part(index: number, status: 'working' | 'completed', steps: number): ChildRecord {
   return {
@@ -34,7 +36,7 @@ test('of a part with most steps among most parts: it still opens', async () => {
   const line = Buffer.from(`${'x'.repeat(99)}\n`);
   for (let step = 1; step <= 200; step += 1)
     await storage.put(
-      logKey('w', 'each[4800]', step),
+      chunkKey('w', 'each[4800]', step),
       Buffer.concat(Array.from({ length: 500 }, () => line)),
     );
   const position = startPosition('3f2504e0-4f89-41d3-9a0c-0305e82c3301');
@@ -67,7 +69,7 @@ test('of a part with most steps among most parts: it still opens', async () => {
 test('the logs of many parts are streamed in turn, each line once', async () => {
   const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));
   for (const { name } of children)
-    for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));
+    for (const step of [1, 2]) await storage.put(chunkKey('v', name, step), Buffer.from(`${name} ${step}\n`));
   const { logs } = startPosition('run');
   const texts: string[] = [];
   for (let rounds = 0; rounds < 10; rounds += 1) {
@@ -83,7 +85,7 @@ test('the logs of many parts are streamed in turn, each line once', async () => 
 
 test('in a list with other parts, as after a continue-as-new, no log counts as delivered by its place', async () => {
   const [first, second] = [part(1, 'completed', 1), part(2, 'completed', 1)];
-  for (const { name } of [first, second]) await storage.put(logKey('u', name, 1), Buffer.from(`${name}\n`));
+  for (const { name } of [first, second]) await storage.put(chunkKey('u', name, 1), Buffer.from(`${name}\n`));
   const { logs } = startPosition('run');
   const texts: string[] = [];
   for (const list of [[first], [second]])
@@ -94,7 +96,7 @@ test('in a list with other parts, as after a continue-as-new, no log counts as d
 
 test('in a longer list of the same parts, only the new ones count as new', async () => {
   const list = [1, 2, 3].map((index) => part(index, 'completed', 1));
-  for (const { name } of list) await storage.put(logKey('t', name, 1), Buffer.from(`${name}\n`));
+  for (const { name } of list) await storage.put(chunkKey('t', name, 1), Buffer.from(`${name}\n`));
   const { logs } = startPosition('run');
   const texts: string[] = [];
   for (const length of [1, 3, 3])

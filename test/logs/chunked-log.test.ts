@@ -1,4 +1,4 @@
-/** How the log of an operation is stored: by several processes at once, bounded, and whatever storage does. */
+/** How logs are stored: by one process or by several at once, bounded, and whatever storage does. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { folderStorage, type Storage } from '../../platform/storage/index.js';
 import { operationLogPrefix } from '../../platform/storage-keys.js';
 import { OperationLogs } from '../../worker/operation-logs.js';
 import { eventually } from '../stack/cli-process.js';
+import { logText } from '../support/stored-log.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-chunks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,10 +23,7 @@ const prefix = () => operationLogPrefix(id);
 const open = () => new ChunkedLog(storage, prefix());
 const names = () => readdirSync(join(folder, prefix())).sort((a, b) => parseInt(a) - parseInt(b));
 
-async function textOf(log = open()): Promise<string> {
-  const size = (await log.size()) ?? 0;
-  return (await log.read({ from: 0, lengthBytes: size })).toString();
-}
+const textOf = () => logText(storage, prefix());
 
 describe('a log in chunks', () => {
   const append = (log: ChunkedLog, text: string) => log.append(() => Buffer.from(text));
@@ -111,6 +109,16 @@ describe('a log in chunks', () => {
     expect(await textOf()).toBe('first\nsecond\n');
   });
 
+  test('is read on behind chunks that a power failure has emptied or cut off, before later ones', async () => {
+    for (const text of ['first\n', 'second\n', 'third\n', 'fourth\n']) await append(open(), text);
+    writeFileSync(join(folder, prefix(), '6'), '');
+    writeFileSync(join(folder, prefix(), '13'), 'thi');
+    const expected = `first\n${'\n'.repeat(7)}thi${'\n'.repeat(3)}fourth\n`;
+    expect(await textOf()).toBe(expected);
+    await append(open(), 'fifth\n');
+    expect(await textOf()).toBe(`${expected}fifth\n`);
+  });
+
   test('takes appends while there is no room to merge them', async () => {
     const full: Storage = { ...storage, put: () => Promise.reject(new Error('ENOSPC')) };
     for (let at = 0; at < 80; at += 1) await append(new ChunkedLog(full, prefix()), `${at}\n`);
@@ -128,6 +136,69 @@ describe('a log in chunks', () => {
     };
     await expect(append(new ChunkedLog(full, prefix()), 'second\n')).rejects.toThrow('ENOSPC');
     expect(await textOf()).toBe('first\n');
+  });
+});
+
+describe('a log with one writer', () => {
+  const append = (log: ChunkedLog, offset: number, text: string) => log.appendAt(offset, Buffer.from(text));
+
+  test('is appended to without lists, and is kept in few files', async () => {
+    let lists = 0;
+    const counted: Storage = {
+      ...storage,
+      keys: (keyPrefix) => {
+        lists += 1;
+        return storage.keys(keyPrefix);
+      },
+    };
+    const log = new ChunkedLog(counted, prefix());
+    expect(await log.size()).toBeUndefined();
+    let text = '';
+    for (let at = 0; at < 500; at += 1) {
+      const line = `line ${at}\n`.padEnd(2_000, '.');
+      await append(log, text.length, line);
+      text += line;
+    }
+    expect(lists).toBe(1);
+    expect(names().length).toBeLessThan(80);
+    expect(await textOf()).toBe(text);
+  });
+
+  test('has once what is appended again since its answer was lost', async () => {
+    let isLost = true;
+    const lossy: Storage = {
+      ...storage,
+      create: async (key, bytes) => {
+        const isCreated = await storage.create(key, bytes);
+        if (isLost) throw new Error('no answer');
+        return isCreated;
+      },
+    };
+    const log = new ChunkedLog(lossy, prefix());
+    await log.size();
+    await expect(append(log, 0, 'first\n')).rejects.toThrow('no answer');
+    isLost = false;
+    await append(log, 0, 'first\n');
+    await append(log, 6, 'second\n');
+    expect(await textOf()).toBe('first\nsecond\n');
+  });
+
+  test('takes no harm from appends of the writer before that come late', async () => {
+    const before = open();
+    await append(before, 0, 'first\n');
+    const log = open();
+    expect(await log.size()).toBe(6);
+    await append(log, 6, 'second\nthird\n');
+    await append(before, 6, 'second\n');
+    expect(await textOf()).toBe('first\nsecond\nthird\n');
+    // It comes before that of the new writer, which has read less of the output.
+    await append(before, 19, 'fourth\nfifth\n');
+    await append(log, 19, 'fourth\n');
+    await append(log, 26, 'fifth\n');
+    expect(await textOf()).toBe('first\nsecond\nthird\nfourth\nfifth\n');
+    await append(before, 32, '--- attempt 2, of before\n');
+    await append(log, 32, '--- attempt 2\n');
+    expect(await textOf()).toBe('first\nsecond\nthird\nfourth\nfifth\n--- attempt 2\n');
   });
 });
 

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
+import { storedKeysIn } from '../../platform/data-converter.js';
 import { payloadKey } from '../../platform/storage-keys.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
@@ -197,6 +198,8 @@ describe('without a worker', () => {
     expect(state as StateMemo).toMatchObject({ areChildrenLarge: true });
     expect(claim).toEqual({ longhaul: 'stored', key: expect.stringContaining(payloadKey(token, '')) });
     expect(await storedKeys(token)).toContain(claim.key);
+    const temporal = await project.parts.temporal();
+    expect(storedKeysIn(await temporal.workflow.getHandle(token).fetchHistory())).toContain(claim.key);
   });
 
   test('a large partial result of a canceled operation is there', async () => {

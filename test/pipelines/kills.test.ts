@@ -6,6 +6,7 @@ import { processIdentity } from '../../platform/process-identity.js';
 import { eventually, isRunning, kill, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { stepLogText } from '../support/stored-log.js';
 import { linesOf, processesOn, textOf, writePipelines } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
@@ -54,8 +55,8 @@ const ledgerOf = (name: string) => linesOf(ledgerPath(name));
 async function startAndReachSecond(tool: string, name: string): Promise<string> {
   const taskId = await client.start(tool, { ledger: ledgerPath(name) });
   await eventually('the second step has started', () => ledgerOf(name).includes('start 2'));
-  const log = join(home.path, 'storage', 'logs', taskId, 'work', '2');
-  await eventually('its output is in its log', () => linesOf(log).includes('doing the second'));
+  const log = () => stepLogText(home.path, taskId, 'work', 2);
+  await eventually('its output is in its log', () => log().includes('doing the second\n'));
   return taskId;
 }
 

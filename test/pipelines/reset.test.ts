@@ -1,10 +1,11 @@
 /** Resets of a pipeline's workflow, by an operator in Temporal's own tools: what is after the reset point runs again. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, kill } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { resetBefore, schedules } from '../support/reset-workflow.js';
+import { stepLogText } from '../support/stored-log.js';
 import { LEDGER, PipelineProject, stepStatuses } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -182,10 +183,7 @@ test('a failed pipeline continues from the failing step, with all of its attempt
   writeFileSync(join(project.ledgers, 'failing.fixed'), '');
   await project.client.until(token, (task) => task.status === 'completed' && !task.result.isError);
   expect(project.lines('failing')).toEqual(['1', '2', '2', '2', '2', '3']);
-  const log = readFileSync(
-    join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'work', '2'),
-    'utf8',
-  );
+  const log = stepLogText(process.env['LONGHAUL_HOME']!, token, 'work', 2);
   expect(log.replaceAll(/[\dT:-]+Z/g, 'AT')).toBe(
     '--- attempt 2, AT\n--- attempt 3, AT, in a new workflow run\n--- attempt 4, AT\n',
   );

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
+import { stepLogText } from '../support/stored-log.js';
 import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, textOf } from './support.js';
 
@@ -43,8 +42,7 @@ test('a secret is seen by the step and by nobody else', async () => {
   expect(result.structuredContent).toEqual({ key: '***' });
   const children = await project.children(token);
   expect(children[0].artifacts).toMatchObject([{ name: 'only/file-***' }]);
-  const log = join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'only', '1');
-  expect(readFileSync(log, 'utf8')).toBe('the key is ***\n***\n');
+  expect(stepLogText(process.env['LONGHAUL_HOME']!, token, 'only', 1)).toBe('the key is ***\n***\n');
   const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
   const start = SHARED_SECRET.slice(0, 6);
   expect(JSON.stringify(events)).not.toContain(start);

@@ -7,7 +7,8 @@ import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
 import { masking } from '../../activities/pipeline/mask.js';
 import { secretsOf } from '../../activities/pipeline/secrets.js';
 import type { ArtifactReference, SaveArtifacts } from '../../pipelines/run.js';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
+import { stepLogText } from '../support/stored-log.js';
 import { CHILD, failureOf, StepHome } from './steps-support.js';
 
 let home: StepHome;
@@ -268,12 +269,11 @@ describe('a workspace', () => {
     expect(await home.openWorkspace(takeOver, other)).toBe(true);
     expect(existsSync(home.paths.folder)).toBe(false);
     await home.run('cat kept.txt; echo " $INPUT_NAME"', {}, { workflowId: other });
-    const log = await home.storage.read(`logs/${other}/build/1`);
-    expect(String(log)).toBe('kept y\n');
+    expect(stepLogText(home.home, other, 'build', 1)).toBe('kept y\n');
     // A workspace that is gone can't be taken over: there is a new one.
     expect(await home.openWorkspace(takeOver, 'operation-3')).toBe(false);
     await home.run('ls -A; echo empty', {}, { workflowId: 'operation-3' });
-    expect(String(await home.storage.read('logs/operation-3/build/1'))).toBe('empty\n');
+    expect(stepLogText(home.home, 'operation-3', 'build', 1)).toBe('empty\n');
   });
 
   test('of a deleted operation with the same workflow ID is removed, with its journal', async () => {
@@ -287,22 +287,22 @@ describe('a workspace', () => {
     await home.run('echo first > left.txt; ls', {}, around);
     await home.openWorkspace(first, workflowId);
     await home.run('echo not again', {}, around);
-    const log = async () => String(await home.storage.read(`logs/${workflowId}/build/1`));
-    expect(await log()).toBe('left.txt\n');
-    await home.storage.remove(`logs/${workflowId}/build/1`);
+    const log = () => stepLogText(home.home, workflowId, 'build', 1);
+    expect(log()).toBe('left.txt\n');
+    await home.storage.removeAll(home.storage.keys(stepLogPrefix(workflowId, 'build', 1)));
     await home.openWorkspace(second, workflowId);
     await home.run('ls; echo second', {}, around);
-    expect(await log()).toBe('second\n');
+    expect(log()).toBe('second\n');
   });
 
   test('has room for any workflow ID and any item', async () => {
     const workflowId = `a/../${'ü'.repeat(80)}:*`;
     await home.openWorkspace({ item: { a: [1] }, child: { job: 'each', index: 2 } }, workflowId);
-    const around = { workflowId, storage: { ...home.storage, append: async () => undefined } };
+    const around = { workflowId, storage: { ...home.storage, create: async () => true } };
     const done = await home.run(
       'echo "item=$LONGHAUL_ITEM_INDEX $LONGHAUL_ITEM" >>"$LONGHAUL_OUTPUT"',
       { child: { job: 'each', index: 2 } },
-      { ...around, storage: { ...around.storage, size: async () => undefined } },
+      around,
     );
     expect(done.outputs).toEqual({ item: '2 {"a":[1]}' });
   });

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { logKey } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { stepLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -32,8 +31,8 @@ describe('the log of a step', () => {
     } finally {
       clearInterval(watch);
     }
-    const path = join(home.home, 'storage', logKey(home.workflowId, 'build', 1));
-    expect(statSync(path).size).toBe(100_000_000);
+    const log = new ChunkedLog(home.storage, stepLogPrefix(home.workflowId, 'build', 1));
+    expect(await log.size()).toBe(100_000_000);
     expect(peak - before).toBeLessThan(80_000_000);
   });
 
@@ -113,7 +112,7 @@ describe('the log of a step', () => {
   test('that cannot be written ends the step, which says why', async () => {
     const storage: Storage = {
       ...home.storage,
-      append: async () => {
+      create: async () => {
         throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
       },
     };
@@ -130,9 +129,9 @@ describe('the log of a step', () => {
       isFull = true;
       storage = {
         ...home.storage,
-        append: async (key, bytes) => {
+        create: async (key, bytes) => {
           if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-          await home.storage.append(key, bytes);
+          return home.storage.create(key, bytes);
         },
       };
     });
@@ -144,6 +143,21 @@ describe('the log of a step', () => {
       await waits();
       isFull = false;
       expect(await done).toMatchObject({ exitCode: 0 });
+      expect(home.log()).toBe(Array.from({ length: 1000 }, (_, at) => `${at + 1}\n`).join(''));
+    });
+
+    test('stores once what was stored though its append failed', async () => {
+      let failures = 0;
+      const lossy: Storage = {
+        ...home.storage,
+        create: async (key, bytes) => {
+          const isCreated = await home.storage.create(key, bytes);
+          if ((failures += 1) > 2) return isCreated;
+          throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+        },
+      };
+      await home.run('seq 1 1000', {}, { storage: lossy });
+      expect(failures).toBeGreaterThan(2);
       expect(home.log()).toBe(Array.from({ length: 1000 }, (_, at) => `${at + 1}\n`).join(''));
     });
 

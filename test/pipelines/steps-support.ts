@@ -1,5 +1,5 @@
 /** Running steps as real processes, without Temporal, each test on a home of its own. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
@@ -16,8 +16,8 @@ import { runStep, type StepContext } from '../../activities/pipeline/run-step.js
 import { openWorkspace } from '../../activities/pipeline/workspace.js';
 import type { OpenWorkspace, RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
 import { defined } from '../../operations/defined.js';
-import { logKey } from '../../platform/storage-keys.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
+import { stepLogText } from '../support/stored-log.js';
 
 export const CHILD = { job: 'build' };
 
@@ -171,11 +171,7 @@ export class StepHome {
   }
 
   log(step = 1): string {
-    try {
-      return readFileSync(join(this.home, 'storage', logKey(this.workflowId, 'build', step)), 'utf8');
-    } catch {
-      return '';
-    }
+    return stepLogText(this.home, this.workflowId, 'build', step);
   }
 
   /** Processes that are left of any step of this home. */

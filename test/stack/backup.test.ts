@@ -17,9 +17,14 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { create } from 'tar';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { folderStorage } from '../../platform/storage/index.js';
+import { stepLogPrefix } from '../../platform/storage-keys.js';
+import { linkTree } from '../../stack/backup/copy-tree.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { logText } from '../support/stored-log.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { eventually, TestHome } from './cli-process.js';
 
@@ -123,6 +128,36 @@ test('open operations of a stack that works are finished in a home restored else
 });
 
 describe('a backup', () => {
+  test('has all of a log that grows, and whose chunks are merged, while it is made', async () => {
+    const home = mkdtempSync(join(folder, 'growing-'));
+    const prefix = stepLogPrefix('an operation', 'build', 1);
+    const log = new ChunkedLog(folderStorage(join(home, 'from')), prefix);
+    let text = '';
+    let lines = 0;
+    let isOver = false;
+    const growing = (async () => {
+      while (!isOver) {
+        const line = `line ${lines + 1}\n`;
+        await log.appendAt(text.length, Buffer.from(line));
+        text += line;
+        lines += 1;
+      }
+    })();
+    try {
+      for (let copy = 1; lines < 1_000; copy += 1) {
+        const stored = text.length;
+        const to = join(home, `to-${copy}`);
+        await linkTree(join(home, 'from'), to);
+        const copied = await logText(folderStorage(to), prefix);
+        expect(copied.length).toBeGreaterThanOrEqual(stored);
+        expect(`${text}line ${lines + 1}\n`.startsWith(copied)).toBe(true);
+      }
+    } finally {
+      isOver = true;
+      await growing;
+    }
+  });
+
   test('may be a folder, from which the same home is made', async () => {
     const [target, home] = [join(folder, 'as-folder'), join(folder, 'made/of/folder')];
     const [code, output] = await ended(original, 'backup', target, '--json');

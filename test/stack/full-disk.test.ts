@@ -11,6 +11,7 @@ import { updateStackState } from '../../stack/stack-state.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { stepLogText } from '../support/stored-log.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { eventually, isRunning, kill, readText, TestHome } from './cli-process.js';
 
@@ -221,12 +222,13 @@ test('a step that runs on a full disk waits with its log and its end, and the pi
     const { result } = await client.request('tools/call', { name: 'chatty', arguments: others });
     return result?.isError;
   });
-  const log = join(disk, 'storage', 'logs', token, 'work', '1');
-  expect(NUMBERS.startsWith(readText(log)) && readText(log) !== NUMBERS).toBe(true);
+  const log = () => stepLogText(disk, token, 'work', 1);
+  const logged = log();
+  expect(NUMBERS.startsWith(logged) && logged !== NUMBERS).toBe(true);
   rmSync(filler);
   const { result } = await client.until(token, 'completed', STACK_MS);
   expect(result.isError).toBeUndefined();
-  expect(readText(log)).toBe(NUMBERS);
+  expect(log()).toBe(NUMBERS);
   expect(linesOf(ledger)).toEqual(['started', 'a=1']);
   run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);

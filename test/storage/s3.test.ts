@@ -1,15 +1,23 @@
-/** Pages, trouble and moves of S3. */
-import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
-import { randomBytes } from 'node:crypto';
-import { existsSync, truncateSync } from 'node:fs';
+/** Pages, trouble and copies of S3. */
+import {
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { artifactKey, logKey } from '../../platform/storage-keys.js';
-import { StorageError, verifyStorage } from '../../platform/storage/index.js';
-import { copyStorage } from '../../platform/storage/move.js';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
+import { openStorage, StorageError, storageId, verifyStorage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
+import { logText } from '../support/stored-log.js';
 import { all, Storages } from './storages.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -194,32 +202,75 @@ async function served(server: Server, work: (endpoint: string) => Promise<void>)
   }
 }
 
-test('a copy to the bucket and back has everything, and repeats nothing', async () => {
-  const [from, to, back] = [storages.inFolder(), storages.bucket(), storages.inFolder()];
-  const log = logKey('an operation', 'build', 1);
-  await from.put(artifactKey('an operation', 'a file'), randomBytes(100_000));
-  await from.append(log, Buffer.from('one\n'));
-  const large = storages.file(randomBytes(9 * 1024 * 1024));
-  await from.putFile(artifactKey('an operation', 'large'), large);
-  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({
-    found: 3,
-    copied: 3,
-    present: 0,
-    newer: [],
+describe('a copy of all files under their names, as `aws s3 sync` makes it', () => {
+  const client = () =>
+    new S3Client({ endpoint: storages.s3.endpoint, region: 'us-east-1', forcePathStyle: true });
+  const IDENTITY = 'storage-id';
+
+  async function upload(folder: string, prefix: string): Promise<void> {
+    const to = client();
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || entry.name === IDENTITY) continue;
+      const path = join(entry.parentPath, entry.name);
+      const Key = `${prefix}/${relative(folder, path)}`;
+      await to.send(new PutObjectCommand({ Bucket: 'values', Key, Body: readFileSync(path) }));
+    }
+    to.destroy();
+  }
+
+  async function download(prefix: string, folder: string): Promise<void> {
+    const from = client();
+    const Prefix = `${prefix}/`;
+    const { Contents = [] } = await from.send(new ListObjectsV2Command({ Bucket: 'values', Prefix }));
+    for (const { Key = '' } of Contents) {
+      const path = join(folder, Key.slice(Prefix.length));
+      if (path === join(folder, IDENTITY)) continue;
+      const { Body } = await from.send(new GetObjectCommand({ Bucket: 'values', Key }));
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, await Body!.transformToByteArray());
+    }
+    from.destroy();
+  }
+
+  test('from a folder in use to a bucket, and back, has everything', async () => {
+    const [home, back] = [join(storages.folder, randomUUID()), join(storages.folder, randomUUID())];
+    const prefix = randomUUID();
+    const [from, to, returned] = [
+      openStorage({ home }),
+      storages.bucket({}, prefix),
+      openStorage({ home: back }),
+    ];
+    const ofStep = stepLogPrefix('an operation', 'build', 1);
+    const ofOperation = operationLogPrefix('an operation');
+    const file = artifactKey('an operation', 'site/\u00fc (1).html');
+    const bytes = randomBytes(100_000);
+    await from.put(file, bytes);
+    const log = new ChunkedLog(from, ofStep);
+    let sizeBytes = (await log.size()) ?? 0;
+    const grow = async (lines: number) => {
+      for (let line = 1; line <= lines; line += 1) {
+        const text = Buffer.from(`${line} of ${lines}\n`);
+        await log.appendAt(sizeBytes, text);
+        sizeBytes += text.length;
+        await new ChunkedLog(from, ofOperation).append(() => text);
+      }
+    };
+    await grow(50);
+    await upload(join(home, 'storage'), prefix);
+    // Chunks that were copied are merged.
+    await grow(100);
+    await upload(join(home, 'storage'), prefix);
+    for (const one of [ofStep, ofOperation]) {
+      expect((await logText(to, one)).split('\n')).toHaveLength(151);
+      expect(await logText(to, one)).toBe(await logText(from, one));
+    }
+    expect((await to.read(file)).equals(bytes)).toBe(true);
+    expect(await storageId(to)).not.toBe(await storageId(from));
+    const next = new ChunkedLog(to, ofStep);
+    await next.appendAt((await next.size())!, Buffer.from('in the bucket\n'));
+    await download(prefix, join(back, 'storage'));
+    for (const one of [ofStep, ofOperation])
+      expect(await logText(returned, one)).toBe(await logText(to, one));
+    expect((await returned.read(file)).equals(bytes)).toBe(true);
   });
-  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({
-    found: 3,
-    copied: 0,
-    present: 3,
-  });
-  await from.append(log, Buffer.from('two\n'));
-  expect(await copyStorage({ from, to, folder: storages.folder })).toMatchObject({ copied: 1 });
-  await to.append(log, Buffer.from('three\n'));
-  expect(await copyStorage({ from: to, to: back, folder: storages.folder })).toMatchObject({
-    found: 3,
-    copied: 3,
-  });
-  expect((await back.read(log)).toString()).toBe('one\ntwo\nthree\n');
-  for await (const { key } of from.list('artifacts/'))
-    expect((await back.read(key)).equals(await from.read(key))).toBe(true);
 });

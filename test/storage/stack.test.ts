@@ -4,13 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
 import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
 import { inheritedEnvironment } from '../support/run-temporal.js';
 import { S3Server } from '../support/s3-server.js';
+import { logText } from '../support/stored-log.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -23,13 +25,19 @@ let links: Links;
 let stack: TestStack;
 let storage: Storage;
 let folder: string;
+let namespace: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-storage-'));
-  [s3, links] = await Promise.all([S3Server.start('shared'), Links.start()]);
+  [s3, links, namespace] = await Promise.all([
+    S3Server.start('shared'),
+    Links.start(),
+    newNamespace('storage'),
+  ]);
   const port = await links.open('s3', s3.port);
-  // Own stack: its storage is S3.
+  // Own stack: its storage is S3, and no other operation is in its namespace.
   stack = await TestStack.start({
     ...s3.environment('s3://shared/stack', port),
+    TEMPORAL_NAMESPACE: namespace,
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
   });
@@ -65,11 +73,12 @@ async function readiness(): Promise<{ status: number; body: any }> {
 }
 
 /** Runs a command to its end. @returns its outputs, and its exit code or signal */
-async function command(args: string[], environment: Record<string, string> = {}, killWhen?: () => boolean) {
+async function command(args: string[], environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, [resolve('dist/bin/longhaul.js'), ...args], {
     env: {
       ...inheritedEnvironment({ ...s3.environment('s3://shared/stack'), ...environment }),
       LONGHAUL_TASK_QUEUE: stack.taskQueue,
+      TEMPORAL_NAMESPACE: namespace,
       ...s3.environment('s3://shared/stack'),
       ...environment,
     },
@@ -81,10 +90,6 @@ async function command(args: string[], environment: Record<string, string> = {},
   const ended = new Promise<number | string>((settle) =>
     child.once('close', (code, signal) => settle(signal ?? code ?? -1)),
   );
-  if (killWhen) {
-    await Promise.race([ended, eventually('the time to kill it has come', killWhen)]);
-    child.kill('SIGKILL');
-  }
   return { code: await ended, output, errors };
 }
 
@@ -120,11 +125,10 @@ test('a step in progress is read from the bucket, and its log and files are whol
     );
   });
   await stack.client.until(token, 'completed');
-  const key = (await keysOf(token)).find((one) => one.startsWith('logs/'))!;
   const expected = [1, 2, 3, 4, 5, 6].flatMap((second) =>
     Array.from({ length: 1_000 }, (_, line) => `second ${second}, line ${line + 1}\n`),
   );
-  expect((await storage.read(key)).toString()).toBe(expected.join(''));
+  expect(await logText(storage, stepLogPrefix(token, 'talk', 1))).toBe(expected.join(''));
   const report = artifactKey(token, 'talk/report.txt');
   expect((await storage.read(report)).toString().split('\n')).toHaveLength(100_001);
 });
@@ -187,8 +191,7 @@ test('operations wait for a store that is away, say so, and complete once it is 
       });
     }
     await stack.client.until(talking, 'completed');
-    const key = (await keysOf(talking)).find((one) => one.startsWith('logs/'))!;
-    expect((await storage.read(key)).toString().split('\n')).toHaveLength(401);
+    expect((await logText(storage, stepLogPrefix(talking, 'talk', 1))).split('\n')).toHaveLength(401);
     const read = await stack.client.until(done, 'completed');
     expect(read.result.structuredContent.text).toHaveLength(MB);
   } finally {
@@ -241,36 +244,19 @@ test('a worker with another storage is named', async () => {
   await other.end();
 });
 
-test('storage is checked and moved by commands; a move that was killed continues', async () => {
+test('a command finds the values that operations name and storage has lost', async () => {
   expect((await command(['storage', 'check'])).output).toContain('works');
-  const home = join(folder, 'home');
-  const from = openStorage({ home });
-  const keys = Array.from({ length: 300 }, (_, at) => artifactKey('moved', `file ${at}`));
-  for (const key of keys) await from.put(key, Buffer.alloc(50_000, key));
-  const move = ['storage', 'move', '--home', home, '--from', 'folder', '--to', 's3://shared/moved', '--json'];
-  const begun = s3.requests().length;
-  const killed = await command(move, {}, () => s3.requests().length > begun + 100);
-  expect(killed.code).toBe('SIGKILL');
-  const again = await command(move);
-  const first = JSON.parse(again.output);
-  expect(first).toMatchObject({ found: 300, newer: [] });
-  expect(first.present).toBeGreaterThan(0);
-  expect(first.copied).toBeGreaterThan(0);
-  expect(first.present + first.copied).toBe(300);
-  const late = artifactKey('moved', 'late');
-  await from.put(late, Buffer.from('late'));
-  const last = await command([...move, '--delete-source']);
-  expect(JSON.parse(last.output)).toMatchObject({
-    found: 301,
-    copied: 1,
-    present: 300,
-    deleted: 301,
-    kept: [],
-  });
-  const back = await command([
-    ...['storage', 'move', '--home', home, '--from', 's3://shared/moved', '--to', 'folder', '--json'],
-  ]);
-  expect(JSON.parse(back.output)).toMatchObject({ found: 301, copied: 301 });
-  for (const key of keys) expect((await from.read(key)).equals(Buffer.alloc(50_000, key))).toBe(true);
-  expect((await from.read(late)).toString()).toBe('late');
+  const token = await stack.client.start('stored_values', { activityBytes: MB, resultBytes: MB });
+  await stack.client.until(token, 'completed');
+  const check = ['storage', 'check', '--operations'];
+  const whole = await command([...check, '--json']);
+  expect(JSON.parse(whole.output)).toMatchObject({ lost: [], workers: [{ check: 'storage of workers' }] });
+  const key = (await keysOf(token)).find((one) => one.startsWith('payloads/'))!;
+  await storage.remove(key);
+  await eventually('the lost value is found', async () =>
+    (await command(check)).output.includes(`lost, of ${token}: ${key}`),
+  );
+  const lacking = await command([...check, '--json']);
+  expect(lacking.code).toBe(1);
+  expect(JSON.parse(lacking.output)).toMatchObject({ lost: [{ workflowId: token, key }] });
 });

@@ -1,7 +1,6 @@
 /** Storage in a bucket of S3, or of a store that speaks its protocol. */
 import { bucketIn } from '../../settings/storage.js';
 import { storageName, type StorageChoice } from '../name.js';
-import { withGrowingLogs } from '../growing-logs.js';
 import type { Storage } from '../types.js';
 import { createClients } from './client.js';
 import { s3Objects } from './objects.js';
@@ -10,7 +9,5 @@ import { s3Objects } from './objects.js';
 export function s3Storage(settings: StorageChoice): Omit<Storage, 'appendPauseMs'> {
   const { bucket, prefix } = bucketIn(settings.storage!)!;
   const place = { name: storageName(settings), bucket, region: settings.storageRegion };
-  return withGrowingLogs(
-    s3Objects({ ...createClients(settings), place, prefix, encryption: settings.storageEncryption }),
-  );
+  return s3Objects({ ...createClients(settings), place, prefix, encryption: settings.storageEncryption });
 }

@@ -38,9 +38,6 @@ const CONFLICT_PAUSE_MS = 100;
 /** Metadata that names the process's own write. */
 const WRITER = 'writer';
 
-/** Objects of a bucket; logs that grow are made of several. */
-export type Objects = Omit<Storage, 'appendPauseMs' | 'append'>;
-
 export interface ObjectsOptions extends S3Clients {
   place: S3Place;
   /** Before each key; empty, or ends with `/`. */
@@ -49,7 +46,13 @@ export interface ObjectsOptions extends S3Clients {
   encryption: string | undefined;
 }
 
-export function s3Objects({ client, uploads, place, prefix, encryption }: ObjectsOptions): Objects {
+export function s3Objects({
+  client,
+  uploads,
+  place,
+  prefix,
+  encryption,
+}: ObjectsOptions): Omit<Storage, 'appendPauseMs'> {
   const { bucket: Bucket } = place;
   const of = (key: string) => ({ Bucket, Key: prefix + key });
   const encrypted = encryptionOf(encryption);
