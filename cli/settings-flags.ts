@@ -62,7 +62,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   ],
   workerVersioning: [
     '<true|false>',
-    "run workers as versions of a Temporal Worker Deployment: operations end with the workflows' code that they began with (default: true)",
+    "run workers as versions of a Temporal Worker Deployment: operations end with the workflows' code that they began with (default: true; always false under up)",
   ],
   drainTimeout: [
     '<time>',

@@ -101,7 +101,8 @@ export const workerSettingsShape = {
   stickyQueueScheduleToStartTimeoutSeconds: z.coerce.number().min(1).max(60),
   /**
    * Whether the workers of the task queue are versions of a Worker Deployment of Temporal, so that an operation ends with the
-   * code of workflows that it began with. Default: true; without effect on a Temporal that lacks Worker Deployments.
+   * code of workflows that it began with. Default: true; without effect on a Temporal that lacks Worker Deployments. Under
+   * `longhaul up` it is always false.
    */
   workerVersioning: yesOrNo,
   /**
@@ -148,7 +149,8 @@ export function resolveWorkerSettings(
     // A killed worker's open workflows continue within 5 s on the embedded server.
     stickyQueueScheduleToStartTimeoutSeconds:
       given.stickyQueueScheduleToStartTimeoutSeconds ?? (isExternal ? 10 : 2),
-    workerVersioning: given.workerVersioning ?? true,
+    // Its operations follow edits and upgrades.
+    workerVersioning: !isSupervised && (given.workerVersioning ?? true),
     drainTimeoutMs: isSupervised
       ? SUPERVISED_DRAIN_TIMEOUT_MS
       : (given.drainTimeout ?? DEFAULT_DRAIN_TIMEOUT_MS),
