@@ -55,6 +55,10 @@ export const PROOF: Promised[] = [
     files: ['test/versioning/releases.test.ts'],
   },
   {
+    promise: 'An edit that does not replay an open operation is refused, and others are not held up by it',
+    files: ['test/versioning/edits.test.ts'],
+  },
+  {
     promise: 'A client behind a balancer continues while each of two servers is killed',
     files: ['test/proxy/two-servers.test.ts'],
   },

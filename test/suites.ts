@@ -312,7 +312,7 @@ export const SUITES: Suite[] = [
     ...STACK,
     'docs/two-stage.md',
   ]),
-  folder('versioning', 'builds of workers: releases side by side, rollback, edits, old Temporals', [
+  folder('versioning', 'code of workflows: edits, releases side by side, rollback, old Temporals', [
     ...[PLAIN, JOBS, ...STACK, ...PIPELINES, ...MAILBOX],
   ]),
 ];

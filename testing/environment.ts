@@ -278,8 +278,6 @@ async function environmentSettings(own: Settings, home: string): Promise<Setting
     taskQueue: `testing-${randomUUID()}`,
     kickoffsPerMinute: 1_000_000,
     statusPerMinute: 1_000_000,
-    // A deployment for each environment would stay in a Temporal that others use, and nobody would need it.
-    workerVersioning: false,
   };
 }
 

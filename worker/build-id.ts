@@ -10,8 +10,8 @@ import { relative } from 'node:path';
 import { builtinModule, CODE_ROOT, isProjectFile } from '../platform/project.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
-/** Version of Temporal's SDK: a bundle runs only under the version that it was made with. */
-export const SDK_VERSION = (
+/** Version of Temporal's SDK. */
+const SDK_VERSION = (
   createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
 ).version;
 
@@ -35,11 +35,9 @@ export function digestsOf(
   const own = [...modules].map(pathOf).filter((path) => path !== undefined && !entries.includes(path));
   const files = [...new Set(own as string[])].filter((path) => existsSync(path));
   const runtime = [...BUNDLERS, ...files.filter((path) => !isProjectFile(path))];
-  const folder = existsSync(project) ? realpathSync(project) : project;
-  return {
-    digest: digestOf([...runtime, ...files.filter(isProjectFile)], folder),
-    runtimeDigest: digestOf(runtime, folder),
-  };
+  const read = (paths: readonly string[]) =>
+    digestOf(new Map(paths.map((path) => [path, readFileSync(path)])), project);
+  return { digest: read([...runtime, ...files.filter(isProjectFile)]), runtimeDigest: read(runtime) };
 }
 
 /** Build ID of a bundle, such as `1.24.0-3f9c0a12b4d5e6f7`. */
@@ -47,11 +45,13 @@ export function buildIdOf({ digest }: Pick<BundleDigests, 'digest'>): string {
   return `${SDK_VERSION}-${digest.slice(0, 16)}`;
 }
 
-function digestOf(paths: readonly string[], project: string): string {
-  const lines = paths.map((path) => {
-    const content = createHash('sha256').update(readFileSync(path)).digest('hex');
-    return `${nameOf(path, project)} ${content}\n`;
-  });
+/** Digest of files, equal on every machine and in every folder. @param contents path -> content */
+export function digestOf(contents: ReadonlyMap<string, string | Buffer>, project: string): string {
+  const folder = existsSync(project) ? realpathSync(project) : project;
+  const lines = [...contents].map(
+    ([path, content]) =>
+      `${nameOf(path, folder)} ${createHash('sha256').update(content).digest('hex')}\n`,
+  );
   return createHash('sha256').update(lines.sort().join('')).digest('hex');
 }
 

@@ -1,5 +1,5 @@
 /** Names of workflows by which two bundles differ. */
-import type { WorkflowBundle } from './bundle.js';
+import type { CodeVersions } from './kept-code.js';
 
 export interface Differences {
   changed: string[];
@@ -7,15 +7,15 @@ export interface Differences {
   added: string[];
 }
 
-/** Compares the exports of two bundles: name -> digest of the project's code that it depends on. */
-export function differences(
-  before: WorkflowBundle['exports'],
-  after: WorkflowBundle['exports'],
-): Differences {
-  const names = Object.keys(before);
+/** Compares the exports of two bundles. Other code of Longhaul or of packages changes all of them. */
+export function differences(before: CodeVersions, after: CodeVersions): Differences {
+  const names = Object.keys(before.exports);
+  const isOtherRuntime = before.runtimeDigest !== after.runtimeDigest;
   return {
-    changed: names.filter((name) => name in after && after[name] !== before[name]),
-    missing: names.filter((name) => !(name in after)),
-    added: Object.keys(after).filter((name) => !(name in before)),
+    changed: names.filter(
+      (name) => name in after.exports && (isOtherRuntime || after.exports[name] !== before.exports[name]),
+    ),
+    missing: names.filter((name) => !(name in after.exports)),
+    added: Object.keys(after.exports).filter((name) => !(name in before.exports)),
   };
 }

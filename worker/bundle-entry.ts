@@ -4,7 +4,7 @@
  */
 import { relative } from 'node:path';
 import { CODE_ROOT } from '../platform/project.js';
-import { pathOf, type BundledFile, type Compilation } from './bundle-graph.js';
+import { pathOf, type Compilation } from './bundle-graph.js';
 
 /** Literals in the two modules, replaced once the modules of the bundle are known. */
 const FILE_OF_EXPORT = '"longhaul: index of the file that has an export"';
@@ -49,16 +49,16 @@ export function unversionedCode(code: string): string {
 /** Code of a CommonJS module that evaluates the shared modules. */
 export const PRELOAD_CODE = `for (const id of ${SHARED_MODULES}) __webpack_require__(id);\n`;
 
-/** Fills in what the two modules need to know of the compiled ones. */
+/**
+ * Fills in what the two modules need to know of the compiled ones.
+ *
+ * @param fileOf exported name -> index of its file in the paths of {@link entryCode}
+ */
 export function completeBundle(
   code: string,
   compilation: Compilation,
-  paths: readonly string[],
-  files: ReadonlyMap<string, BundledFile>,
+  fileOf: Readonly<Record<string, number>>,
 ): string {
-  const fileOf = Object.fromEntries(
-    paths.flatMap((path, index) => files.get(path)!.exports.map((name) => [name, index])),
-  );
   const shared = [...compilation.modules]
     .filter((module) => isShared(pathOf(module)))
     .map((module) => compilation.chunkGraph.getModuleId(module as never))

@@ -1,5 +1,4 @@
 /** Modules of a finished webpack compilation, typed as far as they are used. */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isProjectFile } from '../platform/project.js';
 
@@ -69,11 +68,11 @@ export interface BundledFile {
   declarations: Map<string, string>;
   /** The files that it imports directly or indirectly, itself included. */
   files: Set<string>;
-  /** Digest of those files, without packages under node_modules and Longhaul itself. */
-  digest: string;
+  /** Path -> text of those files, without packages under node_modules and Longhaul itself. */
+  sources: Map<string, string>;
 }
 
-/** Exports, files and digest of a file in the bundle; undefined if it isn't in the bundle. */
+/** Exports and files of a file in the bundle; undefined if it isn't in the bundle. */
 export function bundledFile(compilation: Compilation, path: string): BundledFile | undefined {
   const { modules, moduleGraph } = compilation;
   const root = [...modules].find((module) => pathOf(module) === path);
@@ -83,11 +82,8 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
     for (const { module: next } of moduleGraph.getOutgoingConnections(module as never))
       if (next) reached.add(next);
   const files = new Set([...reached].map(pathOf).filter((file) => file !== undefined));
-  const hash = createHash('sha256');
-  for (const file of [...files].sort()) {
-    if (!isProjectFile(file) || !existsSync(file)) continue;
-    hash.update(file).update(readFileSync(file));
-  }
+  const own = [...files].filter((file) => isProjectFile(file) && existsSync(file));
+  const sources = new Map(own.map((file) => [file, readFileSync(file, 'utf8')]));
   const provided = moduleGraph.getProvidedExports(root as never);
   const exports = Array.isArray(provided) ? provided.filter((name) => name !== 'default') : [];
   const declarations = new Map(
@@ -96,5 +92,5 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
       return [name, target ? `${pathOf(target.module)} ${target.export?.join('.')}` : `${path} ${name}`];
     }),
   );
-  return { exports, declarations, files, digest: hash.digest('hex') };
+  return { exports, declarations, files, sources };
 }

@@ -4,10 +4,7 @@ import { once } from 'node:events';
 import { SettingsError, settingsToEnvironment, type Settings } from '../platform/settings/index.js';
 import { builtProgram } from '../platform/program.js';
 import type { ProjectProblem } from '../platform/project-problems.js';
-import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
-
-/** Argument of the child: leave out files that can't be bundled. */
-export const LEAVES_OUT = 'leaves-out';
+import { BundleError, upToDateBundle, type BundleOptions, type WorkflowBundle } from './bundle.js';
 
 /** The child's one message. */
 export type BundleMessage =
@@ -20,15 +17,14 @@ export type BundleMessage =
  */
 export async function bundleInChildProcess(
   settings: Settings,
-  options: { leavesOut?: boolean; signal?: AbortSignal } = {},
+  options: BundleOptions = {},
 ): Promise<WorkflowBundle> {
-  const stored = upToDateBundle(settings);
+  const stored = options.kept ? undefined : upToDateBundle(settings);
   if (stored && (options.leavesOut || stored.problems.length === 0)) return stored;
-  const child = fork(builtProgram('bundle-workflows'), options.leavesOut ? [LEAVES_OUT] : [], {
+  const child = fork(builtProgram('bundle-workflows'), [JSON.stringify(options)], {
     env: { ...process.env, ...settingsToEnvironment(settings) },
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(options.signal ? { signal: options.signal } : {}),
   });
   const [message] = (await Promise.race([
     once(child, 'message'),

@@ -2,13 +2,13 @@
  * Program that bundles workflows: `bundleInChildProcess` forks it. The worker's settings are in its environment. Sends one message.
  */
 import { loadSettings } from '../platform/settings/index.js';
-import { BundleError, bundleWorkflows } from './bundle.js';
-import { LEAVES_OUT, type BundleMessage } from './bundle-in-child.js';
+import { BundleError, bundleWorkflows, type BundleOptions } from './bundle.js';
+import type { BundleMessage } from './bundle-in-child.js';
 
 async function answer(): Promise<BundleMessage> {
   try {
-    const bundle = await bundleWorkflows(await loadSettings(), { leavesOut: process.argv[2] === LEAVES_OUT });
-    return { bundle };
+    const options = JSON.parse(process.argv[2]!) as BundleOptions;
+    return { bundle: await bundleWorkflows(await loadSettings(), options) };
   } catch (error) {
     if (error instanceof BundleError) return { problems: error.problems, watched: error.watched };
     return { failure: error instanceof Error ? error.message : String(error) };

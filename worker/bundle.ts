@@ -10,16 +10,15 @@ import type { Settings } from '../platform/settings/index.js';
 import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
 import { writeFileAtomically } from '../platform/atomic-files.js';
-import { buildIdOf, type BundleDigests } from './build-id.js';
+import { buildIdOf, digestOf, type BundleDigests } from './build-id.js';
 import type { BundleProblem } from './bundle-problems.js';
 import { compileBundle, type CompiledBundle } from './compile-bundle.js';
+import type { CodeVersions, SourceTexts } from './kept-code.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
 /** Description of a bundle, stored beside it. */
-interface BundleInfo extends BundleDigests {
-  /** Exported name -> digest of the project's code that the export depends on. */
-  exports: Record<string, string>;
+interface BundleInfo extends BundleDigests, CodeVersions, SourceTexts {
   /**
    * Files that it was made from: path -> time of the last change in epoch milliseconds; 0 for a file that changed while the
    * bundle was made, or was missing.
@@ -33,6 +32,16 @@ export interface WorkflowBundle extends BundleInfo {
   codePath: string;
   /** Names the code: equal for bundles of the same code, whatever the machine. */
   buildId: string;
+}
+
+export interface BundleOptions {
+  /** Leaves out files that can't be bundled, unless none of the project's files would remain. Default: false. */
+  leavesOut?: boolean;
+  /**
+   * Bundles the files of the up-to-date bundle again, with copies of kept code for some exports: exported name -> path of the copy. The
+   * result isn't reused. Default: none.
+   */
+  kept?: Record<string, string>;
 }
 
 /** Error for workflows that can't be bundled. */
@@ -58,13 +67,13 @@ export async function workflowBundle(settings: Settings): Promise<string> {
 /**
  * The bundle for these settings. Makes a bundle if none is up to date, which takes 2 seconds.
  *
- * @param options.leavesOut whether files that can't be bundled are left out, unless none of the project's files would remain
  * @throws BundleError
  */
 export async function bundleWorkflows(
   settings: Settings,
-  { leavesOut = false }: { leavesOut?: boolean } = {},
+  { leavesOut = false, kept }: BundleOptions = {},
 ): Promise<WorkflowBundle> {
+  if (kept) return bundleWithKept(settings, kept);
   const stored = upToDateBundle(settings);
   if (stored && (leavesOut || stored.problems.length === 0)) return stored;
   const { entryPath, bundlePath, infoPath } = pathsOf(settings);
@@ -75,7 +84,8 @@ export async function bundleWorkflows(
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   const { project } = settings;
-  let compiled = await compileBundle(paths, entryPath, activityFiles, project);
+  const options = { activityFiles, project };
+  let compiled = await compileBundle(paths, { entryPath, ...options });
   // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
   const missing = compiled.code === undefined ? compiled.missing.filter(isProjectFile) : [];
@@ -86,16 +96,11 @@ export async function bundleWorkflows(
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
     if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
-    compiled = await compileBundle(
-      usable,
-      entryPath.replace(/\.cjs$/, '-usable.cjs'),
-      activityFiles,
-      project,
-    );
+    const usableEntryPath = entryPath.replace(/\.cjs$/, '-usable.cjs');
+    compiled = await compileBundle(usable, { entryPath: usableEntryPath, ...options });
   }
   const info: BundleInfo = {
-    ...compiled.digests!,
-    exports: exportsOf(compiled),
+    ...contentsOf(compiled, project),
     ingredients: Object.fromEntries([
       ...[...used].filter(isFile).map((path) => [path, changedAt(path) >= startedMs ? 0 : changedAt(path)]),
       ...missing.map((path) => [path, 0]),
@@ -116,17 +121,34 @@ export async function bundleWorkflows(
 export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
   const { bundlePath, infoPath } = pathsOf(settings);
   if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
-  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as Partial<BundleInfo>;
-  // Made by a release that knew no build IDs.
-  if (!hasDigests(info)) return undefined;
+  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as BundleInfo;
   const isUpToDate =
     bundlePath === SHIPPED_BUNDLE ||
     Object.entries(info.ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
   return isUpToDate ? { ...info, codePath: bundlePath, buildId: buildIdOf(info) } : undefined;
 }
 
-function hasDigests(info: Partial<BundleInfo>): info is BundleInfo {
-  return info.digest !== undefined;
+/** @throws BundleError; Error if files have changed since the last bundle was made */
+async function bundleWithKept(settings: Settings, kept: Record<string, string>): Promise<WorkflowBundle> {
+  const bundle = upToDateBundle(settings);
+  if (!bundle) throw new Error('files have changed meanwhile');
+  // Without files that were left out.
+  const usable = Object.values(bundle.paths);
+  const paths = filesOf('workflows', settings).filter(
+    (path) => !isProjectFile(path) || usable.includes(path),
+  );
+  const { entryPath } = pathsOf(settings);
+  const compiled = await compileBundle(paths, {
+    entryPath: entryPath.replace(/\.cjs$/, '-kept.cjs'),
+    activityFiles: projectFilesOf('activities', settings),
+    project: settings.project,
+    kept,
+  });
+  if (upToDateBundle(settings)?.digest !== bundle.digest) throw new Error('files have changed meanwhile');
+  if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
+  const codePath = entryPath.replace(/\.cjs$/, '-kept.bundle.js');
+  writeFileAtomically(codePath, compiled.code);
+  return { ...bundle, codePath };
 }
 
 /**
@@ -136,17 +158,17 @@ function hasDigests(info: Partial<BundleInfo>): info is BundleInfo {
  */
 export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
   const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
-  const compiled = await compileBundle(filesOf('workflows', settings), entryPath, [], settings.project);
+  const { project } = settings;
+  const compiled = await compileBundle(filesOf('workflows', settings), {
+    entryPath,
+    activityFiles: [],
+    project,
+  });
   // They name the folders of this machine, and would be packed.
   for (const path of compiled.entries) rmSync(path);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
-  const info: BundleInfo = {
-    ...compiled.digests!,
-    exports: exportsOf(compiled),
-    ingredients: {},
-    problems: [],
-  };
+  const info: BundleInfo = { ...contentsOf(compiled, project), ingredients: {}, problems: [] };
   writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
   return compiled.used;
 }
@@ -173,10 +195,28 @@ function withoutProblems({ problems, files }: CompiledBundle): string[] {
   );
 }
 
-function exportsOf({ files }: CompiledBundle): Record<string, string> {
-  return Object.fromEntries(
-    [...files.values()].flatMap(({ exports, digest }) => exports.map((name) => [name, digest])),
-  );
+/** Digests and texts of a bundle that has no problems. */
+function contentsOf(
+  { digests, files: bundled }: CompiledBundle,
+  project: string,
+): BundleDigests & CodeVersions & SourceTexts {
+  const exports: Record<string, string> = {};
+  const paths: Record<string, string> = {};
+  const files: Record<string, string[]> = {};
+  const sources: Record<string, string> = {};
+  // It says which syntax the project's .js files have.
+  const packagePath = join(project, 'package.json');
+  for (const [path, file] of bundled) {
+    const digest = digestOf(file.sources, project);
+    for (const name of file.exports) exports[name] = digest;
+    // A shipped file.
+    if (file.sources.size === 0) continue;
+    for (const name of file.exports) paths[name] = path;
+    Object.assign(sources, Object.fromEntries(file.sources));
+    sources[packagePath] ??= existsSync(packagePath) ? readFileSync(packagePath, 'utf8') : '{}';
+    files[digest] = [...new Set([...file.sources.keys(), packagePath])];
+  }
+  return { ...digests!, exports, paths, files, sources };
 }
 
 function inOneLine({ path, message }: ProjectProblem): string {

@@ -7,6 +7,7 @@ import { digestsOf, type BundleDigests } from './build-id.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
 import { conflictsOf, problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
+import { originalOf } from './kept-code.js';
 
 export interface CompiledBundle {
   /** Undefined when there are problems, as are the digests. */
@@ -23,19 +24,24 @@ export interface CompiledBundle {
   missing: string[];
 }
 
-/**
- * @param entryPath `.cjs` path of the module that exports all of them; written, as is one for shared modules beside it
- * @param activityFiles files of which workflows may import types only
- * @param project its folder
- */
+export interface CompileOptions {
+  /** `.cjs` path of the module that exports all of them; written, as is one for shared modules beside it. */
+  entryPath: string;
+  /** Files of which workflows may import types only. */
+  activityFiles: readonly string[];
+  /** Folder of the project. */
+  project: string;
+  /** Exported name -> path of the copy, in the kept code, that exports it instead of a file in `paths`. Default: none. */
+  kept?: Readonly<Record<string, string>>;
+}
+
 export async function compileBundle(
   paths: readonly string[],
-  entryPath: string,
-  activityFiles: readonly string[],
-  project: string,
+  { entryPath, activityFiles, project, kept = {} }: CompileOptions,
 ): Promise<CompiledBundle> {
   const preloadPath = entryPath.replace(/\.cjs$/, '-preload.cjs');
-  writeFileSync(entryPath, entryCode(paths));
+  const entryFiles = [...paths, ...new Set(Object.values(kept))];
+  writeFileSync(entryPath, entryCode(entryFiles));
   writeFileSync(preloadPath, PRELOAD_CODE);
   let compilation: Compilation | undefined;
   const bundling = bundleWorkflowCode({
@@ -47,10 +53,17 @@ export async function compileBundle(
       ...config,
       plugins: [
         ...(config.plugins ?? []),
-        (compiler) =>
+        (compiler) => {
           compiler.hooks.done.tap('longhaul', (stats) => {
             compilation = stats.compilation;
-          }),
+          });
+          // Packages that a copy imports are those of its original.
+          compiler.hooks.normalModuleFactory.tap('longhaul', ({ hooks }) => {
+            hooks.beforeResolve.tap('longhaul', (data) => {
+              if (!data.request.startsWith('.')) data.context = originalOf(data.context);
+            });
+          });
+        },
       ],
       // Code may load a module only where it is needed: createRequire(import.meta.url)('x').
       module: {
@@ -87,8 +100,12 @@ export async function compileBundle(
   const problems = found.length > 0 || !finished.error ? found : [problemOfSdk(finished.error)];
   const isUsable = problems.length === 0;
   const entries = [entryPath, preloadPath];
+  const fileOf = Object.fromEntries([
+    ...paths.flatMap((path, index) => (files.get(path)?.exports ?? []).map((name) => [name, index])),
+    ...Object.entries(kept).map(([name, path]) => [name, entryFiles.indexOf(path)]),
+  ]) as Record<string, number>;
   return {
-    code: isUsable ? completeBundle(finished.code!, compilation!, paths, files) : undefined,
+    code: isUsable ? completeBundle(finished.code!, compilation!, fileOf) : undefined,
     digests: isUsable ? digestsOf(compilation!, project, entries) : undefined,
     problems,
     entries,

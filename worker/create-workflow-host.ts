@@ -1,10 +1,11 @@
-/** Chooses how a worker process runs bundles of workflows: with or without versions, deployed by itself or by others. */
+/** Chooses how a worker process runs bundles of workflows: with or without versions. */
 import type { Client } from '@temporalio/client';
-import { isSupervised, type Settings } from '../platform/settings/index.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import type { Logger } from '../platform/log.js';
-import { BuildsHost } from './builds-host.js';
-import { KeptBundles } from './kept-bundles.js';
+import type { WorkflowBundle } from './bundle.js';
+import { bundleInChildProcess } from './bundle-in-child.js';
+import { KeptCode } from './kept-code.js';
 import type { ReplayCheck } from './replay-check.js';
 import { SingleBuildHost } from './single-build-host.js';
 import { UnversionedHost } from './unversioned-host.js';
@@ -25,25 +26,25 @@ export interface WorkflowHostOptions {
   connect: () => Promise<TemporalConnection>;
 }
 
-/** `longhaul up` deploys its worker itself; others are deployed with Temporal's command line. */
 export function createWorkflowHost(options: WorkflowHostOptions): WorkflowHost {
   const { settings, deploymentName, identity, logger, client, replays, factory, connect } = options;
   if (deploymentName === undefined)
     return new UnversionedHost({
-      settings,
       logger,
       replays,
+      kept: new KeptCode(settings),
+      bundleWithKept: (kept) => bundleInChildProcess(settings, { kept }),
       createWorkers: ({ codePath }) =>
         WorkerGroup.start(connect, async (connection) => [await factory.workflows(codePath, connection)]),
     });
-  const versioned = {
+  return new SingleBuildHost({
     taskQueue: settings.taskQueue,
     deploymentName,
     identity,
     logger,
     client,
     replays,
-    createWorkers: ({ codePath, buildId }: { codePath: string; buildId: string }) =>
+    createWorkers: ({ codePath, buildId }: WorkflowBundle) =>
       WorkerGroup.start(connect, (connection) => {
         const version = { deploymentName, buildId };
         return Promise.all([
@@ -51,8 +52,5 @@ export function createWorkflowHost(options: WorkflowHostOptions): WorkflowHost {
           factory.activities(connection, version),
         ]);
       }),
-  };
-  return isSupervised()
-    ? new BuildsHost({ ...versioned, kept: new KeptBundles(settings) })
-    : new SingleBuildHost(versioned);
+  });
 }

@@ -43,11 +43,6 @@ export async function followEdits(
   for (const problem of workflows.problems())
     logger.error({}, `${problem}; its workflows are left out, and their operations wait`);
   await lookForMissing();
-  void workflows
-    .checkFirst()
-    .catch((error: unknown) =>
-      logger.warn({ err: error }, 'whether open operations replay could not be checked'),
-    );
 
   const onError = (error: unknown) =>
     logger.error({ err: error }, 'edits could not be loaded; the previous code keeps running');

@@ -1,8 +1,8 @@
 /** Checks whether open operations replay with a new bundle, before a worker runs it. */
-import type { StorageChoice } from '../platform/storage/index.js';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { findWorkflow } from '../platform/find-workflow.js';
 import type { Logger } from '../platform/log.js';
+import type { StorageChoice } from '../platform/storage/index.js';
 import { quote } from '../platform/visibility-query.js';
 import type { WorkflowBundle } from './bundle.js';
 import { describeProblem } from './replay/describe.js';
@@ -14,19 +14,16 @@ const LIMIT_PER_TYPE = 20;
 const LIMIT = 100;
 /** Time-out of one replay, in milliseconds; code that takes longer counts as replaying. */
 const REPLAY_LIMIT_MS = 10_000;
+/** Time after which no further workflow is replayed, in milliseconds: operations wait for the check at a worker's start. */
+const CHECK_LIMIT_MS = 30_000;
 
-/** A run of a workflow. */
-export interface Execution {
-  workflowId: string;
-  runId: string;
-}
-
-type Mismatch = (execution: Execution) => Promise<string | undefined>;
+type Mismatch = (execution: WorkflowExecutionInfo) => Promise<string | undefined>;
 
 /** An open workflow that the new code doesn't replay. */
 export interface ReplayFailure {
   type: string;
-  workflowId: string;
+  /** Workflow ID of its operation, whose token it is. */
+  token: string;
   message: string;
 }
 
@@ -49,6 +46,7 @@ export class ReplayCheck {
     codePath: string,
     { changed, missing }: { changed: string[]; missing: string[] },
   ): Promise<ReplayFailure[]> {
+    const deadline = performance.now() + CHECK_LIMIT_MS;
     return this.#replaying(codePath, async (mismatch) => {
       const failures: ReplayFailure[] = [];
       let count = 0;
@@ -56,9 +54,9 @@ export class ReplayCheck {
         const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ExecutionStatus = 'Running'`;
         let countOfType = 0;
         for await (const execution of this.client().workflow.list({ query, pageSize: LIMIT_PER_TYPE })) {
-          if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT) break;
+          if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT || performance.now() > deadline) break;
           const message = missing.includes(type) ? notExported(type) : await mismatch(execution);
-          if (message !== undefined) failures.push({ type, workflowId: execution.workflowId, message });
+          if (message !== undefined) failures.push(failureOf(execution, message));
         }
       }
       return failures;
@@ -73,26 +71,17 @@ export class ReplayCheck {
       let count = 0;
       for await (const execution of this.client().workflow.list({ query, pageSize: LIMIT })) {
         if (count++ >= LIMIT) break;
-        const { type, workflowId } = execution;
-        const message = type in exports ? await mismatch(execution) : notExported(type);
-        if (message !== undefined) failures.push({ type, workflowId, message });
+        const message = execution.type in exports ? await mismatch(execution) : notExported(execution.type);
+        if (message !== undefined) failures.push(failureOf(execution, message));
       }
       return failures;
     });
   }
 
-  /** Whether none of the workflows' histories differs from what the bundle's code does. */
-  allReplay({ codePath }: WorkflowBundle, executions: readonly Execution[]): Promise<boolean> {
-    return this.#replaying(codePath, async (mismatch) => {
-      for (const execution of executions) if ((await mismatch(execution)) !== undefined) return false;
-      return true;
-    });
-  }
-
-  /** Whether any of the workflows is still open. */
-  async areOpen(failures: readonly ReplayFailure[]): Promise<boolean> {
-    for (const { workflowId } of failures) {
-      const description = await findWorkflow(this.client(), workflowId);
+  /** Whether any of the operations is still open. */
+  async areOpen(tokens: readonly string[]): Promise<boolean> {
+    for (const token of tokens) {
+      const description = await findWorkflow(this.client(), token);
       if (description?.status.name === 'RUNNING') return true;
     }
     return false;
@@ -122,12 +111,19 @@ export async function logUnversionedMismatches(
   bundle: WorkflowBundle,
   logger: Logger,
 ): Promise<void> {
-  for (const { type, workflowId, message } of await replays.findUnversioned(bundle))
+  for (const { type, token, message } of await replays.findUnversioned(bundle))
     logger.error(
-      { tool: type, token: workflowId },
-      `workflow "${type}": the code of build ${bundle.buildId} doesn't replay the open operation ${workflowId}, which began before ` +
+      { tool: type, token },
+      `workflow "${type}": the code of build ${bundle.buildId} doesn't replay the open operation ${token}, which began before ` +
         `worker versioning: ${message}. It waits until the code replays it (patched())`,
     );
+}
+
+function failureOf(
+  { type, workflowId, rootExecution }: WorkflowExecutionInfo,
+  message: string,
+): ReplayFailure {
+  return { type, token: rootExecution?.workflowId || workflowId, message };
 }
 
 function notExported(type: string): string {

@@ -2,17 +2,30 @@
  * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
  * somebody else deploys: Temporal's Worker Deployment says which build new operations go to.
  */
+import type { Client } from '@temporalio/client';
 import {
   countOpenOn,
   describeDeployment,
   setCurrentCommand,
   type DeploymentVersion,
 } from '../platform/deployments.js';
-import { logUnversionedMismatches } from './replay-check.js';
+import type { Logger } from '../platform/log.js';
 import type { WorkflowBundle } from './bundle.js';
+import { logUnversionedMismatches, type ReplayCheck } from './replay-check.js';
 import { logUnlessRegistered, otherWorkersOf } from './versioning.js';
 import type { WorkerGroup } from './worker-group.js';
-import type { Refusal, VersionedHostOptions, WorkflowHost } from './workflow-host.js';
+import type { Refusal, WorkflowHost } from './workflow-host.js';
+
+export interface SingleBuildHostOptions {
+  taskQueue: string;
+  deploymentName: string;
+  /** Identity of this worker. */
+  identity: string;
+  logger: Logger;
+  client: () => Client;
+  replays: ReplayCheck;
+  createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
+}
 
 export class SingleBuildHost implements WorkflowHost {
   #buildId = '';
@@ -22,12 +35,12 @@ export class SingleBuildHost implements WorkflowHost {
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
 
-  constructor(private readonly options: VersionedHostOptions) {
+  constructor(private readonly options: SingleBuildHostOptions) {
     this.done.catch(() => undefined);
   }
 
   async start(bundle: WorkflowBundle): Promise<Refusal[]> {
-    const { logger } = this.options;
+    const { logger, replays } = this.options;
     this.#buildId = bundle.buildId;
     this.#workers = await this.options.createWorkers(bundle);
     this.#workers.ended.then(
@@ -39,14 +52,15 @@ export class SingleBuildHost implements WorkflowHost {
       logger.warn({ err: error }, 'the current version of the deployment could not be read'),
     );
     void logUnlessRegistered(this.options.client, this.#version, logger, this.#stopping.signal);
+    void logUnversionedMismatches(replays, bundle, logger).catch((error: unknown) =>
+      logger.warn({ err: error }, 'whether open operations replay could not be checked'),
+    );
     return [];
   }
 
-  async checkFirst(bundle: WorkflowBundle): Promise<void> {
-    await logUnversionedMismatches(this.options.replays, bundle, this.options.logger);
-  }
-
   async take(bundle: WorkflowBundle): Promise<Refusal[]> {
+    // The files are again as they were.
+    if (bundle.buildId === this.#buildId) return [];
     const message =
       `the workflows have changed: they are build ${bundle.buildId} now, and this worker runs build ${this.#buildId} until it ends. ` +
       `Start another worker for the new build, then send new operations to it: ${this.#setCurrent(bundle.buildId)}`;

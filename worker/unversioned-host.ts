@@ -1,30 +1,33 @@
 /**
- * Runs workflows without versions. The Worker that runs them can be replaced by one with another bundle while the process runs: the
- * new one polls before the old one stops, and operations are replayed there. So a bundle with which open operations would not
- * replay is refused until they have ended.
+ * Runs workflows without versions: open operations follow the newest code. After an edit, the Worker is replaced by one with another
+ * bundle: the new one polls before the old one stops, and replays the operations. A workflow with open operations that its new code
+ * doesn't replay keeps the code from before until they have ended; the others are not held up by it.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { writeFileAtomically } from '../platform/atomic-files.js';
-import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
-import { projectCacheFile } from '../platform/project.js';
+import { quote } from '../platform/visibility-query.js';
 import type { WorkflowBundle } from './bundle.js';
 import { differences } from './bundle-differences.js';
+import type { CodeVersions, KeptCode } from './kept-code.js';
 import type { ReplayCheck, ReplayFailure } from './replay-check.js';
 import type { WorkerGroup } from './worker-group.js';
 import type { Refusal, WorkflowHost } from './workflow-host.js';
 
 export interface UnversionedHostOptions {
-  settings: Settings;
   logger: Logger;
   replays: ReplayCheck;
+  kept: KeptCode;
+  /** Bundles the workflows with copies of kept code for some of them: exported name -> path of the copy. @throws BundleError */
+  bundleWithKept: (kept: Record<string, string>) => Promise<WorkflowBundle>;
   createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
 }
 
 export class UnversionedHost implements WorkflowHost {
-  #current: WorkerGroup | undefined;
+  #workers: WorkerGroup | undefined;
+  /** Code that the Worker runs. */
+  #running: CodeVersions | undefined;
   #isStopping = false;
-  #failures: ReplayFailure[] = [];
+  /** Name of a refused workflow -> tokens of the operations that have to end first. */
+  #awaited = new Map<string, string[]>();
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
 
@@ -33,32 +36,25 @@ export class UnversionedHost implements WorkflowHost {
   }
 
   async start(bundle: WorkflowBundle): Promise<Refusal[]> {
-    await this.#run(bundle);
-    return [];
+    const { logger, kept } = this.options;
+    try {
+      return await this.#runUnlessRefused(bundle, kept.read() ?? bundle);
+    } catch (error) {
+      if (this.#workers) throw error;
+      logger.warn({ err: error }, 'whether open operations replay could not be checked');
+      await this.#run(bundle, bundle);
+      return [];
+    }
   }
 
-  async checkFirst(bundle: WorkflowBundle): Promise<void> {
-    const { settings, logger, replays } = this.options;
-    const path = servedPath(settings);
-    const served = existsSync(path)
-      ? (JSON.parse(readFileSync(path, 'utf8')) as WorkflowBundle['exports'])
-      : {};
-    for (const failure of await replays.find(bundle.codePath, differences(served, bundle.exports)))
-      logger.error(about(failure), `${describe(failure)}. It waits until the code replays it (patched())`);
-    writeFileAtomically(path, JSON.stringify(bundle.exports));
-  }
-
-  async take(bundle: WorkflowBundle, previous: WorkflowBundle): Promise<Refusal[]> {
-    const { settings, replays } = this.options;
-    this.#failures = await replays.find(bundle.codePath, differences(previous.exports, bundle.exports));
-    if (this.#failures.length > 0) return this.#failures.map(refusalOf);
-    await this.#run(bundle);
-    writeFileAtomically(servedPath(settings), JSON.stringify(bundle.exports));
-    return [];
+  async take(bundle: WorkflowBundle): Promise<Refusal[]> {
+    return this.#runUnlessRefused(bundle, this.#running!);
   }
 
   async mayTake(): Promise<boolean> {
-    return !(await this.options.replays.areOpen(this.#failures));
+    for (const tokens of this.#awaited.values())
+      if (!(await this.options.replays.areOpen(tokens))) return true;
+    return false;
   }
 
   /** Activities have Workers of their own. */
@@ -66,41 +62,106 @@ export class UnversionedHost implements WorkflowHost {
 
   stop(): void {
     this.#isStopping = true;
-    if (this.#current) this.#current.shutdown();
+    if (this.#workers) this.#workers.shutdown();
     else this.#settle.resolve();
   }
 
-  /** Resolves once the previous Worker, if any, has stopped. @throws when the Worker can't be created */
-  async #run(bundle: WorkflowBundle): Promise<void> {
+  /** @param before code that the open operations have run with */
+  async #runUnlessRefused(bundle: WorkflowBundle, before: CodeVersions): Promise<Refusal[]> {
+    const { replays, kept, logger } = this.options;
+    const isFirst = this.#workers === undefined;
+    const { changed, missing } = differences(before, bundle);
+    const failures = await replays.find(bundle.codePath, { changed, missing });
+    let keptNames = await this.#runExcept(bundle, before, failures);
+    if (!isFirst) {
+      // Operations that began meanwhile have run with the code from before.
+      const failed = [...keptNames, ...failures.map(({ type }) => type)];
+      const accepted = changed.filter((name) => !failed.includes(name));
+      const late = await replays.find(bundle.codePath, { changed: accepted, missing: [] });
+      failures.push(...late);
+      if (late.length > 0) keptNames = await this.#runExcept(bundle, before, failures);
+    }
+    try {
+      kept.keep(this.#running!, bundle);
+    } catch (error) {
+      logger.warn({ err: error }, 'the code of workflows could not be kept in the cache of the home');
+    }
+    this.#awaited = new Map();
+    return [...new Set(failures.map(({ type }) => type))].map((type) => {
+      const ofType = failures.filter((failure) => failure.type === type);
+      const tokens = [...new Set(ofType.map(({ token }) => token))];
+      this.#awaited.set(type, tokens);
+      return refusalOf(ofType[0]!, tokens, keptNames);
+    });
+  }
+
+  /**
+   * Runs a bundle with the code from before of files whose workflows have failed.
+   *
+   * @returns names of the workflows that run with that code
+   */
+  async #runExcept(
+    bundle: WorkflowBundle,
+    before: CodeVersions,
+    failures: readonly ReplayFailure[],
+  ): Promise<string[]> {
+    const { replays, kept, bundleWithKept } = this.options;
+    // All exports of a file: a workflow starts its children by name.
+    const failed = failures.map(({ type }) => before.paths[type]);
+    const names = Object.keys(before.paths).filter((name) => failed.includes(before.paths[name]));
+    const copies = kept.find(before, names);
+    const combined = async () => (Object.keys(copies).length > 0 ? bundleWithKept(copies) : bundle);
+    let next = await combined();
+    if (before.runtimeDigest !== bundle.runtimeDigest) {
+      // The code from before may differ from itself with another release of Longhaul or of a package.
+      const stuck = await replays.find(next.codePath, { changed: Object.keys(copies), missing: [] });
+      const stuckCopies = stuck.map(({ type }) => copies[type]);
+      for (const name of names) if (stuckCopies.includes(copies[name])) delete copies[name];
+      if (stuck.length > 0) next = await combined();
+    }
+    const versions = {
+      exports: { ...bundle.exports },
+      paths: { ...bundle.paths },
+      runtimeDigest: bundle.runtimeDigest,
+    };
+    for (const name of Object.keys(copies)) {
+      versions.exports[name] = before.exports[name]!;
+      versions.paths[name] = before.paths[name]!;
+    }
+    await this.#run(next, versions);
+    return Object.keys(copies);
+  }
+
+  /** Runs a bundle, unless its code runs already. Resolves once the previous Worker has stopped. @throws when the Worker can't be created */
+  async #run(bundle: WorkflowBundle, versions: CodeVersions): Promise<void> {
+    const { changed, missing, added } = differences(this.#running ?? versions, versions);
+    const previous = this.#workers;
+    if (previous && [...changed, ...missing, ...added].length === 0) return;
     const workers = await this.options.createWorkers(bundle);
-    const before = this.#current;
-    this.#current = workers;
+    this.#workers = workers;
+    this.#running = versions;
     workers.ended.then(
-      () => this.#current === workers && this.#settle.resolve(),
-      (error: unknown) => this.#current === workers && this.#settle.reject(error),
+      () => this.#workers === workers && this.#settle.resolve(),
+      (error: unknown) => this.#workers === workers && this.#settle.reject(error),
     );
     if (this.#isStopping) workers.shutdown();
-    before?.shutdown();
-    await before?.ended.catch(() => undefined);
+    if (!previous) return;
+    previous.shutdown();
+    await previous.ended.catch(() => undefined);
+    this.options.logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
   }
 }
 
-/** File with the exports of the last worker's bundle: name -> digest of its code. */
-function servedPath(settings: Settings): string {
-  return projectCacheFile(settings, 'served');
-}
-
-function refusalOf(failure: ReplayFailure): Refusal {
-  const message =
-    `${describe(failure)}. All workflows run as they were before until that operation has ended ` +
-    `(longhaul cancel ${failure.workflowId}) or the code replays it (patched())`;
-  return { about: about(failure), message };
-}
-
-function about({ type, workflowId }: ReplayFailure): object {
-  return { tool: type, token: workflowId };
-}
-
-function describe({ type, workflowId, message }: ReplayFailure): string {
-  return `workflow "${type}": its changed code doesn't replay the open operation ${workflowId}: ${message}`;
+/** @param keptNames workflows that run with the code from before */
+function refusalOf({ type, message }: ReplayFailure, tokens: string[], keptNames: string[]): Refusal {
+  const operations = `the open operation${tokens.length === 1 ? '' : 's'} ${tokens.join(', ')}`;
+  const ending = keptNames.includes(type)
+    ? `It runs as it was before until they have ended (longhaul cancel ${tokens.join(' ')}) or the code replays them (patched()); ` +
+      'the change is then loaded by itself'
+    : 'They wait until the code replays them (patched(), or the code from before) or they are ended: temporal workflow terminate ' +
+      `--yes --reason "changed code" --query "WorkflowId IN (${tokens.map(quote).join(', ')})"`;
+  return {
+    about: { tool: type, tokens },
+    message: `workflow "${type}": its changed code doesn't replay ${operations}: ${message}. ${ending}`,
+  };
 }

@@ -52,8 +52,8 @@ async function logIfDeployed(client: Client, deploymentName: string, logger: Log
   if (current === undefined) return;
   logger.error(
     { deployment: deploymentName, buildId: current },
-    `worker versioning is off, but the current version of the deployment ${deploymentName} is build ${current}: this worker ` +
-      'gets no operations. Turn workerVersioning on, or send new operations to workers without a version: ' +
+    `this worker has no version, but the current version of the deployment ${deploymentName} is build ${current}: it ` +
+      'gets no operations. Send new operations to workers without a version: ' +
       `temporal worker deployment set-current-version --deployment-name ${deploymentName} --unversioned`,
   );
 }

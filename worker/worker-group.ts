@@ -41,11 +41,6 @@ export class WorkerGroup {
     }
   }
 
-  /** Number of activities that run now. */
-  get activityCount(): number {
-    return this.workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);
-  }
-
   /** Number of activities that a drain waits for. */
   get drainingCount(): number {
     return countDraining(this.workers);

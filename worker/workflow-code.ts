@@ -1,6 +1,6 @@
 /**
- * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or that its host refuses because of
- * open operations, waits: the previous one keeps running until the files are fixed or those operations have ended.
+ * The bundle of workflows that a worker runs, made again after edits. The previous one keeps running while a bundle is broken, and for
+ * what the host refuses because of open operations, until those have ended.
  */
 import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
@@ -8,7 +8,6 @@ import { filesOf, isProjectFile } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
 import { bundleInChildProcess } from './bundle-in-child.js';
-import { differences } from './bundle-differences.js';
 import type { Refusal, WorkflowHost } from './workflow-host.js';
 
 export interface WorkflowCodeOptions {
@@ -18,10 +17,8 @@ export interface WorkflowCodeOptions {
 }
 
 export class WorkflowCode {
-  /** The bundle that its host doesn't run yet. */
-  #refused: { bundle: WorkflowBundle; refusals: Refusal[] } | undefined;
-  /** Build ID of the bundle that the host runs; undefined if it runs one of before the worker's start. */
-  #running: string | undefined;
+  /** What of the current bundle the host doesn't run. */
+  #refusals: Refusal[] = [];
   #error: BundleError | undefined;
   /** Serializes changes. */
   #last: Promise<void> = Promise.resolve();
@@ -38,15 +35,12 @@ export class WorkflowCode {
 
   /** Has the host run the first bundle. */
   start(): Promise<void> {
-    return this.#next(async () => {
-      this.#refuse(this.current, await this.parts.host.start(this.current));
-      if (!this.#refused) this.#running = this.current.buildId;
-    });
+    return this.#next(async () => this.#note(await this.parts.host.start(this.current)));
   }
 
-  /** Names that the running bundle, or one that waits for open operations, exports. */
+  /** Names that the files export. */
   exports(): string[] {
-    return Object.keys({ ...this.current.exports, ...this.#refused?.bundle.exports });
+    return Object.keys(this.current.exports);
   }
 
   /** Problems of files. */
@@ -58,39 +52,30 @@ export class WorkflowCode {
   problems(): string[] {
     return [
       ...this.fileProblems().map(formatProjectProblem),
-      ...(this.#refused?.refusals.map(({ message }) => message) ?? []),
+      ...this.#refusals.map(({ message }) => message),
     ];
   }
 
   /** Paths whose changes require another bundle. */
   watched(): string[] {
-    const made = [this.current, this.#refused?.bundle].flatMap((bundle) =>
-      Object.keys(bundle?.ingredients ?? {}),
-    );
+    const made = Object.keys(this.current.ingredients);
     const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
     return [...new Set(all.filter(isProjectFile))];
   }
 
-  /** Checks open operations against the worker's first bundle. */
-  checkFirst(): Promise<void> {
-    return this.#next(() => this.parts.host.checkFirst(this.current));
-  }
-
-  /** Makes the bundle again and runs it, unless it is broken or its host refuses it. */
+  /** Makes the bundle again and runs it, unless it is broken. */
   reload(): Promise<void> {
     return this.#next(async () => {
       const { settings, logger } = this.parts;
-      const running = this.#refused?.bundle ?? this.current;
-      if (!this.#error && isSame(upToDateBundle(settings), running)) return;
+      if (!this.#error && isSame(upToDateBundle(settings), this.current)) return;
       try {
         const bundle = await bundleInChildProcess(settings);
         this.#error = undefined;
-        await this.#runUnlessRefused(bundle);
+        await this.#take(bundle);
       } catch (error) {
         if (!(error instanceof BundleError)) throw error;
         const known = this.#error?.message;
         this.#error = error;
-        this.#refused = undefined;
         if (error.message === known) return;
         for (const problem of error.problems)
           logger.error({}, `${formatProjectProblem(problem)}; all workflows run as they were before`);
@@ -98,33 +83,23 @@ export class WorkflowCode {
     });
   }
 
-  /** Runs the refused bundle once its host takes it. */
+  /** Has the host run what it has refused, once it takes it. */
   retry(): Promise<void> {
     return this.#next(async () => {
-      if (this.#refused && (await this.parts.host.mayTake()))
-        await this.#runUnlessRefused(this.#refused.bundle);
+      if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.parts.settings), this.current)) return;
+      if (await this.parts.host.mayTake()) await this.#take(this.current);
     });
   }
 
-  async #runUnlessRefused(bundle: WorkflowBundle): Promise<void> {
-    if (bundle.buildId === this.#running) {
-      // The files are again as they were.
-      this.#refused = undefined;
-      this.current = bundle;
-      return;
-    }
-    this.#refuse(bundle, await this.parts.host.take(bundle, this.current));
-    if (this.#refused) return;
-    const { changed, missing, added } = differences(this.current.exports, bundle.exports);
-    this.parts.logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
+  async #take(bundle: WorkflowBundle): Promise<void> {
+    this.#note(await this.parts.host.take(bundle));
     this.current = bundle;
-    this.#running = bundle.buildId;
   }
 
-  /** Notes why a bundle isn't run, and logs what wasn't known. */
-  #refuse(bundle: WorkflowBundle, refusals: Refusal[]): void {
-    const known = new Set(this.#refused?.refusals.map(({ message }) => message));
-    this.#refused = refusals.length > 0 ? { bundle, refusals } : undefined;
+  /** Notes what isn't run, and logs what wasn't known. */
+  #note(refusals: Refusal[]): void {
+    const known = new Set(this.#refusals.map(({ message }) => message));
+    this.#refusals = refusals;
     for (const { about, message } of refusals)
       if (!known.has(message)) this.parts.logger.error(about, message);
   }

@@ -137,7 +137,7 @@ export const SETTINGS = {
   stepsEndWithWorker: row('worker', yesOrNo, is(false), 'End steps with their worker, also after `kill -9`. Otherwise the next worker of the host takes them over.'),
   hostAbsenceMinutes: row('worker', number(2, 10_080), is(5), 'Minutes without a poll from any worker of a host after which its jobs count as lost: idempotent jobs start again elsewhere; people are asked about the others.'),
   drainTimeout: row('worker', duration('24h'), by(() => 5 * 60_000, '5m; always 5s under `longhaul up`'), 'Time for running activities of tools to end when the worker is asked to stop. They are then cancelled, and run again on another worker.', { underUp: 5_000 }),
-  workerVersioning: row('worker', yesOrNo, is(true), "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with."),
+  workerVersioning: row('worker', yesOrNo, by(() => true, 'true; always false under `longhaul up`'), "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with.", { underUp: false }),
   maxCachedWorkflows: row('worker', cachedWorkflows, is(300), 'Open workflows that the worker keeps in memory, or the memory for them, such as `200MB`, at 0.3 MB each.'),
   maxConcurrentWorkflowTaskExecutions: row('worker', slots(2), none('40, at most `maxCachedWorkflows`'), 'Slots for workflow tasks.'),
   maxConcurrentActivityTaskExecutions: row('worker', slots(1), none('100'), 'Slots for activities of tools.'),

@@ -194,6 +194,15 @@ describe('exit codes', () => {
     expect((await run(parts, ['cancel', token])).stdout).toBe(`${token} is canceled already\n`);
   });
 
+  test('cancel takes several tokens, and an unknown one keeps none of the others', async () => {
+    const tokens = [
+      await detached('slow_compute', '--seconds', '60'),
+      await detached('slow_compute', '--seconds', '60'),
+    ];
+    expect(await run(parts, ['cancel', tokens[0]!, 'no-such-token', tokens[1]!])).toMatchObject({ code: 4 });
+    for (const token of tokens) expect((await run(parts, ['watch', token])).code).toBe(5);
+  });
+
   test('7 while there is no partial result, 0 once there is one, 1 if the work ended without one', async () => {
     const partialOf = (token: string, ...more: string[]) =>
       run(parts, ['result', token, '--partial', ...more]);

@@ -1,9 +1,4 @@
-/**
- * The kept histories of all tags replay with the code of today. Workflows that move to a new build while they are open must fit
- * always; the others end on the build that they have begun on, so that a difference is allowed where known-differences.json gives
- * its reason.
- */
-import { readFileSync } from 'node:fs';
+/** The kept histories of all tags replay with the code of today: under `longhaul up`, open operations follow new releases. */
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -11,9 +6,6 @@ import { isRecording, keptHistories, PROJECT } from './kept.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-/** Types of workflows that are open for longer than a build is deployed. */
-const ALWAYS_OPEN = /^(mailbox_|longhaul_queue$)/;
-const KNOWN = JSON.parse(readFileSync('test/histories/known-differences.json', 'utf8')) as Record<string, string>;
 const kept = keptHistories();
 
 /** `TAG/TYPE` -> names and paths of its histories. */
@@ -38,19 +30,11 @@ afterAll(() => replays?.close());
 (isRecording ? describe.skip : describe)('the code of today', () => {
   test('has histories to be checked with', () => expect(kept).not.toEqual(new Map()));
 
-  test.each(Object.entries(ofTypes()))('fits every end of %s, or the difference is known', async (_, ends) => {
+  test.each(Object.entries(ofTypes()))('fits every end of %s', async (_, ends) => {
     for (const [name, path] of ends) {
       const report = await replays.ofFile(path);
       const found = report.verdict === 'fits' ? 'fits' : linesOf(report).join('\n');
-      if (!KNOWN[name]) expect([name, found]).toEqual([name, 'fits']);
-      // A difference that is gone is no longer listed.
-      else expect([name, found]).not.toEqual([name, 'fits']);
+      expect([name, found]).toEqual([name, 'fits']);
     }
-  });
-
-  test('differs from no workflow that is always open, and lists no history that is not there', () => {
-    const names = Object.keys(KNOWN);
-    expect(names.filter((name) => ALWAYS_OPEN.test(name.split('/')[1]!))).toEqual([]);
-    expect(names.filter((name) => !kept.has(name))).toEqual([]);
   });
 });

@@ -2,7 +2,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Connection } from '@temporalio/client';
 import { parse } from 'yaml';
+import { deploymentNameOf } from '../../platform/deployments.js';
 import { METRICS, type MetricName } from '../../platform/metrics/catalog.js';
 import { eventually, freePort, TestHome } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
@@ -27,6 +29,7 @@ beforeAll(async () => {
   [server, worker] = [`127.0.0.1:${port}`, `127.0.0.1:${port + 1}`];
   // Own stack: Prometheus scrapes it.
   await home.up({ LONGHAUL_HEALTH_ADDRESS: server, LONGHAUL_PROJECT: PROJECT, LONGHAUL_MAILBOX: '1' });
+  await startBuild();
   prometheus = await Prometheus.start({ 'longhaul-server': [server], 'longhaul-worker': [worker] }, RULES);
   // Series begin before the operations whose increase is asked for.
   await drive();
@@ -38,6 +41,30 @@ afterAll(async () => {
   await prometheus?.stop();
   await home?.remove();
 });
+
+/** Starts a worker of a build that no operation goes to: the worker of `longhaul up` has no build. */
+async function startBuild(): Promise<void> {
+  const address = home.state().temporalAddress!;
+  const ofBuild = home.run(['worker'], {
+    TEMPORAL_ADDRESS: address,
+    LONGHAUL_PROJECT: PROJECT,
+    LONGHAUL_WORKER_ROLE: 'workflows',
+    LONGHAUL_WORKER_VERSIONING: 'true',
+  });
+  const buildId = await eventually(
+    () => `the worker names its build: ${ofBuild.stderr()}`,
+    () => /"buildId":"([^"]*)"/.exec(ofBuild.stderr())?.[1],
+  );
+  const connection = await Connection.connect({ address });
+  const ramp = { namespace: 'default', deploymentName: deploymentNameOf('longhaul'), buildId, percentage: 0 };
+  await eventually('Temporal has the build', () =>
+    connection.workflowService.setWorkerDeploymentRampingVersion(ramp).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await connection.close();
+}
 
 /** The first of two neighbouring ports that are free. */
 async function freePair(): Promise<number> {

@@ -1,57 +1,76 @@
-/** Edits of workflows under `longhaul up` while operations are open: each ends with the code that it began with, or replays. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+/** Changed workflows under `longhaul up` while operations are open: taken up if these replay, else refused for their tool alone. */
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { globSync } from 'tinyglobby';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 
-// Each edit takes a run of the bundler and a start of Workers.
-jest.setTimeout(2 * OUTAGE_MS);
+// Each edit takes a run of the bundler, and some tests start the stack again.
+jest.setTimeout(STACK_MS);
 
-const MAX_BUILDS = 3;
+/** Each test edits tools of its own. */
+const TOOLS = ['followed', 'refused', 'other', 'packaged', 'stopped', 'moved'];
 
 let home: TestHome;
 let client: WireClient;
-
-beforeEach(async () => {
-  home = await TestHome.create();
-  client = new WireClient(`${home.url}/mcp`);
-});
-afterEach(() => home.remove());
+let project: string;
 
 function write(name: string, text: string): void {
-  const path = join(home.path, 'project', name);
+  const path = join(project, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
 
-const TOOL = `
+const definition = (name: string) => `
 import { defineTool } from 'longhaul';
 export default defineTool({
-  name: 'asking',
+  name: '${name}',
   description: { does: 'Asks.' },
   estimate: { seconds: 1 },
   input: { type: 'object', properties: {} },
   output: { type: 'object', properties: { words: { type: 'array', items: { type: 'string' } } } },
 });`;
 
-/** Runs a step, asks, runs another one; `first` decides whether it replays operations of an earlier edit. */
-const workflow = (first: string, last: string) => `
+/** Runs a step, asks, runs another one: operations that ask replay it as long as \`first\` stays. */
+const workflow = (name: string, first: string, last: string) => `
 import { proxyActivities } from '@temporalio/workflow';
 import { requestInput } from 'longhaul/workflow';
+import { packaged } from 'words';
 const steps = proxyActivities({ startToCloseTimeout: '5m' });
-export async function asking() {
-  const words: string[] = [await steps['${first}']()];
+export async function ${name}() {
+  const words: string[] = [await steps[${first}]()];
   await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Continue?');
-  words.push(await steps['${last}'](), '${first} ${last}');
+  words.push(await steps[${last}]());
   return { words };
 }`;
 
-const NAMES = Array.from({ length: 8 }, (_, index) => `step_${index}`);
-const ACTIVITIES = NAMES.map((name) => `export const ${name} = async () => '${name}';`).join('\n');
+const edit = (name: string, first: string, last: string) =>
+  write(`workflows/${name}.ts`, workflow(name, `'${first}'`, `'${last}'`));
+
+/** A package that decides the first step of \`packaged\`. */
+const writePackage = (first: string) =>
+  write('node_modules/words/index.js', `exports.packaged = '${first}';`);
+
+beforeAll(async () => {
+  home = await TestHome.create();
+  client = new WireClient(`${home.url}/mcp`);
+  project = join(home.path, 'project');
+  const steps = ['a', 'b', 'c'].map((step) => `export const ${step} = async () => '${step}';`);
+  write('activities/steps.ts', steps.join('\n'));
+  write('node_modules/words/package.json', '{ "name": "words", "version": "1.0.0" }');
+  writePackage('a');
+  for (const name of TOOLS) {
+    write(`tools/${name}.ts`, definition(name));
+    edit(name, 'a', 'b');
+  }
+  write('workflows/packaged.ts', workflow('packaged', 'packaged', "'b'"));
+  await up();
+}, STACK_MS);
+afterAll(() => home?.remove());
+
+const up = () => home.up({ LONGHAUL_PROJECT: project });
 
 /** Entries of the worker's log. */
 const entries = () =>
@@ -59,33 +78,30 @@ const entries = () =>
     .filter((name) => name.startsWith('worker'))
     .flatMap((name) => readText(join(home.path, 'logs', name)).split('\n'))
     .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Record<string, any>] : []));
-const counted = (message: RegExp) => entries().filter(({ msg }) => message.test(msg)).length;
-const said = (message: RegExp, times = 1) =>
-  eventually(
-    () =>
-      `it says ${message} ${times} times; it said: ${entries()
-        .slice(-20)
-        .map(({ msg, err }) => `${msg} ${err?.message ?? ''}`)
-        .join('\n')}`,
-    () => counted(message) >= times,
-    90_000,
-  );
-const TAKEN = /new operations go to this build/;
-const REFUSED = /are not run yet/;
 
-async function up(): Promise<void> {
-  await home.up({ LONGHAUL_PROJECT: join(home.path, 'project') });
+/** The first entry, from the one at \`since\` on, that has a message and names a workflow. */
+function said(message: RegExp, name: string, since: number): Promise<Record<string, any>> {
+  const texts = () => entries().map(({ msg, err }) => `${msg} ${err?.message ?? ''}`);
+  return eventually(
+    () => `the worker says ${message} of ${name}; it said: ${texts().slice(-20).join('\n')}`,
+    () =>
+      entries()
+        .slice(since)
+        .find(({ msg, changed, tool }) => message.test(msg) && [changed, tool].flat().includes(name)),
+  );
 }
+const LOADED = /workflows are loaded again/;
+const REFUSED = /its changed code doesn't replay/;
 
 /** Starts an operation, and waits for its question and until Temporal's lists, which lag, show it: an edit looks for it there. */
-async function ask(): Promise<string> {
-  const taskId = await client.start('asking', {});
+async function ask(name: string): Promise<string> {
+  const taskId = await client.start(name, {});
   await client.until(taskId, 'input_required');
   const connection = await Connection.connect({ address: home.state().temporalAddress! });
   try {
-    const { workflow } = new Client({ connection });
-    const query = `WorkflowId = '${taskId}' AND TemporalWorkflowVersioningBehavior = 'Pinned'`;
-    await eventually('it is listed', async () => (await workflow.count(query)).count > 0);
+    const { workflow: workflows } = new Client({ connection });
+    const query = `WorkflowId = '${taskId}' AND ExecutionStatus = 'Running'`;
+    await eventually('it is listed', async () => (await workflows.count(query)).count > 0);
   } finally {
     await connection.close();
   }
@@ -98,75 +114,82 @@ async function finish(taskId: string): Promise<string[]> {
   return (await client.until(taskId, 'completed')).result.structuredContent.words;
 }
 
-test('seven edits, an operation open on each: three builds at most are served, and every operation ends on its own', async () => {
-  write('tools/asking.ts', TOOL);
-  write('activities/asking.ts', ACTIVITIES);
-  write('workflows/asking.ts', workflow('step_0', 'step_0'));
-  await up();
-  await said(TAKEN);
-  const open: { taskId: string; edit: number }[] = [{ taskId: await ask(), edit: 0 }];
-  for (let edit = 1; edit <= 7; edit += 1) {
-    const [taken, refused] = [counted(TAKEN), counted(REFUSED)];
-    write('workflows/asking.ts', workflow(`step_${edit}`, `step_${edit}`));
-    if (open.length < MAX_BUILDS) await said(TAKEN, taken + 1);
-    else {
-      await said(REFUSED, refused + 1);
-      // The newest build that runs still takes new operations.
-      const old = open.at(-1)!.edit;
-      expect(await finish(await ask())).toEqual([`step_${old}`, `step_${old}`, `step_${old} step_${old}`]);
-      const first = open.shift()!;
-      const step = `step_${first.edit}`;
-      expect(await finish(first.taskId)).toEqual([step, step, `${step} ${step}`]);
-      await said(TAKEN, taken + 1);
-    }
-    open.push({ taskId: await ask(), edit });
-  }
-  for (const { taskId, edit } of open) {
-    const step = `step_${edit}`;
-    expect(await finish(taskId)).toEqual([step, step, `${step} ${step}`]);
-  }
-  const served = entries().flatMap(({ builds }) => (typeof builds === 'number' ? [builds] : []));
-  expect(Math.max(...served)).toBeLessThanOrEqual(MAX_BUILDS);
-  await eventually(
-    'the older builds have ended',
-    () => entries().findLast(({ builds }) => builds)?.['builds'] === 1,
-  );
+const problems = async () =>
+  ((await client.request('tools/list')).result._meta?.['longhaul/problems'] ?? []).join('\n');
+
+test('open operations that replay follow an edit', async () => {
+  const open = await ask('followed');
+  const since = entries().length;
+  edit('followed', 'a', 'c');
+  await said(LOADED, 'followed', since);
+  expect(await finish(open)).toEqual(['a', 'c']);
 });
 
-test('operations that replay are taken along, others wait for nothing, also after the worker was killed', async () => {
-  write('tools/asking.ts', TOOL);
-  write('activities/asking.ts', ACTIVITIES);
-  write('workflows/asking.ts', workflow('step_0', 'step_0'));
-  await up();
-  await said(TAKEN);
-  const taskId = await ask();
-  write('workflows/asking.ts', workflow('step_0', 'step_1'));
-  await said(TAKEN, 2);
-  await said(/Workers of this build have ended/);
-  write('workflows/asking.ts', workflow('step_2', 'step_2'));
-  await said(TAKEN, 3);
-  const later = await ask();
+test('an edit that does not replay is refused for its tool alone, and loaded once the named command has run', async () => {
+  const open = [await ask('refused'), await ask('refused')];
+  let since = entries().length;
+  edit('refused', 'b', 'a');
+  const { msg, tokens } = await said(REFUSED, 'refused', since);
+  expect(tokens.sort()).toEqual([...open].sort());
+  expect(msg).toMatch(/history has ActivityTaskScheduled a; .*workflows\/refused\.ts:\d+:\d+/);
+  const [, ofCommand] = /\(longhaul cancel ([^)]+)\)/.exec(msg)!;
+  expect(ofCommand!.split(' ').sort()).toEqual([...open].sort());
+  await eventually('it is listed as a problem', async () => (await problems()).includes(open[0]!));
+
+  // The other tool's edit isn't held up, and the refused one is no part of it.
+  since = entries().length;
+  edit('other', 'c', 'c');
+  expect((await said(LOADED, 'other', since))['changed']).toEqual(['other']);
+  expect(await finish(await ask('other'))).toEqual(['c', 'c']);
+  expect(await finish(await ask('refused'))).toEqual(['a', 'b']);
+
   const { worker } = home.parts();
   kill(worker);
   await eventually('another worker runs', () => home.parts().worker !== worker);
-  expect(await finish(taskId)).toEqual(['step_0', 'step_1', 'step_0 step_1']);
-  expect(await finish(later)).toEqual(['step_2', 'step_2', 'step_2 step_2']);
+  expect(await finish(open.pop()!)).toEqual(['a', 'b']);
+  expect(await finish(await ask('refused'))).toEqual(['a', 'b']);
+  expect(await finish(await ask('other'))).toEqual(['c', 'c']);
+
+  since = entries().length;
+  expect(await home.run(['cancel', ...ofCommand!.split(' ')]).ended).toBe(0);
+  await said(LOADED, 'refused', since);
+  expect(await finish(await ask('refused'))).toEqual(['b', 'a']);
+  await eventually('no problem is left', async () => !(await problems()).includes('refused'));
 });
 
-test('a kept build of another SDK is named with the command of its release, and nothing else waits for it', async () => {
-  write('tools/asking.ts', TOOL);
-  write('activities/asking.ts', ACTIVITIES);
-  write('workflows/asking.ts', workflow('step_0', 'step_0'));
+test('after edits and package updates while the stack was down, only operations that do not replay are held up', async () => {
+  const [stopped, packaged, unchanged] = [await ask('stopped'), await ask('packaged'), await ask('moved')];
+  expect(await home.run(['down']).ended).toBe(0);
+  const since = entries().length;
+  edit('stopped', 'b', 'a');
+  writePackage('b');
   await up();
-  await said(TAKEN);
-  await ask();
-  await home.run(['down']).ended;
-  const [info] = globSync('cache/builds-*/*.json', { cwd: home.path });
-  const path = join(home.path, info!);
-  writeFileSync(path, JSON.stringify({ ...JSON.parse(readText(path)), sdkVersion: '0.0.1' }));
-  write('workflows/asking.ts', workflow('step_1', 'step_1'));
+  expect((await said(REFUSED, 'stopped', since))['msg']).toContain(`(longhaul cancel ${stopped})`);
+  // The package has no copy of how it was.
+  const waiting = await said(REFUSED, 'packaged', since);
+  expect(waiting['msg']).toMatch(
+    new RegExp(`They wait .*: temporal workflow terminate .*"WorkflowId IN \\('${packaged}'\\)"$`),
+  );
+  expect(await finish(unchanged)).toEqual(['a', 'b']);
+  expect(await finish(await ask('packaged'))).toEqual(['b', 'b']);
+  expect(await finish(await ask('stopped'))).toEqual(['a', 'b']);
+  expect(await finish(stopped)).toEqual(['a', 'b']);
+  await said(LOADED, 'stopped', since);
+  expect(await finish(await ask('stopped'))).toEqual(['b', 'a']);
+
+  writePackage('a');
+  const { worker } = home.parts();
+  kill(worker);
+  await eventually('another worker runs', () => home.parts().worker !== worker);
+  expect(await finish(packaged)).toEqual(['a', 'b']);
+});
+
+test('a project that was moved strands nothing', async () => {
+  const open = await ask('moved');
+  expect(await home.run(['down']).ended).toBe(0);
+  const moved = join(home.path, 'elsewhere');
+  renameSync(project, moved);
+  project = moved;
   await up();
-  await said(TAKEN, 2);
-  expect(await finish(await ask())).toEqual(['step_1', 'step_1', 'step_1 step_1']);
-  await said(/1 open workflow of operations wait.* made with version 0\.0\.1 .*longhaul\.js worker --home /);
+  expect(await finish(open)).toEqual(['a', 'b']);
 });

@@ -1,0 +1,100 @@
+/**
+ * Code of the project's workflows as a worker ran it last, kept in the cache of the home. A changed workflow that doesn't replay its
+ * open operations runs with this code until they have ended, also after a restart.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { temporaryPath, writeFileAtomically } from '../platform/atomic-files.js';
+import type { Settings } from '../platform/config.js';
+import { projectCacheFile } from '../platform/project.js';
+
+/** Which code the workflows of a bundle have. */
+export interface CodeVersions {
+  /** Exported name -> digest of the project's code that the export depends on. */
+  exports: Record<string, string>;
+  /** Exported name -> path of the project's file that exports it; shipped workflows have none. */
+  paths: Record<string, string>;
+  /** Digest of the modules that aren't the project's: Longhaul's and those of packages. */
+  runtimeDigest: string;
+}
+
+/** Texts of the project's code in a bundle. */
+export interface SourceTexts {
+  /** Digest of code -> paths of its files. */
+  files: Record<string, string[]>;
+  /** Path of a file -> its text. */
+  sources: Record<string, string>;
+}
+
+/** Copies of files lie in a folder for each digest, under their absolute paths. */
+const COPY = /\/kept-[0-9a-f]{16}\/[0-9a-f]{16}(\/.*)$/;
+
+/** Path of the file that a path in the kept code is a copy of; other paths as they are. */
+export function originalOf(path: string): string {
+  return COPY.exec(path)?.[1] ?? path;
+}
+
+export class KeptCode {
+  readonly #indexPath: string;
+  readonly #folder: string;
+
+  constructor(settings: Settings) {
+    this.#indexPath = projectCacheFile(settings, 'kept');
+    this.#folder = this.#indexPath.replace(/\.json$/, '');
+  }
+
+  /** What was kept last; undefined if nothing was. */
+  read(): CodeVersions | undefined {
+    if (!existsSync(this.#indexPath)) return undefined;
+    return JSON.parse(readFileSync(this.#indexPath, 'utf8')) as CodeVersions;
+  }
+
+  /** Paths of the copies that export workflows: exported name -> path. Names without a copy are left out. */
+  find({ exports, paths }: CodeVersions, names: readonly string[]): Record<string, string> {
+    if (!existsSync(this.#folder)) return {};
+    const folder = realpathSync(this.#folder);
+    return Object.fromEntries(
+      names.flatMap((name) => {
+        const [digest, path] = [exports[name], paths[name]];
+        if (digest === undefined || path === undefined) return [];
+        const copy = join(folder, nameOf(digest), path);
+        return existsSync(copy) ? [[name, copy]] : [];
+      }),
+    );
+  }
+
+  /** Keeps the code that runs now, and removes what no workflow runs any more. */
+  keep({ exports, paths, runtimeDigest }: CodeVersions, { files, sources }: SourceTexts): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const digests = new Set(Object.values(exports));
+    for (const digest of digests) {
+      const folder = join(this.#folder, nameOf(digest));
+      const own = files[digest];
+      if (!own || existsSync(folder)) continue;
+      const temporary = temporaryPath(folder);
+      for (const path of own) {
+        mkdirSync(dirname(join(temporary, path)), { recursive: true });
+        writeFileSync(join(temporary, path), sources[path]!);
+      }
+      renameSync(temporary, folder);
+    }
+    writeFileAtomically(this.#indexPath, JSON.stringify({ exports, paths, runtimeDigest }));
+    const used = new Set([...digests].map(nameOf));
+    for (const name of readdirSync(this.#folder))
+      if (!used.has(name)) rmSync(join(this.#folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Name of the folder of code. */
+function nameOf(digest: string): string {
+  return digest.slice(0, 16);
+}
