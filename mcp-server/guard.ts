@@ -97,6 +97,11 @@ export class Guard {
     return this.engine.temporal.nowMs();
   }
 
+  /** Whether there is a connection to Temporal. */
+  get isConnected(): boolean {
+    return this.engine.temporal.isConnected;
+  }
+
   /** What the namespace offers. @throws LonghaulError `unavailable` */
   facts(): ReturnType<Engine['temporal']['facts']> {
     return this.engine.temporal.facts();

@@ -71,7 +71,7 @@ function facts(): Record<Fact, number> {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
   return {
     settings: Object.keys(SETTINGS).length,
-    commands: COMMANDS.filter(({ isHidden }) => !isHidden).length,
+    commands: COMMANDS.length,
     'lines of --help': help.trimEnd().split('\n').length,
     dependencies: Object.keys(dependencies).length,
   };

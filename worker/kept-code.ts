@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { temporaryPath, writeFileAtomically } from '../platform/atomic-files.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { projectCacheFile } from '../platform/project.js';
 
 /** Which code the workflows of a bundle have. */

@@ -108,11 +108,11 @@ export async function newSession(
 }
 
 /** The namespace's facts, or defaults if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
-async function factsOrDefault({ temporal }: Guard): Promise<{ retentionSeconds: number }> {
+async function factsOrDefault(engine: Guard): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
-  if (!temporal.isConnected) return assumed;
+  if (!engine.isConnected) return assumed;
   const facts = await withTimeout(
-    temporal.facts().catch(() => undefined),
+    engine.facts().catch(() => undefined),
     FACTS_LIMIT_MS,
   );
   return facts ?? assumed;

@@ -13,7 +13,7 @@ import { contradictionOf } from './worker.js';
 export type { LonghaulConfig, SettingName, Settings } from './table.js';
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
-const ROWS = SETTINGS as unknown as Record<SettingName, Row<unknown, unknown>>;
+const ROWS = SETTINGS as unknown as Record<SettingName, Row<unknown>>;
 
 /** The environment variable of each setting: `LONGHAUL_TEMPORAL_PORT` for `temporalPort`. */
 export const SETTING_VARIABLES = Object.fromEntries(
@@ -83,7 +83,7 @@ export async function loadSettings(
 }
 
 /** @throws SettingsError */
-function valueOf(type: Row<unknown, unknown>['type'], given: Given): unknown {
+function valueOf(type: Row<unknown>['type'], given: Given): unknown {
   let value: unknown;
   try {
     value = type.parse(given.raw);

@@ -56,16 +56,16 @@ interface Default<T> {
   text: string;
 }
 
-export interface Row<T, D extends T | undefined> {
+export interface Row<T> {
   group: Group;
   type: SettingType<T>;
-  default: Default<D>;
+  default: Default<T>;
   doc: string;
   /** Value under `longhaul up`, whatever is set. */
   underUp?: T;
 }
 
-const is = <T>(value: T): Default<T> => ({ of: () => value, text: shown(value) });
+const is = <const T>(value: T): Default<T> => ({ of: () => value, text: shown(value) });
 const by = <T>(of: (context: Context) => T, shownAs: string): Default<T> => ({ of, text: shownAs });
 const none = (shownAs = 'none'): Default<undefined> => ({ of: () => undefined, text: shownAs });
 const noneOf = <T>(): Default<T[]> => ({ of: () => [], text: 'none' });
@@ -74,13 +74,14 @@ function shown(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en') : String(value);
 }
 
-function row<T, D extends T | undefined>(
+/** A row whose default is undefined makes the setting optional. */
+function row<T>(
   group: Group,
   type: SettingType<T>,
-  fallback: Default<D>,
+  fallback: Default<T>,
   doc: string,
-  more: Pick<Row<T, D>, 'underUp'> = {},
-): Row<T, D> {
+  more: Pick<Row<T>, 'underUp'> = {},
+): Row<T> {
   return { group, type, default: fallback, doc, ...more };
 }
 
@@ -191,7 +192,7 @@ type Table = typeof SETTINGS;
 /** Name of a setting in `longhaul.config.*`. */
 export type SettingName = keyof Table;
 
-type ValueOf<R> = R extends Row<infer T, infer D> ? T | D : never;
+type ValueOf<R> = R extends Row<infer T> ? T : never;
 
 /** Every setting, resolved: paths are absolute, and durations have their unit in their name. */
 export type Settings = {
@@ -203,7 +204,7 @@ type Written<T> = T extends string ? T : T | string;
 
 /** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = {
-  [Name in SettingName]?: Table[Name] extends Row<infer T, infer _D> ? Written<T> : never;
+  [Name in SettingName]?: Table[Name] extends Row<infer T> ? Written<T> : never;
 };
 
 function regionOf({ values, environment }: Context): string | undefined {
