@@ -3,6 +3,7 @@
  * {@link ChunkedLog}; everything else is one object under its key.
  */
 import { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../../operations/errors.js';
 import { ChunkedLog, chunkRange } from '../chunked-log.js';
 import { isStepLogKey } from '../storage-keys.js';
@@ -17,7 +18,7 @@ const REMEMBERED = 1_000;
 
 export function withGrowingLogs(objects: Objects): Omit<Storage, 'appendPauseMs'> {
   /** Logs that this process appends to. */
-  const written = new Map<string, ChunkedLog>();
+  const written = new LRUCache<string, ChunkedLog>({ max: REMEMBERED });
   const open = (key: string) => new ChunkedLog(objects, key + SUFFIX, { isOnlyWriter: true });
   const chunksOf = async (key: string) => {
     const chunks: StoredValue[] = [];
@@ -55,10 +56,7 @@ export function withGrowingLogs(objects: Objects): Omit<Storage, 'appendPauseMs'
       if (!isStepLogKey(key))
         throw new LonghaulError('internal', `${key}: only logs of steps are appended to`);
       let log = written.get(key);
-      if (!log) {
-        written.set(key, (log = open(key)));
-        if (written.size > REMEMBERED) written.delete(written.keys().next().value!);
-      }
+      if (!log) written.set(key, (log = open(key)));
       try {
         await log.append(() => bytes);
       } catch (error) {
