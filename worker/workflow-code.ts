@@ -2,6 +2,7 @@
  * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or that its host refuses because of
  * open operations, waits: the previous one keeps running until the files are fixed or those operations have ended.
  */
+import PQueue from 'p-queue';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { filesOf, isProjectFile } from '../platform/project.js';
@@ -24,7 +25,7 @@ export class WorkflowCode {
   #running: string | undefined;
   #error: BundleError | undefined;
   /** Serializes changes. */
-  #last: Promise<void> = Promise.resolve();
+  readonly #changes = new PQueue({ concurrency: 1 });
 
   /** @param current the bundle that the worker starts with */
   constructor(
@@ -38,7 +39,7 @@ export class WorkflowCode {
 
   /** Has the host run the first bundle. */
   start(): Promise<void> {
-    return this.#next(async () => {
+    return this.#changes.add(async () => {
       this.#refuse(this.current, await this.parts.host.start(this.current));
       if (!this.#refused) this.#running = this.current.buildId;
     });
@@ -73,12 +74,12 @@ export class WorkflowCode {
 
   /** Checks open operations against the worker's first bundle. */
   checkFirst(): Promise<void> {
-    return this.#next(() => this.parts.host.checkFirst(this.current));
+    return this.#changes.add(() => this.parts.host.checkFirst(this.current));
   }
 
   /** Makes the bundle again and runs it, unless it is broken or its host refuses it. */
   reload(): Promise<void> {
-    return this.#next(async () => {
+    return this.#changes.add(async () => {
       const { settings, logger } = this.parts;
       const running = this.#refused?.bundle ?? this.current;
       if (!this.#error && isSame(upToDateBundle(settings), running)) return;
@@ -100,7 +101,7 @@ export class WorkflowCode {
 
   /** Runs the refused bundle once its host takes it. */
   retry(): Promise<void> {
-    return this.#next(async () => {
+    return this.#changes.add(async () => {
       if (this.#refused && (await this.parts.host.mayTake()))
         await this.#runUnlessRefused(this.#refused.bundle);
     });
@@ -127,12 +128,6 @@ export class WorkflowCode {
     this.#refused = refusals.length > 0 ? { bundle, refusals } : undefined;
     for (const { about, message } of refusals)
       if (!known.has(message)) this.parts.logger.error(about, message);
-  }
-
-  #next(work: () => Promise<void>): Promise<void> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => undefined);
-    return next;
   }
 }
 

@@ -1,5 +1,6 @@
 /** The steps of this host that this process follows. */
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { childName, type RunStep } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/config.js';
 import { loadSecret } from '../../platform/secret.js';
@@ -83,7 +84,7 @@ export class HostSteps {
   readonly #followed = new Map<string, FollowedStep>();
   readonly #starting = new Set<string>();
   /** Serializes what this process claims. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #claims = new PQueue({ concurrency: 1 });
 
   constructor(readonly options: HostStepsOptions) {}
 
@@ -151,7 +152,7 @@ export class HostSteps {
 
   /** Follows a run that an earlier process has left. @returns undefined while another process follows it */
   adopt(found: FoundStep, run: Attempt): Promise<FollowedStep | undefined> {
-    return this.#next(async () => {
+    return this.#claims.add(async () => {
       const known = this.#followed.get(found.stepId);
       if (known && found.follower === 'own') return known;
       // Another process has taken it over, or has asked for it.
@@ -271,12 +272,6 @@ export class HostSteps {
     }
     const { cgroup, startedAt, span } = run.start;
     return this.#follow(running, { folder, cgroup, masking, cursor, startedAt, span });
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => undefined);
-    return next;
   }
 }
 
