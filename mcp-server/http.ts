@@ -12,7 +12,6 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
-import { streamSSE } from 'hono/streaming';
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
 import { behindProxies, clientOf } from '../platform/http/client-address.js';
@@ -43,7 +42,7 @@ import {
   renderProblem,
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
-import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
+import { HEARTBEAT_MS } from './lifecycle/heartbeat.js';
 import { Limits, RateLimited } from './limits/index.js';
 import { limited } from './limits/middleware.js';
 import { requestContext } from './lifecycle/request-context.js';
@@ -201,7 +200,7 @@ export function createHttpApp(
     if (body === undefined && isJson) return parseError(c);
     if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
     return streamWhenSlow(
-      c.req.raw,
+      c,
       handler.fetch(withTaskName(c.req.raw, body), {
         // The credential itself goes no further.
         authInfo: { token: '', clientId: '', scopes: [], extra: { engine: callerEngine } },
@@ -294,20 +293,12 @@ async function listen(
       error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
     return c.json(rpcError(request.id, error.code, error.message, error.data), isEarly ? 400 : 200);
   }
-  c.header('X-Accel-Buffering', 'no');
-  return streamSSE(c, async (stream) => {
-    const disconnected = new AbortController();
-    stream.onAbort(() => disconnected.abort());
-    const stopHeartbeat = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
-    try {
-      await serve({
-        send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
-        signal: disconnected.signal,
-      });
-    } finally {
-      stopHeartbeat();
-    }
-  });
+  return eventStream(c, (stream, signal) =>
+    serve({
+      send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
+      signal,
+    }),
+  );
 }
 
 /**
