@@ -9,6 +9,7 @@ import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
+import { timestampMs } from './temporal-time.js';
 import { quote } from './visibility-query.js';
 
 const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
@@ -122,6 +123,7 @@ function versionState(
   ramping: string | undefined,
 ): VersionState {
   const buildId = summary.deploymentVersion?.buildId ?? '';
+  const dateOf = (time: typeof summary.createTime) => (time ? new Date(timestampMs(time)) : undefined);
   const createdAt = dateOf(summary.createTime) ?? new Date(0);
   const { drainageInfo } = summary;
   const drainage = drainageInfo?.status;
@@ -324,9 +326,4 @@ export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
     `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +
     `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`
   );
-}
-
-function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | undefined {
-  if (!time) return undefined;
-  return new Date(Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6);
 }

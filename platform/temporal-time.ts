@@ -19,7 +19,7 @@ const WINDOW_MS = 1_800_000;
 const SLEEP_MS = 1_000;
 
 /** A time of Temporal, `Timestamp` of its API. */
-interface Timestamp {
+export interface Timestamp {
   seconds?: unknown;
   nanos?: number | null;
 }

@@ -2,6 +2,7 @@
  * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
  * somebody else deploys. Which build new operations go to is decided by `longhaul deploy`.
  */
+import { counted } from '../operations/counted.js';
 import { countOpenOn, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
 import { logUnversionedMismatches } from './replay-check.js';
 import type { WorkflowBundle } from './bundle.js';
@@ -98,7 +99,7 @@ export class SingleBuildHost implements WorkflowHost {
     if (open === 0 || others > 0) return;
     logger.error(
       { buildId, open },
-      `this is the last worker of build ${buildId}: ${open} open workflow${open === 1 ? '' : 's'} of operations wait until a worker ` +
+      `this is the last worker of build ${buildId}: ${counted(open, 'open workflow')} of operations wait until a worker ` +
         `of this build runs. Start this release again with the same workflows: longhaul worker`,
     );
   }

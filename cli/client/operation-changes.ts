@@ -52,7 +52,7 @@ export async function* operationChanges(
     if (before && isTerminal(before.status) && !isTerminal(operation.status)) return false;
     known.delete(operation.token);
     known.set(operation.token, operation);
-    return before === undefined || keyOf(before) !== keyOf(operation);
+    return before === undefined || stateKey(before) !== stateKey(operation);
   };
   const open = await reconnects.retryUntilAnswered(() => openOperations(session, filter));
   for (const operation of (open ?? []).reverse()) if (isNew(operation)) yield operation;
@@ -80,7 +80,7 @@ export async function* operationChanges(
   }
 }
 
-function keyOf({ status, stage }: ListedOperation): string {
+function stateKey({ status, stage }: ListedOperation): string {
   return `${status}\n${stage ?? ''}`;
 }
 

@@ -129,7 +129,7 @@ export class ExternalStates {
       ? await this.#latestEvent(description, historyLength, mapping.answer.name)
       : undefined;
     const keyed = open.map(
-      (one) => [keyOf(one, description.runId, answered?.eventId ?? 0), one.request] as const,
+      (one) => [questionKey(one, description.runId, answered?.eventId ?? 0), one.request] as const,
     );
     return { inputRequests: Object.fromEntries(keyed), ...(problem === undefined ? {} : { problem }) };
   }
@@ -178,7 +178,7 @@ function hasFields(state: StateMemo): boolean {
 }
 
 /** Every process derives the same key of the same question. */
-function keyOf({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
+function questionKey({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
   if (identity !== undefined && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(identity)) return identity;
   const asked = identity ?? [runId, answered, value];
   return `question-${createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 12)}`;

@@ -73,15 +73,15 @@ async function toStored(
       : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
   // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
-  const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
+  const partKey = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
   const storedContext =
     context === undefined
       ? undefined
-      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, keyOf('context'));
+      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, partKey('context'));
   return {
     id,
     mode,
-    content: await storeText(storage, content, INLINE_LIMIT_BYTES, keyOf('content')),
+    content: await storeText(storage, content, INLINE_LIMIT_BYTES, partKey('content')),
     deliveries: 0,
     ...defined({ from, replyTo, maxDeliveries, digest, context: storedContext }),
   };

@@ -40,7 +40,7 @@ export const operationAnswer = defineOperationTool({
     if (action !== 'accept' && content !== undefined)
       refuse(`arguments.content: expected none with action "${action}"; got ${JSON.stringify(content)}`);
     const before = await engine.read(token);
-    const key = keyOf(before, givenKey);
+    const key = questionKey(before, givenKey);
     const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
     let receipt: AnswerReceipt;
     try {
@@ -67,7 +67,7 @@ export const operationAnswer = defineOperationTool({
  *
  * @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing
  */
-function keyOf(record: OperationRecord, given: string | undefined): string {
+function questionKey(record: OperationRecord, given: string | undefined): string {
   if (given !== undefined) return given;
   const open = Object.keys(record.inputRequests);
   if (open.length === 0)
