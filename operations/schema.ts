@@ -152,6 +152,16 @@ export function withDefaults(schema: JsonSchema, value: unknown): unknown {
   return filled;
 }
 
+/** Schema of an object; unknown names are refused unless it allows them. */
+export function objectSchema(schema: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    type: 'object',
+    properties: schema['properties'] ?? {},
+    additionalProperties: schema['additionalProperties'] ?? false,
+  };
+}
+
 /**
  * Rejects a schema that MCP clients can't show as a form: elicitation takes a flat object of strings, numbers, booleans and
  * enums (specs: 2026-07-28 client/elicitation, "Requested Schema").
