@@ -207,7 +207,9 @@ const APPLICATORS = new Set([
 function line({ keyword, path, rule, found, error }: Problem, name: string): string {
   const where = name + path.map((key) => (/^\d+$/.test(String(key)) ? `[${key}]` : `.${key}`)).join('');
   if (keyword === 'required') {
-    const missing = Array.isArray(rule) ? rule.filter((key) => !isObject(found) || !(key in found)) : [];
+    const missing = Array.isArray(rule)
+      ? rule.filter((key) => !isObject(found) || found[key] === undefined)
+      : [];
     if (missing.length) return `${where}: missing ${missing.map((key) => `"${String(key)}"`).join(', ')}`;
   }
   if (keyword === 'false') return `${where}: unknown; remove it`;
