@@ -204,7 +204,7 @@ export function createHttpApp(
       handler.fetch(withTaskName(c.req.raw, body), {
         // The credential itself goes no further.
         authInfo: { token: '', clientId: '', scopes: [], extra: { engine: callerEngine } },
-        ...(body === undefined ? {} : { parsedBody: body }),
+        parsedBody: body,
       }),
     );
   });
@@ -314,7 +314,7 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
     httpMethod: 'POST',
     body,
     mcpMethodHeader: c.req.header('mcp-method'),
-    ...(protocolVersionHeader === undefined ? {} : { protocolVersionHeader }),
+    protocolVersionHeader,
   } as Parameters<typeof classifyInboundRequest>[0]);
   if (outcome.kind === 'reject')
     return c.json(rpcError(id, outcome.code, outcome.message, outcome.data), outcome.httpStatus as 400);
@@ -364,5 +364,5 @@ function tooLarge(c: Context): Response {
 
 function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
   noteRpcError();
-  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+  return { jsonrpc: '2.0', id, error: { code, message, data } };
 }

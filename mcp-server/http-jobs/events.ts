@@ -2,7 +2,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { SSEMessage } from 'hono/streaming';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
@@ -143,15 +142,15 @@ function dataOf(jobId: string, event: OperationEvent): object {
       return {
         ...job,
         status: STATUS_NAMES[event.status].job,
-        ...defined({ stage: event.stage }),
+        stage: event.stage,
         cancel_requested: event.isCancelRequested,
         input_required: event.status === 'input_required',
-        ...defined({ gap: event.isGap }),
+        gap: event.isGap,
         at: event.at,
       };
     case 'input_required': {
       const { message, schema, expiresAt } = event.request;
-      return { ...job, key: event.key, message, schema, ...defined({ expires_at: expiresAt }), at: event.at };
+      return { ...job, key: event.key, message, schema, expires_at: expiresAt, at: event.at };
     }
     case 'progress':
       return { ...job, ...event.progress };
@@ -159,11 +158,12 @@ function dataOf(jobId: string, event: OperationEvent): object {
       return {
         ...job,
         step: event.step,
-        ...defined({ name: event.name }),
+        name: event.name,
         lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
           number,
           text,
-          ...defined({ is_continued: isContinued, is_unfinished: isUnfinished }),
+          is_continued: isContinued,
+          is_unfinished: isUnfinished,
         })),
       };
     case 'result':

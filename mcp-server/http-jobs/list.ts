@@ -123,7 +123,7 @@ export function registerList(context: JobsContext): void {
     return c.json(
       {
         jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
-        ...defined({ next_cursor: page.nextCursor }),
+        next_cursor: page.nextCursor,
       },
       200,
       { 'Cache-Control': 'no-store' },
@@ -176,7 +176,7 @@ async function summaryOf(
     ? listed
     : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
   return now && now.status !== 'expired'
-    ? rendered({ ...now, ...defined({ owner: listed.owner }) })
+    ? rendered({ ...now, owner: listed.owner })
     : undefined;
 }
 
@@ -192,12 +192,13 @@ function rendered({
 }: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
   return {
     job_id: token,
-    ...defined({ user: owner }),
+    user: owner,
     tool,
     status: STATUS_NAMES[status].job,
     status_url: jobPath(token),
     created_at: createdAt,
-    ...defined({ stage, closed_at: closedAt }),
+    stage,
+    closed_at: closedAt,
     cancel_requested: cancelRequestedAt !== undefined,
   };
 }

@@ -77,7 +77,7 @@ export function renderJob(record: OperationRecord): Job {
             requests: Object.fromEntries(
               asked.map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
                 key,
-                { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
+                { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
               ]),
             ),
           },
@@ -92,17 +92,18 @@ export function renderJob(record: OperationRecord): Job {
             kind: error.kind,
             message: error.message,
             retryable: error.retryable,
-            ...defined({ type: error.type, cause: error.cause }),
+            type: error.type,
+            cause: error.cause,
           },
         }
       : {}),
     attempt: record.attempt,
-    links: { ...links, ...defined({ temporal: record.temporalUrl }) },
+    links: { ...links, temporal: record.temporalUrl },
   };
 }
 
 function answerOf({ isDefault, ...answer }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { ...answer, ...defined({ is_default: isDefault }) };
+  return { ...answer, is_default: isDefault };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {

@@ -95,7 +95,9 @@ function stepsIn(record: OperationRecord): z.output<typeof step>[] {
       step: reference,
       name,
       status: stepStatusOf(status, record),
-      ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
+      exit_code: exitCode,
+      started_at: startedAt,
+      closed_at: closedAt,
       log_url: logPath(record.token, reference),
     };
   });

@@ -106,7 +106,7 @@ export class Cancellations {
       const { operations, nextCursor } = await engine.list({
         session,
         limit: PAGE_OPERATIONS,
-        ...(cursor === undefined ? {} : { cursor }),
+        cursor,
       });
       const found = operations.find((operation) => operation.requestId === requestId);
       if (found || nextCursor === undefined) return found?.token;

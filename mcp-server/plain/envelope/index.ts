@@ -76,7 +76,12 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
     return {
       token,
       status,
-      ...defined({ attempt, resumed_from, result, links, error, temporal_url }),
+      attempt,
+      resumed_from,
+      result,
+      links,
+      error,
+      temporal_url,
       ...(status === 'completed' ? {} : defined({ partial })),
     };
   }
@@ -88,7 +93,8 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
     ...(isRepeat ? {} : { token }),
     status,
     ...(isAsking ? {} : defined({ status_message })),
-    ...defined({ cancel_requested, error_kind }),
+    cancel_requested,
+    error_kind,
     ...(isRepeat || isAsking ? {} : defined({ estimate_seconds, attempt, resumed_from })),
     ...(Object.keys(input_required).length > 1 ? { input_required } : {}),
     ...(next_action && { next_action: briefAction(next_action, isRepeat) }),
@@ -146,24 +152,27 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     token,
     tool,
     status,
-    ...defined({ status_message: statusMessage }),
+    status_message: statusMessage,
     ...(cancelRequestedAt === undefined || isOver(status) ? {} : { cancel_requested: true as const }),
-    ...defined({ stage, progress }),
+    stage,
+    progress,
     ...(hasChildren ? { children: plainChildren(record) } : {}),
     created_at: createdAt,
-    ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds }),
+    closed_at: closedAt,
+    estimate_seconds: estimateSeconds,
     ...(attempt > 1 ? { attempt } : {}),
-    ...defined({ resumed_from: resumedFrom, trace_id: traceId }),
+    resumed_from: resumedFrom,
+    trace_id: traceId,
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
     ...(error === undefined
       ? {}
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
-    ...defined({ temporal_url: record.temporalUrl }),
+    temporal_url: record.temporalUrl,
     ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
     ...errorKindOf(context, next !== undefined),
-    ...defined({ next_action: next }),
+    next_action: next,
   };
 }
 
@@ -188,7 +197,8 @@ function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeo
   return {
     name,
     uri,
-    ...defined({ mime_type: mimeType, bytes: size }),
+    mime_type: mimeType,
+    bytes: size,
   };
 }
 
@@ -196,7 +206,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   return Object.fromEntries(
     Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
       key,
-      { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
+      { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
     ]),
   );
 }

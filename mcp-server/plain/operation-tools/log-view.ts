@@ -62,7 +62,7 @@ export function logOutput(
       text,
       ...(isContinued ? { is_continued: isContinued } : {}),
       ...(isUnfinished ? { is_unfinished: isUnfinished } : {}),
-      ...(lineBytes === undefined ? {} : { line_bytes: lineBytes }),
+      line_bytes: lineBytes,
     })),
     is_at_end: isAtEnd,
     is_complete: isComplete,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { CallerEngine } from '../../auth/caller-engine.js';
-import { defined } from '../../../operations/defined.js';
 import { PAGE_LINES } from '../../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
@@ -220,7 +219,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     const { status, partial } = envelopeOf(live, context);
     const link = partialLink(live);
     return {
-      output: { status, ...defined({ partial }) },
+      output: { status, partial },
       text: partialText(live, link !== undefined),
       extraContent: link ? [link] : [],
     };
