@@ -86,7 +86,7 @@ export function registerEvents(context: JobsContext): void {
       try {
         // Sent at once, so that clients and proxies see an open stream.
         await sse.write(`retry: ${RETRY_MS}\n: open\n\n`);
-        const events = engine.events(id, { signal, ...(from ? { from } : {}) });
+        const events = engine.events(id, { signal, from });
         // Each is written once the one before was read, so a slow reader costs a few buffered events.
         for await (const event of shown(context, id, events, ids)) {
           const written = sse.writeSSE(event).then(() => true);

@@ -3,7 +3,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListFilter, OperationPage } from '../../engine/index.js';
 import { isPastKeepAlive } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
@@ -107,14 +106,12 @@ export function registerList(context: JobsContext): void {
     const filter: ListFilter = {
       limit: limit ?? DEFAULT_LIMIT,
       wholeTenant,
-      ...defined({
-        tool,
-        status: status && LISTED[status],
-        session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
-        idempotencyKey: idempotency_key,
-        createdAfter: created_after === undefined ? undefined : new Date(created_after),
-        cursor,
-      }),
+      tool,
+      status: status && LISTED[status],
+      session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
+      idempotencyKey: idempotency_key,
+      createdAfter: created_after === undefined ? undefined : new Date(created_after),
+      cursor,
     };
     const page = await engine.list(filter).catch((error: unknown) => {
       throw listProblem(error);

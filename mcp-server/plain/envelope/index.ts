@@ -6,7 +6,6 @@
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { CallerEngine } from '../../auth/caller-engine.js';
-import { defined } from '../../../operations/defined.js';
 import { unreadableText } from '../../../operations/errors.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
@@ -82,7 +81,7 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
       links,
       error,
       temporal_url,
-      ...(status === 'completed' ? {} : defined({ partial })),
+      partial: status === 'completed' ? undefined : partial,
     };
   }
   const isAsking = status === 'input_required';
@@ -90,14 +89,14 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
   const isRepeat = isPoll && !isAsking && reason !== 'stopping';
   const { attempt, resumed_from, status_message, estimate_seconds, input_required = {} } = envelope;
   return {
-    ...(isRepeat ? {} : { token }),
+    token: isRepeat ? undefined : token,
     status,
-    ...(isAsking ? {} : defined({ status_message })),
+    status_message: isAsking ? undefined : status_message,
     cancel_requested,
     error_kind,
-    ...(isRepeat || isAsking ? {} : defined({ estimate_seconds, attempt, resumed_from })),
+    ...(isRepeat || isAsking ? {} : { estimate_seconds, attempt, resumed_from }),
     ...(Object.keys(input_required).length > 1 ? { input_required } : {}),
-    ...(next_action && { next_action: briefAction(next_action, isRepeat) }),
+    next_action: next_action && briefAction(next_action, isRepeat),
   };
 }
 
@@ -165,9 +164,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     trace_id: traceId,
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
-    ...(error === undefined
-      ? {}
-      : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
+    error: error && { kind: error.kind, message: error.message, retryable: error.retryable },
     temporal_url: record.temporalUrl,
     ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),

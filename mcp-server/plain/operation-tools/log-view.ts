@@ -56,12 +56,12 @@ export function logOutput(
 ): LogOutput {
   return {
     ...rest,
-    ...(status === undefined ? {} : { status: plainChildStatus(status, record) }),
+    status: status && plainChildStatus(status, record),
     lines: lines.map(({ number, text, isContinued, isUnfinished, lineBytes }) => ({
       number,
       text,
-      ...(isContinued ? { is_continued: isContinued } : {}),
-      ...(isUnfinished ? { is_unfinished: isUnfinished } : {}),
+      is_continued: isContinued,
+      is_unfinished: isUnfinished,
       line_bytes: lineBytes,
     })),
     is_at_end: isAtEnd,

@@ -242,10 +242,7 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
 }
 
 function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['answers'] {
-  return answers.map(({ isDefault, ...rest }) => ({
-    ...rest,
-    ...(isDefault ? { is_default: isDefault } : {}),
-  }));
+  return answers.map(({ isDefault, ...rest }) => ({ ...rest, is_default: isDefault }));
 }
 
 /** Omits fields that other views show. */

@@ -53,9 +53,9 @@ export const operationList = defineOperationTool({
     const page = await engine.list({
       ...filter,
       wholeTenant: everyone,
-      ...(status === undefined ? {} : { status: engineStatus(status) }),
+      status: status && engineStatus(status),
       idempotencyKey: idempotency_key,
-      ...(since === undefined ? {} : { createdAfter: timeOf(since, await engine.temporal.nowMs()) }),
+      createdAfter: since === undefined ? undefined : timeOf(since, await engine.temporal.nowMs()),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
       const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;

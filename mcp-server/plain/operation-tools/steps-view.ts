@@ -55,16 +55,12 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
       ...stepOutput(one, record),
     })),
     outputs: child.outputs,
-    ...(child.artifacts === undefined
-      ? {}
-      : {
-          artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
-            name,
-            uri: artifactUri(tokenBeside(record, workflowId), name),
-            mime_type: mimeTypeOf(name),
-            bytes,
-          })),
-        }),
+    artifacts: child.artifacts?.map(({ name, bytes, workflowId }) => ({
+      name,
+      uri: artifactUri(tokenBeside(record, workflowId), name),
+      mime_type: mimeTypeOf(name),
+      bytes,
+    })),
     unsaved_artifacts: child.unsavedArtifacts,
   }));
 }
@@ -87,7 +83,7 @@ function stepOutput(
     exit_code: exitCode,
     started_at: startedAt,
     closed_at: closedAt,
-    ...(logsOf === undefined ? {} : { logs_of: tokenBeside(record, logsOf) }),
+    logs_of: logsOf && tokenBeside(record, logsOf),
   };
 }
 

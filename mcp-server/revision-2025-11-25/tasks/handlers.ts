@@ -56,7 +56,7 @@ export async function startTask(
     session: callContext.session,
     idempotencyKey,
     progressToken,
-    ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
+    keepAliveSeconds: ttl === undefined ? undefined : ttl / 1000,
   });
   const { token, estimateSeconds } = record;
   const estimate =
