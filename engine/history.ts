@@ -151,7 +151,7 @@ export async function* eventsFromEnd(
             namespace: temporal.namespace,
             execution,
             maximumPageSize: pageEvents,
-            ...(nextPageToken ? { nextPageToken } : {}),
+            nextPageToken,
           }),
         ),
       deadlineMs,

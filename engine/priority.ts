@@ -16,10 +16,7 @@ export function priorityOf({
 }: Pick<StartMemo, 'principal' | 'priority'>): Priority | undefined {
   const fairnessKey = principal === ANONYMOUS ? undefined : fairnessKeyOf(principal);
   if (fairnessKey === undefined && priority === undefined) return undefined;
-  return {
-    ...(priority === undefined ? {} : { priorityKey: priority }),
-    ...(fairnessKey === undefined ? {} : { fairnessKey }),
-  };
+  return { priorityKey: priority, fairnessKey };
 }
 
 /** Principals are ASCII, since both their parts are percent-encoded. */

@@ -5,7 +5,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
-import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError } from '../operations/errors.js';
 import type { InputRequest, OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
@@ -170,7 +169,9 @@ export class Records {
       status: 'working',
       ...reading,
       ...(isOpen(description) ? { readAt: new Date(await temporal.nowMs()).toISOString() } : {}),
-      ...defined({ progressToken: memo.progressToken, stage, partial }),
+      progressToken: memo.progressToken,
+      stage,
+      partial,
       ...(answers.length > 0 ? { answers } : {}),
     };
     if (isOpen(description))
@@ -296,7 +297,11 @@ export function startedRecord(token: string, memo: StartMemo) {
     keepAliveSeconds,
     attempt,
     live: false,
-    ...defined({ estimateSeconds, resumedFrom, changedBy, requestId, traceId }),
+    estimateSeconds,
+    resumedFrom,
+    changedBy,
+    requestId,
+    traceId,
   };
 }
 
