@@ -73,7 +73,7 @@ async function firstQuery(
 ): Promise<Record<string, unknown> | undefined> {
   const query = defined({ step, from_line: from, to_line: to, pattern });
   if (tail === undefined) return query;
-  const end = await ask({ ...defined({ step }), tail: 1 });
+  const end = await ask({ step, tail: 1 });
   if (end === undefined) return undefined;
   const last = end.lines.at(-1)?.number ?? 0;
   return { ...query, step: end.step, from_line: Math.max(1, last - tail + 1) };

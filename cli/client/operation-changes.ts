@@ -27,7 +27,7 @@ export interface ChangesFilter {
 export async function openOperations(session: Session, filter: ChangesFilter): Promise<ListedOperation[]> {
   const pages: OperationPage[] = [];
   for (const status of ['input_required', 'working'] as const)
-    pages.push(await listOperations(session, { ...defined({ ...filter }), status, limit: PAGE }));
+    pages.push(await listOperations(session, { ...filter, status, limit: PAGE }));
   return pages.flatMap(({ operations }) => operations);
 }
 
@@ -59,7 +59,7 @@ export async function* operationChanges(
   while (!signal.aborted) {
     await pause(Math.max(LIST_INTERVAL_MS, intervalMs), signal);
     const page = await reconnects.retryUntilAnswered(() =>
-      listOperations(session, { ...defined({ ...filter }), limit: PAGE }),
+      listOperations(session, { ...filter, limit: PAGE }),
     );
     const listed = (page?.operations ?? []).filter(
       ({ token, closedAt }) => known.has(token) || closedAt === undefined || closedAt > startedAt,

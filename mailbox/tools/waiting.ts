@@ -2,7 +2,6 @@
 import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
-import { defined } from '../../operations/defined.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
@@ -53,7 +52,8 @@ export async function waitForWork(
         shutdown.signal,
         ...(watch.hasEnded ? [] : [watch.signal]),
       ]),
-      ...defined({ ack, leaseSeconds }),
+      ack,
+      leaseSeconds,
     });
     return resultOf(engine, callContext, agentId, received, watch);
   } finally {
