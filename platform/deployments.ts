@@ -6,7 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
 import { timestampMs } from './temporal-time.js';
@@ -180,7 +179,7 @@ export async function setCurrentVersion(
       deploymentName,
       buildId,
       conflictToken: token,
-      ...defined({ identity }),
+      identity,
     });
   });
 }
@@ -222,7 +221,7 @@ async function setRamp(
     deploymentName,
     ...ramp,
     conflictToken,
-    ...defined({ identity }),
+    identity,
   });
   return answer.conflictToken;
 }
@@ -288,7 +287,7 @@ export async function deleteVersion(
         namespace,
         deploymentVersion: version,
         skipDrainage: !isDrained,
-        ...defined({ identity }),
+        identity,
       }),
     );
   } catch (error) {

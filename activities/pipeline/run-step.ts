@@ -204,7 +204,8 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       recorded = folder;
       await recordStart(folder, {
         ...{ stepId, workflowId, runId, attempt, boot: bootId(), startedAt: startedAt.toISOString() },
-        ...defined({ span: context.span, cgroup }),
+        span: context.span,
+        cgroup,
         ...(step.secrets.length
           ? { secretsDigest: secretsDigest(loadSecret(settings.home), stepId, secrets) }
           : {}),

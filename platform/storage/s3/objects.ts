@@ -179,7 +179,7 @@ export function s3Objects({ client, uploads, place, prefix, encryption }: Object
           client.send(
             new ListObjectsV2Command({
               ...{ Bucket, Prefix: prefix + under },
-              ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
+              ContinuationToken,
             }),
             reading(),
           ),
