@@ -126,7 +126,7 @@ export interface WorkflowStart {
   workflow: string;
   args: unknown[];
   /** Set if workers without Longhaul's runtime run it. */
-  external?: ExternalWorkflow | undefined;
+  external?: ExternalWorkflow;
   /** Summary for Temporal's UI, one line. */
   summary: string;
   memo: StartMemo;

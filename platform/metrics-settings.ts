@@ -29,8 +29,8 @@ export interface MetricsSettings {
 }
 
 export function resolveMetricsSettings(given: {
-  metrics?: boolean | undefined;
-  healthAddress?: string | undefined;
+  metrics?: boolean;
+  healthAddress?: string;
 }): MetricsSettings {
   const { metrics, healthAddress } = given;
   return { metrics: metrics ?? healthAddress !== undefined, healthAddress };

@@ -22,9 +22,9 @@ import { delimiter, join, relative } from 'node:path';
 
 export interface Containment {
   /** Path of the cgroup below which each step gets one; undefined if the worker can't make any. */
-  cgroups?: string | undefined;
+  cgroups?: string;
   /** Command that makes its process a subreaper and then executes its arguments; undefined if there is none. */
-  subreaper?: string[] | undefined;
+  subreaper?: string[];
 }
 
 /** Numbers of prctl(2), and its operation PR_SET_CHILD_SUBREAPER. */

@@ -43,7 +43,7 @@ export interface HostStepsOptions {
   settings: Pick<Settings, 'home'>;
   storage: Storage;
   /** Environment of the worker. Default: this process's. */
-  environment?: NodeJS.ProcessEnv | undefined;
+  environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
   graceMs?: number;
   /** Maximum size of a step's log, in bytes. Default: 256 MiB. */
@@ -66,7 +66,7 @@ export interface FollowedStep {
 interface StepRun {
   folder: string;
   /** Path of its cgroup; undefined if it has none of its own. */
-  cgroup?: string | undefined;
+  cgroup?: string;
   masking: Masking;
   cursor: Cursor;
   /** If this process has started it. */
@@ -74,7 +74,7 @@ interface StepRun {
   /** ISO 8601. */
   startedAt: string;
   /** Span of the attempt that has started it; undefined if none is recorded. */
-  span?: AttemptRecord | undefined;
+  span?: AttemptRecord;
 }
 
 export class HostSteps {

@@ -34,9 +34,9 @@ export interface LaunchOptions {
   /** Whether the step ends with this process. */
   endsWithWorker: boolean;
   /** Path of the step's cgroup; undefined if it has none of its own. */
-  cgroup?: string | undefined;
+  cgroup?: string;
   /** Command that makes the launcher a subreaper; undefined if it isn't one. */
-  subreaper?: string[] | undefined;
+  subreaper?: string[];
 }
 
 /** A launcher that this process has started. */

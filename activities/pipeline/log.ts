@@ -18,7 +18,7 @@ export interface StepLogOptions {
   storage: Storage;
   key: string;
   masking: Masking;
-  limitBytes?: number | undefined;
+  limitBytes?: number;
   /** Ends the waits for room on a full disk, and for storage. Default: only writes of output wait, without end. */
   stop?: AbortSignal;
   /** Where the log of an earlier worker continues. Default: the stored log's end. */

@@ -20,13 +20,13 @@ const EARLY_MS = 1_000;
 export interface WaitRequest {
   agentId: string;
   /** Message that was received and gets no response. */
-  ack?: string | undefined;
+  ack?: string;
   /** Operations whose end also ends the wait. */
   operations: OperationRecord[];
   /** Lease on the received message, in seconds. Default: 900. */
-  leaseSeconds?: number | undefined;
+  leaseSeconds?: number;
   /** Default: depends on the time since the last message. */
-  timeoutSeconds?: number | undefined;
+  timeoutSeconds?: number;
 }
 
 /**

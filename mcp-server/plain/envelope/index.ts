@@ -35,7 +35,7 @@ export interface EnvelopeContext {
   /** Definition of the operation's tool; undefined if this server doesn't have it. */
   tool: Tool | undefined;
   /** Why the call's wait has ended; absent if it didn't wait. */
-  reason?: WaitResult['reason'] | undefined;
+  reason?: WaitResult['reason'];
   /**
    * Whether the result stands for the work itself, so that failed work is a failed call (`isError`). Default: false, for
    * calls that read or change an operation and succeed in that.

@@ -242,8 +242,8 @@ function namedError({
   Code = 'InternalError',
   Message = '',
 }: {
-  Code?: string | undefined;
-  Message?: string | undefined;
+  Code?: string;
+  Message?: string;
 }): Error {
   return Object.assign(new Error(Message), {
     name: Code,
