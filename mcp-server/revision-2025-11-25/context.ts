@@ -74,7 +74,7 @@ export function createSharedContext(
     events: sealOf<EventPosition>(secret, 'event'),
     sessionEvents: sealOf<SessionStreamPosition>(secret, 'own event'),
     shownQuestions: new Set(),
-    questionBackoffs: new LRUCache({ max: REMEMBERED_BACKOFFS }),
+    questionBackoffs: new LRUCache<string, QuestionBackoff>({ max: REMEMBERED_BACKOFFS }),
     notifier: new SessionNotifier(engine, logger),
     cancellations: new Cancellations(logger),
     serving,
