@@ -8,7 +8,7 @@ import { waitIn } from '../operations/report.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
 import { describeMissingBuild } from './missing-builds.js';
-import { timestampMs } from '../platform/temporal-time.js';
+import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
@@ -35,7 +35,7 @@ export async function describeBlockage(
   const activities = raw.pendingActivities ?? [];
   if (!task && activities.length === 0) return undefined;
   const nowMs = await temporal.nowMs();
-  const waitedMs = (since: Parameters<typeof timestampMs>[0] | null | undefined) =>
+  const waitedMs = (since: Timestamp | null | undefined) =>
     since ? nowMs - timestampMs(since) : 0;
   if (task && Number(task.attempt ?? 1) > 1) {
     const why = (await lastTaskFailure(temporal, workflowId))?.message;

@@ -88,7 +88,7 @@ export async function listRuns(
         namespace: temporal.namespace,
         query,
         pageSize,
-        ...(from ? { nextPageToken: from } : {}),
+        nextPageToken: from,
       }),
     ),
   );

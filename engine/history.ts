@@ -5,6 +5,7 @@ import {
   ExternalStorageRunner,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import { readCancelCause, type Reached } from './cancel-cause.js';
 import type { TemporalClient } from './temporal.js';
 import { traceCall } from './trace-calls.js';
@@ -150,7 +151,7 @@ export async function* eventsFromEnd(
             namespace: temporal.namespace,
             execution,
             maximumPageSize: pageEvents,
-            ...(nextPageToken ? { nextPageToken } : {}),
+            nextPageToken,
           }),
         ),
       deadlineMs,
@@ -210,6 +211,6 @@ export async function decodeReadable(
 }
 
 /** Converts a Temporal timestamp to a date. */
-export function toDate({ seconds, nanos }: { seconds?: unknown; nanos?: number | null }): Date {
-  return new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6);
+export function toDate(time: Timestamp): Date {
+  return new Date(timestampMs(time));
 }

@@ -1,7 +1,6 @@
 /** Lists of operations, from Temporal's visibility store. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
 import { isTerminal, type ListedOperation } from '../operations/record.js';
@@ -97,7 +96,8 @@ export async function listOperations(
     cursors.seal({
       ...{ principal, wholeTenant, query, again, given: cursor?.given ?? given },
       next: at ? Buffer.from(at).toString('base64') : '',
-      ...defined({ adopted, source }),
+      adopted,
+      source,
     });
   if (own.next) return { operations: own.operations, nextCursor: sealed(own.next) };
   const sources = adopted ? listingTools(tools, adopted) : [];
@@ -141,7 +141,8 @@ function adoptedFilterOf({
 }: ListFilter): AdoptedFilter | undefined {
   if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
   return {
-    ...defined({ tool, status }),
+    tool,
+    status,
     ...(createdAfter ? { createdAfter: createdAfter.toISOString() } : {}),
   };
 }
@@ -242,7 +243,10 @@ async function listedOperation(
       isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
     createdAt,
     keepAliveSeconds: startMemo.keepAliveSeconds,
-    ...defined({ estimateSeconds, stage, cancelRequestedAt, requestId }),
+    estimateSeconds,
+    stage,
+    cancelRequestedAt,
+    requestId,
     ...(closedAt
       ? {
           closedAt: closedAt.toISOString(),
@@ -254,7 +258,7 @@ async function listedOperation(
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   return {
-    ...defined({ status }),
+    status,
     ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
   };
 }

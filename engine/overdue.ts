@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { LRUCache } from 'lru-cache';
 import { humanDuration } from '../operations/budgets.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import {
@@ -31,7 +32,7 @@ const REASON_PREFIX = 'longhaul.timed_out: ';
  * a worker would have taken it.
  */
 const STUCK_MS = 10_000;
-/** Maximum number of overdue runs that are remembered; the oldest are forgotten first. */
+/** Maximum number of overdue runs that are remembered. */
 const MAX_REMEMBERED = 1_000;
 
 /** Runs per page of the sweep, and its maximum number of pages: each run comes with its memo. */
@@ -96,7 +97,7 @@ export async function hasTimedOut(temporal: TemporalClient, { execution }: RunIn
 /** Finds and ends overdue runs. */
 export class OverdueRuns {
   /** Run ID -> the workflow task that it waits for, and since when that is known. */
-  readonly #stuck = new Map<string, { scheduledAt: string; sinceMs: number }>();
+  readonly #stuck = new LRUCache<string, { scheduledAt: string; sinceMs: number }>({ max: MAX_REMEMBERED });
 
   constructor(private readonly temporal: TemporalClient) {}
 
@@ -131,7 +132,6 @@ export class OverdueRuns {
     const scheduledAt = toDate(originalScheduledTime).toISOString();
     const sinceMs = known?.scheduledAt === scheduledAt ? known.sinceMs : performance.now();
     this.#stuck.set(runId, { scheduledAt, sinceMs });
-    if (this.#stuck.size > MAX_REMEMBERED) this.#stuck.delete(this.#stuck.keys().next().value!);
     return performance.now() - sinceMs >= STUCK_MS;
   }
 

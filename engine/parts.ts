@@ -74,7 +74,7 @@ export function partRecord(
   return {
     name,
     status: isAsking ? 'input_required' : 'working',
-    ...(message === undefined ? {} : { statusMessage: message }),
+    statusMessage: message,
     steps: [],
   };
 }

@@ -14,16 +14,13 @@ export function priorityOf({
   principal,
   priority,
 }: Pick<StartMemo, 'principal' | 'priority'>): Priority | undefined {
-  const fairnessKey = principal === ANONYMOUS ? undefined : keyOf(principal);
+  const fairnessKey = principal === ANONYMOUS ? undefined : fairnessKeyOf(principal);
   if (fairnessKey === undefined && priority === undefined) return undefined;
-  return {
-    ...(priority === undefined ? {} : { priorityKey: priority }),
-    ...(fairnessKey === undefined ? {} : { fairnessKey }),
-  };
+  return { priorityKey: priority, fairnessKey };
 }
 
 /** Principals are ASCII, since both their parts are percent-encoded. */
-function keyOf(principal: string): string {
+function fairnessKeyOf(principal: string): string {
   if (principal.length <= LONGEST_KEY) return principal;
   return createHash('sha256').update(principal).digest('hex');
 }

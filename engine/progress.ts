@@ -6,6 +6,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { LRUCache } from 'lru-cache';
 import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
@@ -34,7 +35,7 @@ export interface ProgressReading {
 /** Reads progress over one connection, and remembers the highest value of each run. */
 export class ProgressReader {
   /** By run ID. */
-  readonly #highest = new Map<string, ProgressReading>();
+  readonly #highest = new LRUCache<string, ProgressReading>({ max: REMEMBERED_RUNS });
   readonly #partReadings = new WeakMap<Part, Promise<ProgressReading>>();
 
   constructor(private readonly temporal: TemporalClient) {}
@@ -96,15 +97,12 @@ export class ProgressReader {
    * set back.
    */
   #monotonic(runId: string, now: ProgressReading): ProgressReading {
-    const runs = this.#highest;
-    const before = runs.get(runId);
+    const before = this.#highest.get(runId);
     const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
     const progress = isBehind ? before.progress : now.progress;
     const updatedAt = before && before.updatedAt > now.updatedAt ? before.updatedAt : now.updatedAt;
     const reading = { ...(progress ? { progress } : {}), updatedAt };
-    runs.delete(runId);
-    runs.set(runId, reading);
-    if (runs.size > REMEMBERED_RUNS) runs.delete(runs.keys().next().value!);
+    this.#highest.set(runId, reading);
     return reading;
   }
 }

@@ -3,8 +3,8 @@
  * failure is read too, and the record is cached for a few seconds.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
-import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
@@ -31,16 +31,13 @@ import type { TemporalClient } from './temporal.js';
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
-interface KeptRecord {
-  record: OperationRecord;
-  /** Monotonic clock: the system's may be set. */
-  readAtMs: number;
-}
-
 /** Reads operations over one connection. */
 export class Records {
   /** By token and run ID: a run may have been adopted by several. */
-  readonly #closed = new Map<string, KeptRecord>();
+  readonly #closed = new LRUCache<string, OperationRecord>({
+    max: CLOSED_CACHE_ENTRIES,
+    ttl: CLOSED_CACHE_MS,
+  });
   readonly #progress: ProgressReader;
   readonly overdue: OverdueRuns;
   readonly places: Places;
@@ -94,12 +91,10 @@ export class Records {
   ): Promise<OperationRecord> {
     const { workflowId, run } = located;
     const memo = await this.#startMemoOf(description, principal, run);
-    const kept = this.#closed.get(keyOf(token, description));
+    const kept = this.#closed.get(attemptKey(token, description.runId));
     const isFresh =
-      kept &&
-      performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
-      isPastKeepAlive(kept.record, await this.temporal.nowMs()) === (kept.record.status === 'expired');
-    if (isFresh && !isOpen(description)) return kept.record;
+      kept && isPastKeepAlive(kept, await this.temporal.nowMs()) === (kept.status === 'expired');
+    if (isFresh && !isOpen(description)) return kept;
     const hasEnded =
       (await this.overdue.endIfOverdue(description)) || (await endIfRefused(this.temporal, description));
     if (hasEnded) return this.#read(principal, token, located, await this.temporal.describe(workflowId));
@@ -112,7 +107,8 @@ export class Records {
     // So may have a value that is lost.
     if (record.resultProblem?.retryable === false)
       await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
-    if (record.closedAt && record.resultProblem === undefined) this.#keep(record);
+    if (record.closedAt && record.resultProblem === undefined)
+      this.#closed.set(attemptKey(record.token, record.runId), record);
     return record;
   }
 
@@ -125,11 +121,6 @@ export class Records {
     if (run?.tool === undefined) return startMemoOf(description, principal, run);
     const { retentionSeconds } = await this.temporal.facts();
     return adoptedMemo(description, { ...run, tool: run.tool }, retentionSeconds);
-  }
-
-  #keep(record: OperationRecord): void {
-    this.#closed.set(keyOf(record.token, record), { record, readAtMs: performance.now() });
-    if (this.#closed.size > CLOSED_CACHE_ENTRIES) this.#closed.delete(this.#closed.keys().next().value!);
   }
 
   async #toRecord(
@@ -165,7 +156,9 @@ export class Records {
       createdAt,
       status: 'working',
       ...reading,
-      ...defined({ progressToken: memo.progressToken, stage, partial }),
+      progressToken: memo.progressToken,
+      stage,
+      partial,
       ...(answers.length > 0 ? { answers } : {}),
     };
     const fields = isOpen(description)
@@ -187,7 +180,7 @@ export class Records {
   }
 }
 
-function keyOf(token: string, { runId }: { runId: string }): string {
+function attemptKey(token: string, runId: string): string {
   return `${token}\n${runId}`;
 }
 
@@ -204,7 +197,11 @@ export function startedRecord(token: string, memo: StartMemo) {
     keepAliveSeconds,
     attempt,
     live: false,
-    ...defined({ estimateSeconds, resumedFrom, changedBy, requestId, traceId }),
+    estimateSeconds,
+    resumedFrom,
+    changedBy,
+    requestId,
+    traceId,
   };
 }
 

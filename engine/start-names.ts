@@ -1,6 +1,5 @@
 /** Names of a start: the operation's token, its workflow ID, and what distinguishes it from other starts of the same ID. */
 import { randomUUID } from 'node:crypto';
-import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { argumentsInId, idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
@@ -50,7 +49,7 @@ export function nameStart(
   if (!hasSealedToken(external)) {
     const token = tokenOfStart(start, secret);
     const startId = options.isTokenNew ? randomUUID() : undefined;
-    return { token, workflowId: workflowIdOf(principal, token, secret), ...defined({ startId }) };
+    return { token, workflowId: workflowIdOf(principal, token, secret), startId };
   }
   if (options.token !== undefined)
     throw new LonghaulError(
@@ -63,7 +62,7 @@ export function nameStart(
       ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
       : namedWorkflowId(external.id, tool.name, { principal, args });
   const { namespace } = external;
-  const run = { principal, ...defined({ namespace }), workflowId, startId };
+  const run = { principal, namespace, workflowId, startId };
   return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
 }
 

@@ -10,7 +10,6 @@ import {
   DEFAULT_INPUT_WAIT_SECONDS,
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../operations/budgets.js';
-import { defined } from '../operations/defined.js';
 import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { OperationRecord } from '../operations/record.js';
@@ -79,15 +78,18 @@ export async function startOperation(
       argumentsDigest,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
-      ...defined({ size, variant }),
+      size,
+      variant,
       searchAttributes,
       ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
-      ...defined({ session, progressToken, requestId }),
+      session,
+      progressToken,
+      requestId,
       ...originOfStart(),
-      ...defined({ startId }),
+      startId,
       ...(hasSealedToken(external) ? { hasSealedToken: true as const } : {}),
     },
-    ...defined({ idempotencyKey: options.idempotencyKey }),
+    idempotencyKey: options.idempotencyKey,
   });
   if (record.status === 'expired')
     throw new LonghaulError(
@@ -113,7 +115,7 @@ export function memoOfTool(tool: Tool) {
   const fixed = { version: 1 as const, tool: name, deadlineSeconds, attempt: 1 };
   // Nobody but Temporal enforces the deadline of an external workflow, and it knows no other budget.
   if (tool.external) return { ...fixed, runtime: 'none' as const };
-  return { ...fixed, cleanupSeconds, inputWaitSeconds, ...defined({ priority, queue }) };
+  return { ...fixed, cleanupSeconds, inputWaitSeconds, priority, queue };
 }
 
 /** Request to Temporal for the start of an operation. */
@@ -124,7 +126,7 @@ export interface WorkflowStart {
   workflow: string;
   args: unknown[];
   /** Set if workers without Longhaul's runtime run it. */
-  external?: ExternalWorkflow | undefined;
+  external?: ExternalWorkflow;
   /** Summary for Temporal's UI, one line. */
   summary: string;
   memo: StartMemo;
@@ -142,7 +144,7 @@ export async function startWorkflow(records: Records, request: WorkflowStart): P
   const { isExact, nowMs } = temporal.time;
   // Else the start of its run counts. Later runs of an external workflow wouldn't know it.
   const createdAt = isExact || request.external ? new Date(nowMs).toISOString() : undefined;
-  const start = { ...request, memo: { ...request.memo, ...defined({ createdAt }) } };
+  const start = { ...request, memo: { ...request.memo, createdAt } };
   if (await tryStart(temporal, signer, start)) return submittedRecord(temporal, start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
@@ -162,9 +164,9 @@ export async function startWorkflow(records: Records, request: WorkflowStart): P
   const run = memo.hasSealedToken && {
     principal: memo.principal,
     workflowId,
-    ...defined({ startId: memo.startId }),
+    startId: memo.startId,
   };
-  return records.read(memo.principal, token, { workflowId, ...(run ? { run } : {}) }, found);
+  return records.read(memo.principal, token, { workflowId, run }, found);
 }
 
 /** Record of an operation that has just been started. */

@@ -46,7 +46,7 @@ export class VisibilityBudget {
   async take(use: VisibilityUse, limitMs?: number): Promise<void> {
     const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     try {
-      await this.#queue.add(() => undefined, { priority: PRIORITIES[use], ...(signal ? { signal } : {}) });
+      await this.#queue.add(() => undefined, { priority: PRIORITIES[use], signal });
       count('longhaul_visibility_calls_total', { use });
     } catch (error) {
       if (!signal?.aborted) throw error;

@@ -255,7 +255,7 @@ class Watch {
           namespace: this.temporal.namespace,
           execution: { workflowId: this.workflowId },
           waitNewEvent: true,
-          ...(this.#nextPageToken ? { nextPageToken: this.#nextPageToken } : {}),
+          nextPageToken: this.#nextPageToken,
         }),
       );
       const events = response.history?.events ?? [];

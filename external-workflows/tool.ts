@@ -8,7 +8,7 @@ import {
   type QuestionMapping,
 } from '../operations/external-workflow.js';
 import { NEXUS_WORKFLOW, type NexusCall } from '../operations/nexus-call.js';
-import type { JsonSchema } from '../operations/schema.js';
+import { objectSchema, type JsonSchema } from '../operations/schema.js';
 import { defineForeignTool, type Tool, type ToolOptions } from '../operations/tool.js';
 import type { FileArguments, ToolFile } from './schema.js';
 
@@ -129,16 +129,6 @@ function descriptionOf({ description, workflow, nexus }: ToolFile) {
   if (typeof description === 'string') return { does: description };
   const { does, returns } = description;
   return { does, ...defined({ useWhen: description['use-when'], returns }) };
-}
-
-/** Schema of an object; unknown names are refused unless it allows them. */
-function objectSchema(schema: JsonSchema): JsonSchema {
-  return {
-    ...schema,
-    type: 'object',
-    properties: schema['properties'] ?? {},
-    additionalProperties: schema['additionalProperties'] ?? false,
-  };
 }
 
 /** Schema of the object that {@link structuredResult} makes of a result that is no object. */

@@ -20,19 +20,19 @@ export interface LogQuery {
    * Reference of a step, see {@link chooseStep}, or {@link OPERATION_LOG}. Default: a step for a pipeline, the operation's own
    * log otherwise.
    */
-  step?: string | undefined;
+  step?: string;
   /** First line, from 1. */
-  fromLine?: number | undefined;
+  fromLine?: number;
   /** Last line, from 1. */
-  toLine?: number | undefined;
+  toLine?: number;
   /** The last lines, as many as fit a page; 1 to {@link PAGE_LINES}. Not together with the other forms. */
-  tail?: number | undefined;
+  tail?: number;
   /** Only lines that match this JavaScript regular expression. */
-  pattern?: string | undefined;
+  pattern?: string;
   /** Cursor of an earlier page: continues right after it, with its step, last line and pattern. */
-  cursor?: string | undefined;
+  cursor?: string;
   /** Most entries of the page. Default and most: {@link PAGE_LINES}. */
-  limit?: number | undefined;
+  limit?: number;
 }
 
 /** A line, or a piece of a line that is longer than {@link PIECE_BYTES} or still growing. */

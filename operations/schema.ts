@@ -152,6 +152,16 @@ export function withDefaults(schema: JsonSchema, value: unknown): unknown {
   return filled;
 }
 
+/** Schema of an object; unknown names are refused unless it allows them. */
+export function objectSchema(schema: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    type: 'object',
+    properties: schema['properties'] ?? {},
+    additionalProperties: schema['additionalProperties'] ?? false,
+  };
+}
+
 /**
  * Rejects a schema that MCP clients can't show as a form: elicitation takes a flat object of strings, numbers, booleans and
  * enums (specs: 2026-07-28 client/elicitation, "Requested Schema").
@@ -197,7 +207,9 @@ const APPLICATORS = new Set([
 function line({ keyword, path, rule, found, error }: Problem, name: string): string {
   const where = name + path.map((key) => (/^\d+$/.test(String(key)) ? `[${key}]` : `.${key}`)).join('');
   if (keyword === 'required') {
-    const missing = Array.isArray(rule) ? rule.filter((key) => !isObject(found) || !(key in found)) : [];
+    const missing = Array.isArray(rule)
+      ? rule.filter((key) => !isObject(found) || found[key] === undefined)
+      : [];
     if (missing.length) return `${where}: missing ${missing.map((key) => `"${String(key)}"`).join(', ')}`;
   }
   if (keyword === 'false') return `${where}: unknown; remove it`;

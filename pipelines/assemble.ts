@@ -1,5 +1,5 @@
 /** Converts a file's checked data to a pipeline. */
-import type { JsonSchema } from '../operations/schema.js';
+import { objectSchema } from '../operations/schema.js';
 import type { QueueOptions } from '../operations/tool-queue.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
 import type { KeyPath } from './problems.js';
@@ -78,16 +78,6 @@ function outputOf(output: PipelineFile['outputs'][string]): PipelineOutput {
   const { value, ...schema } = typeof output === 'string' ? { value: output } : output;
   const [job, key] = value.split('.') as [string, string];
   return { job, key, schema: { type: 'string', ...schema } };
-}
-
-/** Schema of an object; unknown names are refused unless it allows them. */
-function objectSchema(schema: JsonSchema): JsonSchema {
-  return {
-    ...schema,
-    type: 'object',
-    properties: schema['properties'] ?? {},
-    additionalProperties: schema['additionalProperties'] ?? false,
-  };
 }
 
 function envOf(env: PipelineFile['env'], path: KeyPath, sourceOf: SourceOf): Record<string, string> {

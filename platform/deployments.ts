@@ -119,6 +119,7 @@ function versionState(
   ramping: string | undefined,
 ): VersionState {
   const buildId = summary.deploymentVersion?.buildId ?? '';
+  const dateOf = (time: typeof summary.createTime) => (time ? new Date(timestampMs(time)) : undefined);
   const createdAt = dateOf(summary.createTime) ?? new Date(0);
   const { drainageInfo } = summary;
   const drainage = drainageInfo?.status;
@@ -241,9 +242,4 @@ export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
     `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +
     `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`
   );
-}
-
-function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | undefined {
-  if (!time) return undefined;
-  return new Date(Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6);
 }

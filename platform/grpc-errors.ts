@@ -2,6 +2,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { Reader } from 'protobufjs/minimal.js';
+import { timestampMs } from './temporal-time.js';
 
 /** gRPC status codes. */
 export const GRPC = {
@@ -73,8 +74,7 @@ export function retryDelayMs(error: unknown): number | undefined {
     const reader = Reader.create(info.value);
     // The message's only field: retry_delay = 1, length-delimited.
     if (reader.uint32() !== ((1 << 3) | 2)) return undefined;
-    const { seconds, nanos } = proto.google.protobuf.Duration.decode(reader, reader.uint32());
-    return Number(seconds) * 1_000 + nanos / 1_000_000;
+    return timestampMs(proto.google.protobuf.Duration.decode(reader, reader.uint32()));
   } catch {
     return undefined;
   }

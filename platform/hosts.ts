@@ -1,6 +1,5 @@
 /** The hosts of a task queue, for operators: which ones are present, and which open pipeline jobs have their workspace there. */
 import type { Client } from '@temporalio/client';
-import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { isOpenPart, type ChildRecord } from '../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
@@ -132,7 +131,7 @@ async function hostedJobs(
 
 function currentStep({ steps }: ChildRecord): { step?: HostedStep } {
   const step = steps.find(({ status }) => isOpenPart(status) && status !== 'pending');
-  return step ? { step: { name: step.name, ...defined({ startedAt: step.startedAt }) } } : {};
+  return step ? { step: { name: step.name, startedAt: step.startedAt } } : {};
 }
 
 /** Undefined when no worker answers, or the pipeline has closed in the meantime. */

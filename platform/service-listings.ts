@@ -28,7 +28,7 @@ interface State {
   /** Last answer, as JSON. */
   answer?: string;
   /** Why there was none since then. */
-  failure?: string | undefined;
+  failure?: string;
   dueMs: number;
   asking?: Promise<void>;
 }

@@ -19,7 +19,7 @@ const WINDOW_MS = 1_800_000;
 const SLEEP_MS = 1_000;
 
 /** A time of Temporal, `Timestamp` of its API. */
-interface Timestamp {
+export interface Timestamp {
   seconds?: unknown;
   nanos?: number | null;
 }
@@ -166,7 +166,7 @@ async function systemPolls(client: Client): Promise<Times> {
   return TIMES.describeTaskQueue({ pollers });
 }
 
-/** A time of Temporal in milliseconds since 1970. */
+/** A time of Temporal in milliseconds since 1970, or a duration in milliseconds. */
 export function timestampMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
 }

@@ -10,17 +10,17 @@ import type { Span } from './tracing/types.js';
 
 export interface WorkContext {
   /** ID of the HTTP request (X-Request-Id); for an activity, that of the request that started its operation. */
-  requestId?: string | undefined;
+  requestId?: string;
   /** ID of the JSON-RPC request. */
-  rpcId?: string | number | undefined;
-  principal?: string | undefined;
-  tool?: string | undefined;
+  rpcId?: string | number;
+  principal?: string;
+  tool?: string;
   /** The operation's token. */
-  token?: string | undefined;
+  token?: string;
   /** The trace, and the span that is the parent of what is done here. */
-  trace?: TraceContext | undefined;
+  trace?: TraceContext;
   /** The span of this work, while it is recorded. */
-  span?: Span | undefined;
+  span?: Span;
   /** Context of the HTTP request, for the protocols in it. */
   http?: { trace: TraceContext | undefined };
   /** Set once the work has ended: what it has started in the background for others doesn't belong to it. */

@@ -61,7 +61,7 @@ export class TestClient {
       const { requestState } = answer;
       answer = await this.#request<CallAnswer>(
         'tools/call',
-        { ...call, inputResponses, ...(requestState === undefined ? {} : { requestState }) },
+        { ...call, inputResponses, requestState },
         Infinity,
       );
     }

@@ -16,7 +16,6 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../activities/runtime/attempt-span.js';
 import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
 import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
-import { defined } from '../operations/defined.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import {
@@ -111,7 +110,7 @@ async function execute(
     longhaul: 'report',
     ...(around.progress ? { progress: around.progress } : {}),
   });
-  const beat = () => context.heartbeat({ ...lastReport(), ...defined({ waitsFor }) });
+  const beat = () => context.heartbeat({ ...lastReport(), waitsFor });
   const queuedMs = queuedMsOf(context.info, waitedMs);
   if (last) beat();
   // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
@@ -124,7 +123,7 @@ async function execute(
       return {
         longhaul: 'result',
         ...(progress ? { progress } : {}),
-        ...(queuedMs === undefined ? {} : { queuedMs }),
+        queuedMs,
         result,
       } satisfies ReportedResult;
     });

@@ -108,8 +108,8 @@ export async function bundleWorkflows(
     problems: problems.map(({ path, line, column, message }) => ({
       path,
       message,
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
+      line,
+      column,
     })),
   };
   writeFileAtomically(bundlePath, compiled.code);

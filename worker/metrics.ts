@@ -2,13 +2,14 @@
 import type { Info } from '@temporalio/activity';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
+import { LRUCache } from 'lru-cache';
 import type { MeasureSinks } from '../operations/measure-sinks.js';
 import { count, observe, OTHER } from '../platform/metrics/index.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 
 /** Maximum number of tools with series of their own: a worker doesn't know which tools the servers have. */
 const MAX_TOOLS = 200;
-/** Maximum number of operations that are remembered to have made progress; the oldest are forgotten first. */
+/** Maximum number of operations that are remembered to have made progress. */
 const MAX_OPERATIONS = 10_000;
 /** Statuses in which a workflow closes. */
 const STATUSES = ['completed', 'failed', 'canceled', 'timed_out'];
@@ -16,7 +17,7 @@ const STATUSES = ['completed', 'failed', 'canceled', 'timed_out'];
 export class WorkerMetrics {
   readonly #tools = new Set<string>();
   /** Workflow IDs of operations whose first progress has been measured. */
-  readonly #progressed = new Set<string>();
+  readonly #progressed = new LRUCache<string, true>({ max: MAX_OPERATIONS });
 
   /** @param taskQueue the shared one */
   constructor(private readonly taskQueue: string) {}
@@ -46,9 +47,7 @@ export class WorkerMetrics {
   /** Measures the first progress of an operation, once in this process. @param operationId its workflow ID */
   firstProgress(operationId: string, tool: string, afterMs: number): void {
     if (this.#progressed.has(operationId)) return;
-    this.#progressed.add(operationId);
-    if (this.#progressed.size > MAX_OPERATIONS)
-      this.#progressed.delete(this.#progressed.values().next().value!);
+    this.#progressed.set(operationId, true);
     observe('longhaul_operation_first_progress_seconds', { tool: this.#label(tool) }, afterMs / 1_000);
   }
 

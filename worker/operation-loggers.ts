@@ -32,7 +32,7 @@ export interface LoggingOperation extends LogContext {
   operationId: string;
   token: string;
   /** The trace that it belongs to. */
-  trace?: TraceContext | undefined;
+  trace?: TraceContext;
 }
 
 /** Attributes that name the operation in lines of the process's log. */

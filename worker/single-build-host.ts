@@ -3,6 +3,7 @@
  * somebody else deploys: Temporal's Worker Deployment says which build new operations go to.
  */
 import type { Client } from '@temporalio/client';
+import { counted } from '../operations/counted.js';
 import {
   countOpenOn,
   describeDeployment,
@@ -123,7 +124,7 @@ export class SingleBuildHost implements WorkflowHost {
     if (open === 0 || others > 0) return;
     logger.error(
       { buildId, open },
-      `this is the last worker of build ${buildId}: ${open} open workflow${open === 1 ? '' : 's'} of operations wait until a worker ` +
+      `this is the last worker of build ${buildId}: ${counted(open, 'open workflow')} of operations wait until a worker ` +
         `of this build runs. Start this release again with the same workflows: longhaul worker`,
     );
   }

@@ -2,6 +2,7 @@
  * The bundle of workflows that a worker runs, made again after edits. The previous one keeps running while a bundle is broken, and for
  * what the host refuses because of open operations, until those have ended.
  */
+import PQueue from 'p-queue';
 import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { filesOf, isProjectFile } from '../platform/project.js';
@@ -21,7 +22,7 @@ export class WorkflowCode {
   #refusals: Refusal[] = [];
   #error: BundleError | undefined;
   /** Serializes changes. */
-  #last: Promise<void> = Promise.resolve();
+  readonly #changes = new PQueue({ concurrency: 1 });
 
   /** @param current the bundle that the worker starts with */
   constructor(
@@ -35,7 +36,7 @@ export class WorkflowCode {
 
   /** Has the host run the first bundle. */
   start(): Promise<void> {
-    return this.#next(async () => this.#note(await this.parts.host.start(this.current)));
+    return this.#changes.add(async () => this.#note(await this.parts.host.start(this.current)));
   }
 
   /** Names that the files export. */
@@ -65,7 +66,7 @@ export class WorkflowCode {
 
   /** Makes the bundle again and runs it, unless it is broken. */
   reload(): Promise<void> {
-    return this.#next(async () => {
+    return this.#changes.add(async () => {
       const { settings, logger } = this.parts;
       if (!this.#error && isSame(upToDateBundle(settings), this.current)) return;
       try {
@@ -85,7 +86,7 @@ export class WorkflowCode {
 
   /** Has the host run what it has refused, once it takes it. */
   retry(): Promise<void> {
-    return this.#next(async () => {
+    return this.#changes.add(async () => {
       if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.parts.settings), this.current)) return;
       if (await this.parts.host.mayTake()) await this.#take(this.current);
     });
@@ -102,12 +103,6 @@ export class WorkflowCode {
     this.#refusals = refusals;
     for (const { about, message } of refusals)
       if (!known.has(message)) this.parts.logger.error(about, message);
-  }
-
-  #next(work: () => Promise<void>): Promise<void> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => undefined);
-    return next;
   }
 }
 

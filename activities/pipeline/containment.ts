@@ -7,6 +7,7 @@
  * - A launcher that is a subreaper becomes the parent of the step's orphans. That needs no rights, but perl or python3: bash
  *   can't make the system call.
  */
+import { execFile } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -18,13 +19,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
-import { execa } from 'execa';
 
 export interface Containment {
   /** Path of the cgroup below which each step gets one; undefined if the worker can't make any. */
-  cgroups?: string | undefined;
+  cgroups?: string;
   /** Command that makes its process a subreaper and then executes its arguments; undefined if there is none. */
-  subreaper?: string[] | undefined;
+  subreaper?: string[];
 }
 
 /** Numbers of prctl(2), and its operation PR_SET_CHILD_SUBREAPER. */
@@ -165,9 +165,10 @@ function python(path: string): string[] | undefined {
   return file === undefined ? undefined : [file, '-IS', '-c', PYTHON];
 }
 
-async function succeeds([file, ...args]: string[]): Promise<boolean> {
-  const options = { reject: false, stdio: 'ignore', timeout: PROBE_LIMIT_MS } as const;
-  return (await execa(file!, args, options)).exitCode === 0;
+function succeeds([file, ...args]: string[]): Promise<boolean> {
+  return new Promise((resolve) =>
+    execFile(file!, args, { timeout: PROBE_LIMIT_MS }, (error) => resolve(error === null)),
+  );
 }
 
 function read(path: string): string | undefined {

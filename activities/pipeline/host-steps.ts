@@ -1,5 +1,6 @@
 /** The steps of this host that this process follows. */
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { childName, type RunStep } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { loadSecret } from '../../platform/secret.js';
@@ -43,7 +44,7 @@ export interface HostStepsOptions {
   settings: Pick<Settings, 'home'>;
   storage: Storage;
   /** Environment of the worker. Default: this process's. */
-  environment?: NodeJS.ProcessEnv | undefined;
+  environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
   graceMs?: number;
   /** Maximum size of a step's log, in bytes. Default: 256 MiB. */
@@ -66,7 +67,7 @@ export interface FollowedStep {
 interface StepRun {
   folder: string;
   /** Path of its cgroup; undefined if it has none of its own. */
-  cgroup?: string | undefined;
+  cgroup?: string;
   masking: Masking;
   cursor: Cursor;
   /** If this process has started it. */
@@ -74,7 +75,7 @@ interface StepRun {
   /** ISO 8601. */
   startedAt: string;
   /** Span of the attempt that has started it; undefined if none is recorded. */
-  span?: AttemptRecord | undefined;
+  span?: AttemptRecord;
 }
 
 export class HostSteps {
@@ -84,7 +85,7 @@ export class HostSteps {
   readonly #followed = new Map<string, FollowedStep>();
   readonly #starting = new Set<string>();
   /** Serializes what this process claims. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #claims = new PQueue({ concurrency: 1 });
 
   constructor(readonly options: HostStepsOptions) {}
 
@@ -152,7 +153,7 @@ export class HostSteps {
 
   /** Follows a run that an earlier process has left. @returns undefined while another process follows it */
   adopt(found: FoundStep, run: Attempt): Promise<FollowedStep | undefined> {
-    return this.#next(async () => {
+    return this.#claims.add(async () => {
       const known = this.#followed.get(found.stepId);
       if (known && found.follower === 'own') return known;
       // Another process has taken it over, or has asked for it.
@@ -272,12 +273,6 @@ export class HostSteps {
     }
     const { cgroup, startedAt, span } = run.start;
     return this.#follow(running, { folder, cgroup, masking, cursor, startedAt, span });
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => undefined);
-    return next;
   }
 }
 

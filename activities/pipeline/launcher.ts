@@ -1,7 +1,9 @@
 /** Starts a step's script under its launcher, which outlives this process. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execa } from 'execa';
 import { isDiskFull } from '../../platform/disk.js';
 import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { LAUNCHER_FILE } from './launcher-script.js';
@@ -32,9 +34,9 @@ export interface LaunchOptions {
   /** Whether the step ends with this process. */
   endsWithWorker: boolean;
   /** Path of the step's cgroup; undefined if it has none of its own. */
-  cgroup?: string | undefined;
+  cgroup?: string;
   /** Command that makes the launcher a subreaper; undefined if it isn't one. */
-  subreaper?: string[] | undefined;
+  subreaper?: string[];
 }
 
 /** A launcher that this process has started. */
@@ -60,18 +62,15 @@ export async function startLauncher(options: LaunchOptions): Promise<StartedLaun
   const script = ['-p', join(folder, LAUNCHER_FILE)];
   const args = [folder, tenths(graceMs), timeout, dies, tools, umask, cgroup];
   const [file, ...rest] = [...subreaper, bash, ...script, ...args];
-  const launcher = execa(file!, rest, {
+  const launcher = spawn(file!, rest, {
     cwd: workingDirectory,
     env: { ...environment, [STEP_MARKER]: stepId },
-    extendEnv: false,
     detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    stdin: endsWithWorker ? 'pipe' : 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-  });
+    stdio: [endsWithWorker ? 'pipe' : 'ignore', 'ignore', 'pipe'],
+  }) as ChildProcessByStdio<Writable | null, null, Readable>;
+  await once(launcher, 'spawn');
+  // Not 'close': a process that left the step's group may hold descriptors of the launcher.
+  const exited = once(launcher, 'exit');
   let reports = '';
   let started!: () => void;
   const isStarted = new Promise<void>((resolve) => (started = resolve));
@@ -79,13 +78,9 @@ export async function startLauncher(options: LaunchOptions): Promise<StartedLaun
     reports = (reports + chunk.toString()).slice(-8192);
     if (reports.includes('started\n')) started();
   });
+  launcher.stdin?.on('error', () => undefined);
   launcher.stderr.on('error', () => undefined);
   const reported = new Promise((resolve) => launcher.stderr.once('close', resolve));
-  const exited = new Promise<void>((resolve, reject) => {
-    launcher.once('exit', () => resolve());
-    // Not awaited: a process that left the step's group may hold descriptors of the launcher.
-    void launcher.then((result) => (result.code ? reject(result as unknown as Error) : resolve()));
-  });
   const ended = exited.then(async () => {
     await Promise.race([reported, sleep(REPORT_LIMIT_MS, undefined, { ref: false })]);
     // The step may have removed its journal.

@@ -19,7 +19,7 @@ export interface RunProcesses {
   folder: string;
   stepId: string;
   /** Path of the step's cgroup; undefined if it has none of its own. */
-  cgroup?: string | undefined;
+  cgroup?: string;
   /** Undefined if the step was never started, or its record is lost. */
   pids: LauncherRecord | undefined;
 }
@@ -48,7 +48,7 @@ export function signalLauncher(run: RunProcesses): void {
 /** Which of a step's processes are looked for by their session. */
 export interface SessionProcesses {
   /** The launcher's PID, if the caller has seen the launcher alive. */
-  session?: number | undefined;
+  session?: number;
   /** Whether the launcher's own process group, with the relay, is included. */
   isRelayToo?: boolean;
 }

@@ -20,7 +20,7 @@ export interface StepLogOptions {
   /** Key prefix of the log. */
   prefix: string;
   masking: Masking;
-  limitBytes?: number | undefined;
+  limitBytes?: number;
   /** Ends the waits for room on a full disk, and for storage. Default: only writes of output wait, without end. */
   stop?: AbortSignal;
   /** Where the log of an earlier worker continues. Default: the stored log's end. */

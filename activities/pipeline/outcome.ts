@@ -11,7 +11,6 @@ import {
   stepTimedOut,
   type UnknownOutcomeReason,
 } from './failures.js';
-import { defined } from '../../operations/defined.js';
 import { outputFile, removeStart } from './journal.js';
 import { readStop, type ExitRecord, type StopCause } from './launcher-record.js';
 import { storedLastLines } from './log.js';
@@ -50,7 +49,7 @@ export async function endOfRun(
     exit,
     cause,
     doubt,
-    ...defined({ hasNotStarted }),
+    hasNotStarted,
     // A cancel or a time-out may end a wait for room on a full disk, and with it the log.
     ...(cause === undefined || cause === 'log' ? { lost } : {}),
     lastLines: lastLines ?? (await storedLastLines(log, masking)),

@@ -67,7 +67,7 @@ export interface StepContext {
   /** Task token of the activity, base64. */
   taskToken: string;
   /** Span of the attempt; undefined if none is recorded. */
-  span?: AttemptRecord | undefined;
+  span?: AttemptRecord;
   /** Ends the wait for the step, and the step if its reason, a {@link StopReason}, is `canceled`. */
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
@@ -204,7 +204,8 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       recorded = folder;
       await recordStart(folder, {
         ...{ stepId, workflowId, runId, attempt, boot: bootId(), startedAt: startedAt.toISOString() },
-        ...defined({ span: context.span, cgroup }),
+        span: context.span,
+        cgroup,
         ...(step.secrets.length
           ? { secretsDigest: secretsDigest(loadSecret(settings.home), stepId, secrets) }
           : {}),

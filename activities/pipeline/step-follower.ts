@@ -1,6 +1,5 @@
 /** Follows one run of a step, started by this process or an earlier one: copies its output to its log until it has ended. */
 import { existsSync } from 'node:fs';
-import { defined } from '../../operations/defined.js';
 import { DISK_FREE, DISK_FULL } from '../runtime/await-storage.js';
 import type { UnknownOutcomeReason } from './failures.js';
 import { hasNotStarted } from './journal.js';
@@ -202,7 +201,7 @@ export class StepFollower {
         exit,
         doubt: isOfEarlierBoot(processes) ? 'host' : processes.pids ? 'launcher' : 'worker',
         ...(!exit && !processes.pids && (await hasNotStarted(folder)) ? { hasNotStarted: true } : {}),
-        ...(this.#lost === undefined ? {} : { lost: this.#lost }),
+        lost: this.#lost,
         lastLines: launcher ? log.lastLines() : undefined,
       };
     } finally {
@@ -213,7 +212,7 @@ export class StepFollower {
   /** A launcher whose journal the step has removed can't say why it ended the step. */
   #stoppedWithoutJournal(exit: ExitRecord | undefined): ExitRecord | undefined {
     if (!exit || exit.stopped || exit.exitCode === 0 || existsSync(this.options.folder)) return exit;
-    return { ...exit, ...defined({ stopped: this.#asked }) };
+    return { ...exit, stopped: this.#asked };
   }
 
   /** Looks whether the launcher of another process's run has ended. */

@@ -4,7 +4,6 @@ import { realpath, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { defined } from '../../operations/defined.js';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
 import type { Storage } from '../../platform/storage/index.js';
@@ -41,7 +40,7 @@ export function report(progress: Progress): void {
   if (Context.current().info.isLocal) return;
   Context.current().heartbeat({
     longhaul: 'report',
-    ...defined({ progress: context.progress }),
+    progress: context.progress,
   } satisfies ActivityReport);
 }
 

@@ -81,7 +81,7 @@ async function activityProblems(settings: Settings, given: Given): Promise<Proje
   const files = await loadActivityFiles(settings, new ProjectModules());
   return files.flatMap(({ path, value, error }) => {
     const exported = Object.keys(value ?? {});
-    given.set(path, { gives: counted(exported, 'activity', 'activities') });
+    given.set(path, { gives: named(exported, 'activity', 'activities') });
     return (error ?? names.take(exported, path))?.problems ?? [];
   });
 }
@@ -104,6 +104,6 @@ async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
   }
 }
 
-function counted(names: string[], one: string, many: string): string {
+function named(names: string[], one: string, many: string): string {
   return names.length === 0 ? `no ${many}` : `${names.length === 1 ? one : many} ${names.join(', ')}`;
 }

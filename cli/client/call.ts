@@ -62,7 +62,7 @@ export async function callTool(
       throw unasked(name, inputRequests);
     answers = {
       inputResponses: await askFirst(name, inputRequests, signal),
-      ...(requestState === undefined ? {} : { requestState }),
+      requestState,
     };
   }
   throw new CommandFailure(`${name}: still asking after ${MAX_ROUNDS} rounds; nothing was started`);

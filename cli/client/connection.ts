@@ -52,7 +52,7 @@ export interface Notification {
 }
 
 export interface RequestOptions {
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** Time limit in milliseconds. Default: 30 seconds; Infinity for none. */
   limitMs?: number;
   /** Called with the notifications of a subscription. */

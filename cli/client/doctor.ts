@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { delimiter, dirname, join, relative } from 'node:path';
 import type { Client, Connection } from '@temporalio/client';
-import { defined } from '../../operations/defined.js';
 import {
   findConfigFile,
   loadSettings,
@@ -36,7 +35,7 @@ function ok(check: string, detail: string): Finding {
 }
 
 function fail(check: string, detail: string, advice?: string): Finding {
-  return { check, status: 'fail', detail, ...defined({ advice }) };
+  return { check, status: 'fail', detail, advice };
 }
 
 export function checkNode(): Finding {

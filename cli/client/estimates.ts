@@ -52,7 +52,7 @@ async function* completed(session: Session): AsyncGenerator<ListedOperation> {
     page = await listOperations(session, {
       status: 'completed',
       limit: PAGE_LIMIT,
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
     yield* page.operations;
     if (page.nextCursor === undefined) return;

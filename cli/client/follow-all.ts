@@ -1,13 +1,13 @@
 /** Waits for several tasks concurrently and independently. */
 import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
+import PQueue from 'p-queue';
 import { print, printJson, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { isJson } from './command.js';
 import { EXIT } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
 import { followTask, questionModeOf, reportConnectionState, untilDetached } from './follow.js';
-import { TerminalLock } from './open-questions.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
@@ -29,7 +29,7 @@ const WORST_FIRST: number[] = [
  */
 export async function followAll(session: Session, command: Command, taskIds: string[]): Promise<number> {
   const view = createView(isJson(command), taskIds);
-  const turns = new TerminalLock();
+  const turns = new PQueue({ concurrency: 1 });
   const server = new SharedServer(view);
   const codes = await untilDetached(view, async (leaving, leave) => {
     // Every task adds a listener.
@@ -40,7 +40,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
       try {
         const closed = await followTask(asking, reconnects);
         if (!closed) return EXIT.detached;
-        if (!isJson(command)) await turns.run(() => showOutcome(view, closed));
+        if (!isJson(command)) await turns.add(() => showOutcome(view, closed));
         return exitCodeOf(closed);
       } catch (error) {
         const failure = toCommandFailure(error, session.url);
@@ -50,7 +50,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
           throw failure;
         }
         if (isJson(command)) printJson({ taskId, error: { message: failure.message, exitCode } });
-        await turns.run(() => view.say(`longhaul: ${failure.message}`));
+        await turns.add(() => view.say(`longhaul: ${failure.message}`));
         return exitCode;
       }
     };

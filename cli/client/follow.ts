@@ -1,14 +1,10 @@
 /** Waits for a task: shows its state, asks its questions, detaches on Ctrl-C. */
+import type { Command } from 'commander';
+import PQueue from 'p-queue';
 import { CommandFailure } from '../failure.js';
 import { isJson } from './command.js';
-import type { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import {
-  QuestionPrompter,
-  TerminalLock,
-  type QuestionMode,
-  type QuestionsOptions,
-} from './open-questions.js';
+import { QuestionPrompter, type QuestionMode, type QuestionsOptions } from './open-questions.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { isInteractive, createView, type View } from './views.js';
@@ -40,7 +36,7 @@ export async function follow(
       taskId,
       view,
       manner: questionModeOf(command),
-      turns: new TerminalLock(),
+      turns: new PQueue({ concurrency: 1 }),
       isNamed: false,
     };
     return followTask(

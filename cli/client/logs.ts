@@ -1,5 +1,4 @@
 /** Reads logs page by page, and follows a pipeline from step to step. */
-import { defined } from '../../operations/defined.js';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import {
   chooseStep,
@@ -71,9 +70,9 @@ async function firstQuery(
   ask: (query: Record<string, unknown>) => Promise<LogAnswer | undefined>,
   { step, tail, from, to, pattern }: LogRequest,
 ): Promise<Record<string, unknown> | undefined> {
-  const query = defined({ step, from_line: from, to_line: to, pattern });
+  const query = { step, from_line: from, to_line: to, pattern };
   if (tail === undefined) return query;
-  const end = await ask({ ...defined({ step }), tail: 1 });
+  const end = await ask({ step, tail: 1 });
   if (end === undefined) return undefined;
   const last = end.lines.at(-1)?.number ?? 0;
   return { ...query, step: end.step, from_line: Math.max(1, last - tail + 1) };

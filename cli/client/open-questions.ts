@@ -1,4 +1,5 @@
 /** The open questions of a task: each is asked once in a terminal, else printed once with how to answer it. */
+import type PQueue from 'p-queue';
 import { answerInstructions, sendAnswers } from './answers.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
@@ -8,24 +9,13 @@ import type { InputRequest } from './wire.js';
 /** `prompt`: ask in the terminal. `print`: print how to answer. `silent`: programs find the questions in the task. */
 export type QuestionMode = 'prompt' | 'print' | 'silent';
 
-/** Mutex for the terminal: one prompt or printed result at a time. */
-export class TerminalLock {
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** Runs a function after all earlier ones have ended. */
-  run<T>(run: () => T | Promise<T>): Promise<T> {
-    const turn = this.#last.then(run);
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-}
-
 export interface QuestionsOptions {
   session: Session;
   taskId: string;
   view: View;
   manner: QuestionMode;
-  turns: TerminalLock;
+  /** Serializes prompts and printed results. */
+  turns: PQueue;
   /** Whether several tasks are watched, so that each question must name its task. */
   isNamed: boolean;
   /** Called on Ctrl-C at a prompt. */
@@ -75,7 +65,7 @@ export class QuestionPrompter {
     this.#current = { key, gone };
     const { turns, view } = this.options;
     try {
-      await turns.run(async () => {
+      await turns.add(async () => {
         if (gone.signal.aborted) return;
         view.hold();
         try {

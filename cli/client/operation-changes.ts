@@ -27,7 +27,7 @@ export interface ChangesFilter {
 export async function openOperations(session: Session, filter: ChangesFilter): Promise<ListedOperation[]> {
   const pages: OperationPage[] = [];
   for (const status of ['input_required', 'working'] as const)
-    pages.push(await listOperations(session, { ...defined({ ...filter }), status, limit: PAGE }));
+    pages.push(await listOperations(session, { ...filter, status, limit: PAGE }));
   return pages.flatMap(({ operations }) => operations);
 }
 
@@ -52,14 +52,14 @@ export async function* operationChanges(
     if (before && isTerminal(before.status) && !isTerminal(operation.status)) return false;
     known.delete(operation.token);
     known.set(operation.token, operation);
-    return before === undefined || keyOf(before) !== keyOf(operation);
+    return before === undefined || stateKey(before) !== stateKey(operation);
   };
   const open = await reconnects.retryUntilAnswered(() => openOperations(session, filter));
   for (const operation of (open ?? []).reverse()) if (isNew(operation)) yield operation;
   while (!signal.aborted) {
     await pause(Math.max(LIST_INTERVAL_MS, intervalMs), signal);
     const page = await reconnects.retryUntilAnswered(() =>
-      listOperations(session, { ...defined({ ...filter }), limit: PAGE }),
+      listOperations(session, { ...filter, limit: PAGE }),
     );
     const listed = (page?.operations ?? []).filter(
       ({ token, closedAt }) => known.has(token) || closedAt === undefined || closedAt > startedAt,
@@ -80,7 +80,7 @@ export async function* operationChanges(
   }
 }
 
-function keyOf({ status, stage }: ListedOperation): string {
+function stateKey({ status, stage }: ListedOperation): string {
   return `${status}\n${stage ?? ''}`;
 }
 

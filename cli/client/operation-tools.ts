@@ -95,7 +95,7 @@ export async function readSteps(
   token: string,
   { page, ...options }: RequestOptions & { page?: string | undefined } = {},
 ): Promise<OperationSteps> {
-  const args = { token, view: 'steps', ...(page === undefined ? {} : { step: page }) };
+  const args = { token, view: 'steps', step: page };
   const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
   return toOperationSteps(
     output,

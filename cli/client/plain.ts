@@ -1,5 +1,4 @@
 /** Converts results of the operation tools to the command line's types, with the statuses of the record. */
-import { defined } from '../../operations/defined.js';
 import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationStatus, UnsavedArtifact } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';
@@ -55,7 +54,7 @@ export function toOperationSteps(
     tool,
     status,
     createdAt,
-    ...defined({ closedAt }),
+    closedAt,
     ...(children === undefined
       ? {}
       : { children: children.map((child, index) => childFrom(child, statuses[index]!)) }),
@@ -70,7 +69,7 @@ export function toOperationPage(
 ): { operations: ListedOperation[]; nextCursor?: string } {
   return {
     operations: operations.map((operation, index) => operationFrom(operation, statuses[index]!)),
-    ...defined({ nextCursor: next_cursor }),
+    nextCursor: next_cursor,
   };
 }
 
@@ -82,9 +81,12 @@ function operationFrom(
     token,
     tool,
     status,
-    ...defined({ owner, stage }),
+    owner,
+    stage,
     createdAt: created_at,
-    ...defined({ closedAt: closed_at, estimateSeconds: estimate_seconds, workedSeconds: worked_seconds }),
+    closedAt: closed_at,
+    estimateSeconds: estimate_seconds,
+    workedSeconds: worked_seconds,
   };
 }
 
@@ -95,11 +97,15 @@ function childFrom(
   return {
     ...rest,
     status: statuses.status,
-    ...defined({ statusMessage: status_message, unsavedArtifacts: unsaved_artifacts }),
+    statusMessage: status_message,
+    unsavedArtifacts: unsaved_artifacts,
     steps: steps.map(({ name, exit_code, started_at, closed_at, logs_of }, index) => ({
       name,
       status: statuses.steps[index]!,
-      ...defined({ exitCode: exit_code, startedAt: started_at, closedAt: closed_at, logsOf: logs_of }),
+      exitCode: exit_code,
+      startedAt: started_at,
+      closedAt: closed_at,
+      logsOf: logs_of,
     })),
     ...(artifacts === undefined
       ? {}

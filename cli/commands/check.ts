@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { counted } from '../../operations/counted.js';
 import type { Problem } from '../../pipelines/parse.js';
 import { EXIT } from '../client/exit-codes.js';
 import { exitOnceWritten, print, printJson } from '../console.js';
@@ -151,8 +152,4 @@ async function printChecked({ file, ok, tool, jobs, steps = 0, gives, problems }
   if (jobs !== undefined)
     print(`${file}: ok, tool ${tool}, ${counted(jobs, 'job')}, ${counted(steps, 'step')}`);
   else print(`${file}: ok${gives ? `, ${gives}` : ''}`);
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -90,7 +90,7 @@ async function discover(
   const selection: Selection = {
     since: timeOf(flags.since, now),
     types: [...new Set(flags.type)],
-    ...(flags.taskQueue === undefined ? {} : { taskQueue: flags.taskQueue }),
+    taskQueue: flags.taskQueue,
     runs: flags.runs,
     asksWorkers: flags.query === true,
   };

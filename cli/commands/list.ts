@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander';
-import { defined } from '../../operations/defined.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -52,7 +51,9 @@ export function define(command: Command): void {
       const { watchList } = await import('../client/watch-list.js');
       const intervalMs = interval * 1_000;
       return watchList(session, {
-        ...defined({ tool, status, everyone }),
+        tool,
+        status,
+        everyone,
         intervalMs,
         json: isJson(command),
       });
@@ -62,7 +63,11 @@ export function define(command: Command): void {
     let cursor: string | undefined;
     do {
       const page: OperationPage = await listOperations(session, {
-        ...defined({ tool, status, since, everyone, cursor }),
+        tool,
+        status,
+        since,
+        everyone,
+        cursor,
         limit: Math.min(PAGE_LIMIT, limit - operations.length),
       });
       operations.push(...page.operations);

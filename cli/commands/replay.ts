@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '@temporalio/client';
+import { counted } from '../../operations/counted.js';
 import type { Settings } from '../../platform/settings/index.js';
 import type { SelectedHistory } from '../replay/histories.js';
 import type { Report } from '../replay/report.js';
@@ -205,12 +206,12 @@ async function withTemporal<T>(settings: Settings, work: (client: Client) => Pro
 
 function summarize(reports: readonly Report[]): void {
   const misfits = reports.filter(({ fits }) => !fits).length;
-  const counted = `${reports.length} ${reports.length === 1 ? 'history' : 'histories'}`;
+  const histories = counted(reports.length, 'history', 'histories');
   if (reports.length === 0) print('nothing to replay: no workflow matches');
   else
     print(
       misfits === 0
-        ? `${counted}: all fit`
-        : `${counted}: ${misfits} ${misfits === 1 ? "doesn't" : "don't"} fit`,
+        ? `${histories}: all fit`
+        : `${histories}: ${misfits} ${misfits === 1 ? "doesn't" : "don't"} fit`,
     );
 }

@@ -24,7 +24,7 @@ export function define(command: Command): void {
     const { from, detach: isDetached } = command.opts<ResumeFlags>();
     const resumed = await callOperationTool<{ token: string }>(session, 'operation_resume', {
       token,
-      ...(from === undefined ? {} : { from }),
+      from,
     });
     const task = await session.task(resumed.token);
     if (isDetached) return printToken(command, task);

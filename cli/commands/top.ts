@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { defined } from '../../operations/defined.js';
 import { addClientFlags, runAgainstServer, wholeNumber } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
@@ -23,7 +22,7 @@ export function define(command: Command): void {
         interval: number;
       }>();
       const { runTop } = await import('../top/index.js');
-      return runTop(session, defined({ tool, everyone }), interval * 1_000);
+      return runTop(session, { tool, everyone }, interval * 1_000);
     },
     async () => {
       const isTerminal = process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb';

@@ -2,6 +2,7 @@
 import { Document, isMap, isScalar, isSeq, visit, type Node, type YAMLMap } from 'yaml';
 import type { RunInfo } from '../../engine/current-runs.js';
 import { humanDuration } from '../../operations/budgets.js';
+import { counted } from '../../operations/counted.js';
 import { defined } from '../../operations/defined.js';
 import { commentText, headerOf, type Source } from './header.js';
 import { inputsFor, outputFor } from './inputs.js';
@@ -195,8 +196,4 @@ function wrapped(line: string): string[] {
     else lines.push(word);
   }
   return lines;
-}
-
-function counted(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

@@ -64,12 +64,14 @@ async function observe(
 
 /** Leaves out runs of Longhaul, and child workflows under them, which have no mark of their own. */
 async function withoutLonghauls(reads: TemporalReads, infos: RunInfo[]): Promise<RunInfo[]> {
-  const isOwn = new Map<string, boolean>(infos.map((info) => [keyOf(executionOf(info)), isLonghauls(info)]));
+  const isOwn = new Map<string, boolean>(
+    infos.map((info) => [executionKey(executionOf(info)), isLonghauls(info)]),
+  );
   let described = 0;
   const isUnder = async ({ rootExecution, parentExecution }: RunInfo): Promise<boolean> => {
     for (const { workflowId, runId } of [rootExecution, parentExecution].flatMap((one) => one ?? [])) {
       if (!workflowId || !runId) continue;
-      const key = keyOf({ workflowId, runId });
+      const key = executionKey({ workflowId, runId });
       if (!isOwn.has(key) && described < MAX_PARENTS) {
         described += 1;
         const info = (await reads.describe({ workflowId, runId }))?.workflowExecutionInfo;
@@ -89,6 +91,6 @@ function executionOf({ execution }: RunInfo): { workflowId: string; runId: strin
   return { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
 }
 
-function keyOf({ workflowId, runId }: { workflowId: string; runId: string }): string {
+function executionKey({ workflowId, runId }: { workflowId: string; runId: string }): string {
   return `${workflowId}\n${runId}`;
 }

@@ -1,6 +1,7 @@
 /** Facts about a workflow type, collected from the histories of its runs. */
-import type { HistoryEvent } from '../../engine/history.js';
 import type proto from '@temporalio/proto';
+import type { HistoryEvent } from '../../engine/history.js';
+import { timestampMs } from '../../platform/temporal-time.js';
 import { SeenValues } from './seen-values.js';
 
 type Failure = proto.temporal.api.failure.v1.IFailure;
@@ -69,8 +70,7 @@ export class Observed {
     if (scheduled) {
       const type = scheduled.activityType?.name ?? '';
       activities.set(Number(event.eventId), type);
-      const { seconds, nanos } = scheduled.heartbeatTimeout ?? {};
-      if (Number(seconds ?? 0) > 0 || Number(nanos ?? 0) > 0) this.beating.add(type);
+      if (timestampMs(scheduled.heartbeatTimeout ?? {}) > 0) this.beating.add(type);
     }
     for (const attempt of [
       { scheduledEventId: activityStarted?.scheduledEventId, failure: activityStarted?.lastFailure },

@@ -1,6 +1,5 @@
 /** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { defined } from '../../operations/defined.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { bundleInChildProcess } from '../../worker/bundle-in-child.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
@@ -29,7 +28,7 @@ export class Replays {
    */
   static async start(settings: Settings, timeoutSeconds: number, inspectPort?: number): Promise<Replays> {
     const { codePath, exports } = await bundleInChildProcess(settings);
-    const replaySettings = { codePath, storage: storageChoice(settings), ...defined({ inspectPort }) };
+    const replaySettings = { codePath, storage: storageChoice(settings), inspectPort };
     return new Replays(replaySettings, Object.keys(exports), timeoutSeconds);
   }
 

@@ -3,7 +3,6 @@
  * between, only the rows on the screen are read.
  */
 import { isTerminal } from '../../operations/record.js';
-import { defined } from '../../operations/defined.js';
 import { LIST_INTERVAL_MS, openOperations, type ChangesFilter } from '../client/operation-changes.js';
 import { listOperations, readSteps } from '../client/operation-tools.js';
 import type { Session } from '../client/session.js';
@@ -60,7 +59,7 @@ export class Operations {
       return;
     }
     const status = (['input_required', 'working'] as const)[this.#turn++ % 2]!;
-    const filter = { ...defined({ ...this.filter }), status, limit: PAGE };
+    const filter = { ...this.filter, status, limit: PAGE };
     for (const operation of (await listOperations(this.session, filter)).operations) this.#add(operation);
   }
 

@@ -11,7 +11,7 @@ export interface GivenAnswer {
   answer: Answer;
   by: { principal: string; roles?: string[] };
   /** The answerer's own ID for the answer. Default: the answer itself names it. */
-  idempotencyKey?: string | undefined;
+  idempotencyKey?: string;
 }
 
 /** An answer with its ID, for an operation whose workflow has this ID. */

@@ -224,7 +224,7 @@ async function isFirst(
   { key, answerId }: ProvidedInput,
   asked?: InputRequest,
 ): Promise<boolean> {
-  const sent = await sentAnswers(temporal, { workflowId, ...(runId === undefined ? {} : { runId }) });
+  const sent = await sentAnswers(temporal, { workflowId, runId });
   const first = sent.find(
     ({ given }) =>
       given.key === key &&

@@ -171,7 +171,7 @@ export function applyStateEvent(
   const state: DeliveredState = {
     status,
     questions: memo ? asked.map(([key]) => nameDigest(key)).join('') : isLaterRun ? '' : before.questions,
-    ...(stage === undefined ? {} : { stage }),
+    stage,
     ...(isCancelRequested ? { isCancelRequested } : {}),
     ...(isWaiting ? { isWaiting } : {}),
   };
@@ -219,7 +219,7 @@ export function snapshotOf(events: StateHistoryEvent[]): {
   const { stage } = last?.memo ?? {};
   const { status, isCancelRequested = false } = state;
   return {
-    event: { kind: 'status', status, ...defined({ stage }), isCancelRequested, at: latest.at },
+    event: { kind: 'status', status, stage, isCancelRequested, at: latest.at },
     after: last ? last.id - 1 : latest.id,
     state: { ...state, questions: '' },
   };

@@ -1,6 +1,5 @@
 /** Adoption of a run that somebody else has started: a sealed token makes it an operation. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { AdoptionRules, ExternalWorkflow } from '../../operations/external-workflow.js';
 import type { Tool } from '../../operations/tool.js';
@@ -40,7 +39,7 @@ export function adoptRun(
     );
   return new RunTokens(secret).tokenOf({
     principal,
-    ...defined({ namespace: external.namespace }),
+    namespace: external.namespace,
     workflowId,
     firstRunId: firstRunIdOf(description),
     tool: tool.name,

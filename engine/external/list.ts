@@ -3,7 +3,6 @@
  * has started. Each page of such a tool costs a call to visibility.
  */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { defined } from '../../operations/defined.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -105,7 +104,7 @@ async function listedRun(
   const workflowId = info.execution?.workflowId ?? '';
   const firstRunId = info.firstRunId || (await describedFirstRun(temporal, workflowId));
   if (firstRunId === undefined) return undefined;
-  const run = { principal, ...defined({ namespace }), workflowId, firstRunId, tool };
+  const run = { principal, namespace, workflowId, firstRunId, tool };
   const status = statusOf(info.status ?? 0, undefined);
   const { retentionSeconds } = await temporal.facts();
   return {

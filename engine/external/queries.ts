@@ -3,6 +3,7 @@
  * for all of a process, at most every 10 s, and only if the workflow has run since: a query's result depends on nothing else.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../platform/with-timeout.js';
 import type { TemporalClient } from '../temporal.js';
 
@@ -12,7 +13,7 @@ const INTERVAL_MS = 10_000;
 const READER_WAIT_MS = 1_000;
 /** Deadline of a query, in milliseconds: without a worker, Temporal itself waits for longer. */
 const DEADLINE_MS = 5_000;
-/** Maximum number of results that are remembered; those that were not read for the longest time are forgotten first. */
+/** Maximum number of results that are remembered. */
 const MAX_REMEMBERED = 2_000;
 
 export interface QueryAnswer {
@@ -35,7 +36,7 @@ interface Asked extends QueryAnswer {
 
 export class ExternalQueries {
   /** By run ID and query. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new LRUCache<string, Asked>({ max: MAX_REMEMBERED });
 
   /** @param wake called when a workflow's state may read differently than before */
   constructor(
@@ -50,9 +51,7 @@ export class ExternalQueries {
     const asked: Asked = this.#asked.get(key) ?? {
       ...{ value: undefined, historyLength: 0, askedAtMs: -Infinity, askedAtLength: -1 },
     };
-    this.#asked.delete(key);
     this.#asked.set(key, asked);
-    if (this.#asked.size > MAX_REMEMBERED) this.#asked.delete(this.#asked.keys().next().value!);
     if (!asked.pending && (asked.askedAtLength !== historyLength || asked.problem !== undefined)) {
       const waitMs = asked.askedAtMs + INTERVAL_MS - performance.now();
       if (waitMs <= 0) asked.pending = this.#ask(asked, description, query);

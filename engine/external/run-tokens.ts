@@ -2,7 +2,6 @@
  * Sealed tokens, for operations whose workflow ID can't be the token: those with an ID of the author's choice, in another
  * namespace, or started by somebody else. They hold where the workflow is, and which execution of its ID it is.
  */
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { workflowIdOf } from '../../operations/token.js';
 import { tokenOf, type StartMemo } from '../../operations/wire.js';
@@ -47,7 +46,7 @@ export class RunTokens {
   /** Token of an operation that Longhaul has started in this namespace. */
   ofStart(workflowId: string, { principal, hasSealedToken, startId }: StartMemo): string {
     if (!hasSealedToken) return tokenOf(principal, workflowId);
-    return this.tokenOf({ principal, workflowId, ...defined({ startId }) });
+    return this.tokenOf({ principal, workflowId, startId });
   }
 
   /** @throws LonghaulError `not_found` for another principal's token, or a text that no operation can have as its token */

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { canonicalJson } from '../../operations/canonical-json.js';
-import { defined } from '../../operations/defined.js';
 import {
   progressIn,
   questionsIn,
@@ -82,7 +81,8 @@ export class ExternalStates {
       ...reported?.state,
       ...(asked && Object.keys(asked.inputRequests).length > 0 ? { inputRequests: asked.inputRequests } : {}),
       ...cancelled,
-      ...defined({ problem, activity }),
+      problem,
+      activity,
     };
   }
 
@@ -95,7 +95,7 @@ export class ExternalStates {
       return { state: details.map((one) => progressIn(one, fields)).find(hasFields) ?? {} };
     }
     const { value, problem } = await this.#queries.read(description, from.query);
-    return { state: progressIn(value, fields), ...(problem === undefined ? {} : { problem }) };
+    return { state: progressIn(value, fields), problem };
   }
 
   /** Latest heartbeat of each pending activity, the activity that started last first. */
@@ -129,9 +129,9 @@ export class ExternalStates {
       ? await this.#latestEvent(description, historyLength, mapping.answer.name)
       : undefined;
     const keyed = open.map(
-      (one) => [keyOf(one, description.runId, answered?.eventId ?? 0), one.request] as const,
+      (one) => [questionKey(one, description.runId, answered?.eventId ?? 0), one.request] as const,
     );
-    return { inputRequests: Object.fromEntries(keyed), ...(problem === undefined ? {} : { problem }) };
+    return { inputRequests: Object.fromEntries(keyed), problem };
   }
 
   /** When a signal that cancels was sent. */
@@ -178,7 +178,7 @@ function hasFields(state: StateMemo): boolean {
 }
 
 /** Every process derives the same key of the same question. */
-function keyOf({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
+function questionKey({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
   if (identity !== undefined && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(identity)) return identity;
   const asked = identity ?? [runId, answered, value];
   return `question-${createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 12)}`;

@@ -24,8 +24,8 @@ export function define(command: Command): void {
     do {
       const { agents, offers, next_cursor } = await callMailboxTool<StatusPage>(session, 'check_status', {
         limit: PAGE,
-        ...(parent === undefined ? {} : { parent }),
-        ...(cursor === undefined ? {} : { cursor }),
+        parent,
+        cursor,
       });
       status.agents.push(...agents);
       status.offers = offers;

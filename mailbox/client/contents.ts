@@ -1,5 +1,4 @@
 /** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
-import { defined } from '../../operations/defined.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
@@ -39,6 +38,9 @@ export async function readMessage(storage: Storage, message: StoredMessage): Pro
     content,
     sentAt: new Date(sentAt).toISOString(),
     delivery: deliveries,
-    ...defined({ from, context, replyTo, responseTo }),
+    from,
+    context,
+    replyTo,
+    responseTo,
   };
 }

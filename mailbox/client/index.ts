@@ -84,7 +84,7 @@ export class Mailbox {
   async register(principal: string, registration: Registration): Promise<RegisteredAgent> {
     assertRegistration(registration);
     const { name, type, capabilities, parent } = registration;
-    const checked: Registration = { name, type, capabilities, ...(parent === undefined ? {} : { parent }) };
+    const checked: Registration = { name, type, capabilities, parent };
     const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox(
       principal,
       name,

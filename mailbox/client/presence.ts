@@ -24,7 +24,7 @@ interface TrackedSession extends AgentSession {
   /** Last heartbeat, in epoch milliseconds; absent until the inbox's memo was first read. */
   signedAt?: number;
   /** `awayAt` of the memo that was read last. */
-  awayAt?: number | undefined;
+  awayAt?: number;
   /** End of the last wait here, in epoch milliseconds. */
   leftAt?: number;
   /** Runs after the last wait. */

@@ -39,7 +39,7 @@ export async function report(
   messageId: string,
   { text, fraction }: Omit<MessageProgress, 'at'>,
 ): Promise<boolean> {
-  const progress = { text, ...(fraction === undefined ? {} : { fraction }) };
+  const progress = { text, fraction };
   try {
     await workflows.updateInbox(principal, name, reportUpdate, { epoch, id: messageId, progress });
     return true;

@@ -1,6 +1,5 @@
 /** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
-import { defined } from '../../operations/defined.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
@@ -73,17 +72,21 @@ async function toStored(
       : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
   // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
-  const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
+  const partKey = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
   const storedContext =
     context === undefined
       ? undefined
-      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, keyOf('context'));
+      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, partKey('context'));
   return {
     id,
     mode,
-    content: await storeText(storage, content, INLINE_LIMIT_BYTES, keyOf('content')),
+    content: await storeText(storage, content, INLINE_LIMIT_BYTES, partKey('content')),
     deliveries: 0,
-    ...defined({ from, replyTo, maxDeliveries, digest, context: storedContext }),
+    from,
+    replyTo,
+    maxDeliveries,
+    digest,
+    context: storedContext,
   };
 }
 
@@ -136,7 +139,7 @@ async function publish(
   recipients: string[],
 ): Promise<string[]> {
   try {
-    await workflows.updateDirectory(principal, publishUpdate, { id, recipients, ...defined({ digest }) });
+    await workflows.updateDirectory(principal, publishUpdate, { id, recipients, digest });
     return recipients;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

@@ -2,6 +2,7 @@
  * The open waits of one session on this process. A message goes to one of the waits that are open when it is delivered; only a wait
  * that began after its delivery gets it again.
  */
+import PQueue from 'p-queue';
 
 /** A wait that is open. */
 interface OpenWait {
@@ -15,7 +16,7 @@ export class SessionWaits {
   readonly #open = new Set<OpenWait>();
   /** Takes and releases in flight or queued. */
   #pending = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new PQueue({ concurrency: 1 });
   readonly #delayed = new Set<OpenWait>();
 
   /** @param onUnused called when no wait is open, and none takes or releases a message */
@@ -40,10 +41,8 @@ export class SessionWaits {
   /** Takes or releases a message, after those before it. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#pending += 1;
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
     try {
-      return await done;
+      return await this.#queue.add(work);
     } finally {
       this.#pending -= 1;
       if (this.#pending === 0) this.#wakeDelayed();

@@ -32,7 +32,7 @@ export async function pageOfAgents(
   const page = rest.slice(0, limit);
   const nextCursor = rest.length > limit ? page.at(-1)!.name : undefined;
   const agents = await statusesOf(workflows, principal, page);
-  return { agents, offers, ...(nextCursor === undefined ? {} : { nextCursor }) };
+  return { agents, offers, nextCursor };
 }
 
 /** All agents that match, by name. @throws LonghaulError `unavailable`, also while there is no worker */
@@ -82,10 +82,10 @@ function statusOf(memo: InboxMemo, nowMs: number): AgentStatus {
     name,
     type,
     capabilities,
-    ...(parent === undefined ? {} : { parent }),
+    parent,
     state: stateOf(memo, nowMs),
     queued: queued - (leaseUntil === undefined || leaseUntil <= nowMs ? 0 : 1),
-    ...(dead === undefined ? {} : { deadLetters: dead }),
+    deadLetters: dead,
     lastSeenAt: new Date(signedAt).toISOString(),
   };
 }

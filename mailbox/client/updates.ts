@@ -10,11 +10,11 @@ import {
   type Client,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import PQueue from 'p-queue';
 import { LonghaulError } from '../../operations/errors.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { TemporalClient } from '../../engine/temporal.js';
 import { GRPC, isGrpcError, isUnreachable } from '../../platform/grpc-errors.js';
-import { Slots } from './slots.js';
 
 /** Deadline of a call before it is sent again, in milliseconds, with its time in the worker's queue. */
 const CALL_DEADLINE_MS = 5_000;
@@ -31,8 +31,8 @@ const CONCURRENCY = 32;
 const CONCURRENCY_PER_WORKFLOW = 4;
 
 export class Updates {
-  readonly #all = new Slots(CONCURRENCY);
-  readonly #each = new Map<string, Slots>();
+  readonly #all = new PQueue({ concurrency: CONCURRENCY });
+  readonly #each = new Map<string, PQueue>();
   /** Monotonic time of the last result, in milliseconds. */
   #answeredAtMs = 0;
 
@@ -44,59 +44,72 @@ export class Updates {
    * @param isUrgent takes precedence over other calls of this process
    * @throws LonghaulError `unavailable`; the error that the call was answered with
    */
-  async call<T>(workflowId: string, work: (client: Client) => Promise<T>, isUrgent = false): Promise<T> {
+  call<T>(workflowId: string, work: (client: Client) => Promise<T>, isUrgent = false): Promise<T> {
     const endMs = performance.now() + BUDGET_MS;
-    const leave = await this.#enter(workflowId, endMs, isUrgent);
-    try {
-      const startedAtMs = performance.now();
-      let pauseMs = FIRST_RETRY_MS;
-      for (;;) {
-        try {
-          const client = await this.temporal.connectedClient();
-          const answer = await client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-            work(client),
-          );
-          this.#answeredAtMs = performance.now();
-          return answer;
-        } catch (error) {
-          if (!isTransient(error)) {
-            this.#answeredAtMs = performance.now();
-            throw error;
-          }
-          const silentUntilMs = Math.max(startedAtMs, this.#answeredAtMs) + SILENCE_LIMIT_MS;
-          if (performance.now() >= Math.min(endMs, silentUntilMs))
-            throw new LonghaulError('unavailable', 'the mailbox did not answer in time; try again shortly', {
-              cause: error,
-            });
-          await delay(withJitter(pauseMs));
-          pauseMs = Math.min(LONGEST_RETRY_MS, pauseMs * 2);
-        }
-      }
-    } finally {
-      leave();
-    }
+    return inTurn(this.#queueOf(workflowId), { endMs, isUrgent }, () =>
+      inTurn(this.#all, { endMs, isUrgent }, () => this.#callUntilAnswered(work, endMs)),
+    );
   }
 
-  /** Waits until a call for this workflow may be sent. */
-  async #enter(workflowId: string, endMs: number, isUrgent: boolean): Promise<() => void> {
-    let own = this.#each.get(workflowId);
-    if (!own) this.#each.set(workflowId, (own = new Slots(CONCURRENCY_PER_WORKFLOW)));
-    const leaveOwn = await own.enter(endMs - performance.now(), isUrgent);
-    const leave = () => {
-      leaveOwn();
-      if (own.isUnused) this.#each.delete(workflowId);
-    };
-    try {
-      const leaveAll = await this.#all.enter(endMs - performance.now(), isUrgent);
-      return () => {
-        leaveAll();
-        leave();
-      };
-    } catch (error) {
-      leave();
-      throw error;
+  #queueOf(workflowId: string): PQueue {
+    let queue = this.#each.get(workflowId);
+    if (!queue) {
+      queue = new PQueue({ concurrency: CONCURRENCY_PER_WORKFLOW });
+      queue.on('idle', () => this.#each.delete(workflowId));
+      this.#each.set(workflowId, queue);
+    }
+    return queue;
+  }
+
+  async #callUntilAnswered<T>(work: (client: Client) => Promise<T>, endMs: number): Promise<T> {
+    const startedAtMs = performance.now();
+    let pauseMs = FIRST_RETRY_MS;
+    for (;;) {
+      try {
+        const client = await this.temporal.connectedClient();
+        const answer = await client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+          work(client),
+        );
+        this.#answeredAtMs = performance.now();
+        return answer;
+      } catch (error) {
+        if (!isTransient(error)) {
+          this.#answeredAtMs = performance.now();
+          throw error;
+        }
+        const silentUntilMs = Math.max(startedAtMs, this.#answeredAtMs) + SILENCE_LIMIT_MS;
+        if (performance.now() >= Math.min(endMs, silentUntilMs))
+          throw new LonghaulError('unavailable', 'the mailbox did not answer in time; try again shortly', {
+            cause: error,
+          });
+        await delay(withJitter(pauseMs));
+        pauseMs = Math.min(LONGEST_RETRY_MS, pauseMs * 2);
+      }
     }
   }
+}
+
+/**
+ * Runs work once the queue has room. The limit is for the wait alone: p-queue's signal also ends work that has begun.
+ *
+ * @param endMs end of the wait, by `performance.now()`
+ * @param isUrgent takes precedence over work that isn't
+ * @throws LonghaulError `unavailable` if there was no room until then; what the work throws
+ */
+export function inTurn<T>(
+  queue: PQueue,
+  { endMs, isUrgent }: { endMs: number; isUrgent: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const refuse = () =>
+    late.abort(new LonghaulError('unavailable', 'too many calls are in progress; try again shortly'));
+  const timer = setTimeout(refuse, endMs - performance.now());
+  const begin = () => {
+    clearTimeout(timer);
+    return work();
+  };
+  return queue.add(begin, { priority: isUrgent ? 1 : 0, signal: late.signal });
 }
 
 /** Whether the call may be retried: it was lost, or failed for a transient reason. */

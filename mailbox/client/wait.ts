@@ -3,7 +3,6 @@
  * writes nothing and needs no worker until there is a message to take. It may end at any time and be repeated on another
  * process: a message that was taken and not acknowledged is delivered again.
  */
-import { defined } from '../../operations/defined.js';
 import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';
 import type { InboxMemo } from '../state.js';
@@ -276,7 +275,7 @@ class Wait {
     const { workflows, storage, release, waits } = this.context;
     const { principal, name, epoch } = this.session;
     const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
-    const request: TakeRequest = { epoch, leaseMs, ...defined({ ack: this.#ack, after: this.#after }) };
+    const request: TakeRequest = { epoch, leaseMs, ack: this.#ack, after: this.#after };
     const answer: TakeResult = await workflows.updateInbox(principal, name, takeUpdate, request);
     this.#ack = undefined;
     if (!answer.message) return 'nothing';

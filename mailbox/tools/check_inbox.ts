@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
 import type { QueuedMessage } from '../types.js';
 import { timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
@@ -56,5 +55,5 @@ async function firstUnseen(
 }
 
 function render({ state, deliveries, ...message }: QueuedMessage): object {
-  return { ...renderMail(message), state, ...defined({ deliveries }) };
+  return { ...renderMail(message), state, deliveries };
 }

@@ -19,11 +19,11 @@ export const checkStatus = defineMailboxTool({
     return {
       agents: agents.map(({ lastSeenAt, deadLetters, ...agent }) => ({
         ...agent,
-        ...defined({ dead: deadLetters }),
+        dead: deadLetters,
         seen: lastSeenAt,
       })),
       offers,
-      ...defined({ next_cursor: nextCursor }),
+      next_cursor: nextCursor,
     };
   },
 });

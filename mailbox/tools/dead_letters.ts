@@ -33,7 +33,7 @@ export const deadLetters = defineMailboxTool({
     await mailbox.settleDeadLetter(engine.principal, {
       messageId: message_id,
       action,
-      ...(agent_id === undefined ? {} : { by: agent_id }),
+      by: agent_id,
     });
     return { [action === 'resend' ? 'resent' : 'dropped']: message_id };
   },

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { agentId, also, leaseSeconds, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
@@ -48,7 +47,7 @@ export const registerAndWait = defineMailboxTool({
     return { ...(isKnown ? {} : { agent_id: id }), ...answer };
 
     async function register(): Promise<string> {
-      const registration = { name: agent_name, type: agent_type, capabilities, ...defined({ parent }) };
+      const registration = { name: agent_name, type: agent_type, capabilities, parent };
       return (await engine.mailbox.register(engine.principal, registration)).agentId;
     }
   },

@@ -12,11 +12,11 @@ export function renderMail({
 }: Omit<DeliveredMessage, 'delivery'>): object {
   return {
     id: messageId,
-    ...(from === undefined ? {} : { from }),
+    from,
     mode,
     m: content,
-    ...(context === undefined ? {} : { ctx: context }),
-    ...(responseTo === undefined ? {} : { re: responseTo }),
+    ctx: context,
+    re: responseTo,
     sent: sentAt,
   };
 }

@@ -1,6 +1,5 @@
 /** Replies to a message, and waiting for them. */
 import type { Guard } from '../../mcp-server/guard.js';
-import { defined } from '../../operations/defined.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
@@ -92,7 +91,9 @@ function render(replies: Reply[], wait: ReplyWait | undefined): RepliesAnswer {
     ...(answered.length
       ? { r: Object.fromEntries(answered.map(({ from = ANYONE, response = '' }) => [from, response])) }
       : {}),
-    ...defined({ state, progress, deliveries }),
+    state,
+    progress,
+    deliveries,
     ...(isMissing ? { nw: true } : {}),
   };
 }

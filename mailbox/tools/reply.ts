@@ -37,8 +37,8 @@ export function renderMessage({
     ...(from === previous?.from ? {} : { from: from ?? null }),
     ...(mode === previous?.mode ? {} : { mode }),
     m: content,
-    ...(context === undefined ? {} : { ctx: context }),
-    ...(responseTo === undefined ? {} : { re: responseTo }),
+    ctx: context,
+    re: responseTo,
     ...(delivery > 1 ? { again: 1 } : {}),
   };
 }

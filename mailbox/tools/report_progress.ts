@@ -16,7 +16,7 @@ export const reportProgress = defineMailboxTool({
   async run(engine, _context, { agent_id, message_id, text, fraction }) {
     const isRecorded = await engine.mailbox.report(engine.principal, agent_id, message_id, {
       text,
-      ...(fraction === undefined ? {} : { fraction }),
+      fraction,
     });
     return isRecorded ? { ok: true } : { skipped: true };
   },

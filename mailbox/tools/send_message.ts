@@ -49,14 +49,16 @@ export const sendMessage = defineMailboxTool({
       to: recipientsOf(args),
       content,
       mode,
-      ...defined({ context }),
+      context,
       ...(agent_id === undefined
         ? from === undefined
           ? {}
           : { from: { name: from } }
         : { from: { agentId: agent_id } }),
-      ...defined({ replyTo: reply_to, ttlSeconds: ttl_seconds, maxDeliveries: max_deliveries }),
-      ...defined({ idempotencyKey: idempotency_key }),
+      replyTo: reply_to,
+      ttlSeconds: ttl_seconds,
+      maxDeliveries: max_deliveries,
+      idempotencyKey: idempotency_key,
     });
     const sent = {
       id: messageId,

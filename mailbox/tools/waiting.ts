@@ -2,7 +2,6 @@
 import type { Guard } from '../../mcp-server/guard.js';
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
-import { defined } from '../../operations/defined.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
@@ -21,13 +20,13 @@ const EARLY_MS = 1_000;
 export interface WaitRequest {
   agentId: string;
   /** Message that was received and gets no response. */
-  ack?: string | undefined;
+  ack?: string;
   /** Operations whose end also ends the wait. */
   operations: OperationRecord[];
   /** Lease on the received message, in seconds. Default: 900. */
-  leaseSeconds?: number | undefined;
+  leaseSeconds?: number;
   /** Default: depends on the time since the last message. */
-  timeoutSeconds?: number | undefined;
+  timeoutSeconds?: number;
 }
 
 /**
@@ -53,7 +52,8 @@ export async function waitForWork(
         shutdown.signal,
         ...(watch.hasEnded ? [] : [watch.signal]),
       ]),
-      ...defined({ ack, leaseSeconds }),
+      ack,
+      leaseSeconds,
     });
     return resultOf(engine, callContext, agentId, received, watch);
   } finally {

@@ -1,6 +1,7 @@
 /** Signals from an inbox to the other workflows of its mailbox. */
 import type { SignalDefinition } from '@temporalio/common';
 import { getExternalWorkflowHandle, log, workflowInfo } from '@temporalio/workflow';
+import { counted } from '../../operations/counted.js';
 import type { Outcome, StoredMessage } from '../state.js';
 import { assignSignal, handBackSignal, leaveSignal, type LeaveNotice } from '../wire.js';
 
@@ -33,8 +34,7 @@ export class Outbox {
   /** Sends a notice that a message is a dead letter to the agent in `replyTo`. */
   async announceDead({ id, replyTo, deliveries }: StoredMessage): Promise<void> {
     if (replyTo === undefined) return;
-    const times = `${deliveries} time${deliveries === 1 ? '' : 's'}`;
-    const text = `Message ${id} was delivered ${times}, last to ${this.name}, and never acknowledged. It is a dead letter now: resend or drop it with dead_letters.`;
+    const text = `Message ${id} was delivered ${counted(deliveries, 'time')}, last to ${this.name}, and never acknowledged. It is a dead letter now: resend or drop it with dead_letters.`;
     // A response, which may still follow, has another ID.
     const shortId = String(Math.floor(Math.random() * 1e12)).padStart(12, '0');
     await this.#send(replyTo, shortId, { mode: 'dead_letter', content: { text }, responseTo: id });

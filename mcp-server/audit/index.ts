@@ -1,5 +1,6 @@
 /** The audit log of a server process: which actions and refusals have a line, and which of their fields. */
 import { OAuthError } from '@modelcontextprotocol/server';
+import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../../operations/errors.js';
 import { isToken } from '../../operations/token.js';
 import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
@@ -8,7 +9,6 @@ import { hasCredential } from '../../platform/credential-form.js';
 import { networkOf } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
 import type { Origin } from './origin.js';
-import { RecentSet } from './recent.js';
 import { Refusals } from './refusals.js';
 
 /** Reads that are remembered, so that polls have one line. */
@@ -25,7 +25,7 @@ export type Actor = Origin & { principal: string; credential?: AuditCredential }
 export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool' | 'artifact'>;
 
 export class Audit {
-  readonly #reads = new RecentSet(MOST_READS);
+  readonly #reads = new LRUCache<string, true>({ max: MOST_READS });
   readonly #refusals = this.#bounded(REFUSALS_PERIOD_MS);
   readonly #refusedAuthentications = this.#bounded(AUTHENTICATIONS_PERIOD_MS);
 
@@ -71,13 +71,20 @@ export class Audit {
   /** Records a read that has succeeded: the first of this kind by the caller, of this operation, in this process. */
   read(actor: Actor, subject: Subject): void {
     const entry = entryOf(actor, subject);
-    if (this.#reads.add(JSON.stringify(entry))) this.log.append({ ...entry, outcome: 'ok' });
+    if (this.#isNewRead(entry)) this.log.append({ ...entry, outcome: 'ok' });
   }
 
   /** Records a read that was refused, like {@link read}. */
   refusedRead(actor: Actor, subject: Subject, error: unknown): void {
     const entry = { ...entryOf(actor, subject), outcome: kindOf(error) };
-    if (this.#reads.add(JSON.stringify(entry))) this.#refusals.add(actor.principal, entry);
+    if (this.#isNewRead(entry)) this.#refusals.add(actor.principal, entry);
+  }
+
+  #isNewRead(entry: AuditEntry): boolean {
+    const key = JSON.stringify(entry);
+    const isNew = !this.#reads.has(key);
+    this.#reads.set(key, true);
+    return isNew;
   }
 
   /** Records a request without a valid credential. @param authorization its header, of which only the ID of a key is recorded */

@@ -1,7 +1,6 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import {
   artifactLinks,
@@ -84,7 +83,7 @@ export function registerArtifacts(context: JobsContext): void {
         return {
           name,
           content_type: mimeType ?? mimeTypeOf(name),
-          ...defined({ bytes: size }),
+          bytes: size,
           ...(executable.has(uri) ? { executable: true as const } : {}),
           url,
         };

@@ -166,7 +166,7 @@ function followingOf(tool: Tool): JobDocumentation['following'] {
       endpoint: 'GET /v1/jobs/{job_id}/events',
       rules:
         'Server-sent events: status, progress, log, input_required and, as the last, result. Last-Event-ID resumes an interrupted stream, on any server process.',
-      example: `id: ...\nevent: status\ndata: ${JSON.stringify({ job_id: JOB, status: 'running' })}`,
+      example: `event: status\ndata: ${JSON.stringify({ job_id: JOB, status: 'running' })}\nid: ...`,
     },
   };
 }

@@ -1,19 +1,25 @@
 /** `GET /v1/jobs/{id}/events`: a job's events as server-sent events, resumable on any server process. */
 import { createRoute, z } from '@hono/zod-openapi';
+import type { SSEMessage } from 'hono/streaming';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import { eventStream, type ServerSentEvent } from './event-stream.js';
+import { cutOff, eventStream } from '../shared/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
 import { assertNotExpired, renderJob } from './render.js';
 import { jobParams, responses } from './schemas.js';
+
+/** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
+export const SLOW_READER_MS = 20_000;
+/** Reconnection time sent to clients (SSE's `retry`), in milliseconds. */
+const RETRY_MS = 1_000;
 
 const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from the one after it, on any server process: each status, input_required and log event comes once and in order. Events:
 
@@ -75,16 +81,22 @@ export function registerEvents(context: JobsContext): void {
     const ids = sealOf<EventPosition>(context.secret, `job events 2 ${engine.principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
-    const over = new AbortController();
-    const signal = AbortSignal.any([signalOf(context, c), over.signal]);
-    const events = engine.events(id, { signal, ...(from ? { from } : {}) });
-    c.header('Content-Type', 'text/event-stream');
-    c.header('Cache-Control', 'no-cache');
-    c.header('X-Accel-Buffering', 'no');
-    return c.body(
-      eventStream(shown(context, id, events, ids), () => over.abort()),
-      200,
-    );
+    const stream = eventStream(c, async (sse, disconnected) => {
+      const signal = AbortSignal.any([signalOf(context, c), disconnected]);
+      try {
+        // Sent at once, so that clients and proxies see an open stream.
+        await sse.write(`retry: ${RETRY_MS}\n: open\n\n`);
+        const events = engine.events(id, { signal, from });
+        // Each is written once the one before was read, so a slow reader costs a few buffered events.
+        for await (const event of shown(context, id, events, ids)) {
+          const written = sse.writeSSE(event).then(() => true);
+          if (!(await withTimeout(written, SLOW_READER_MS))) return cutOff(c);
+        }
+      } catch {
+        cutOff(c);
+      }
+    });
+    return c.body(stream.body!, 200);
   });
 }
 
@@ -104,15 +116,17 @@ async function* shown(
   jobId: string,
   events: AsyncGenerator<OperationEvent>,
   ids: Seal<EventPosition>,
-): AsyncGenerator<ServerSentEvent> {
+): AsyncGenerator<SSEMessage> {
   try {
     for await (const event of events) {
       const id = 'position' in event ? { id: ids.seal(event.position) } : {};
-      yield { ...id, event: event.kind, data: dataOf(jobId, event) };
+      yield { ...id, event: event.kind, data: JSON.stringify(dataOf(jobId, event)) };
       if (event.kind === 'result') return;
     }
-    if (context.shutdown.hasBegun)
-      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: RETRY_AFTER_SECONDS } };
+    if (context.shutdown.hasBegun) {
+      const data = { job_id: jobId, retry_after_seconds: RETRY_AFTER_SECONDS };
+      yield { event: SERVER_STOPPING, data: JSON.stringify(data) };
+    }
   } catch (error) {
     // The job was purged while it was streamed: a client that reconnects gets 404 or 410.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
@@ -128,15 +142,15 @@ function dataOf(jobId: string, event: OperationEvent): object {
       return {
         ...job,
         status: STATUS_NAMES[event.status].job,
-        ...defined({ stage: event.stage }),
+        stage: event.stage,
         cancel_requested: event.isCancelRequested,
         input_required: event.status === 'input_required',
-        ...defined({ gap: event.isGap }),
+        gap: event.isGap,
         at: event.at,
       };
     case 'input_required': {
       const { message, schema, expiresAt } = event.request;
-      return { ...job, key: event.key, message, schema, ...defined({ expires_at: expiresAt }), at: event.at };
+      return { ...job, key: event.key, message, schema, expires_at: expiresAt, at: event.at };
     }
     case 'progress':
       return { ...job, ...event.progress };
@@ -144,11 +158,12 @@ function dataOf(jobId: string, event: OperationEvent): object {
       return {
         ...job,
         step: event.step,
-        ...defined({ name: event.name }),
+        name: event.name,
         lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
           number,
           text,
-          ...defined({ is_continued: isContinued, is_unfinished: isUnfinished }),
+          is_continued: isContinued,
+          is_unfinished: isUnfinished,
         })),
       };
     case 'result':

@@ -94,15 +94,15 @@ async function kickOff(
   const session = sessionOf(context, c);
   const started = await engine.start(tool, args, {
     keepAliveSeconds: Math.max(MIN_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(session === undefined ? {} : { session }),
+    idempotencyKey,
+    session,
   });
   const waitSeconds = waitOf(tool, preferences);
   const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
   return kickoffResponse(c, record, {
     // A run ID is known only for a job that existed before this request.
     replayed: started.runId !== '',
-    ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
+    key: idempotencyKey,
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
     headers: waitSeconds > 0 ? waitHeaders(context, record) : {},
   });
@@ -128,7 +128,7 @@ export function kickoffResponse(
     ...renderJob(record),
     estimated_duration_seconds: record.estimateSeconds ?? 0,
     idempotency: {
-      ...(key === undefined ? {} : { key }),
+      key,
       replayed,
       kept_seconds_after_end: record.keepAliveSeconds,
       rule: IDEMPOTENCY_RULE,

@@ -3,7 +3,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListFilter, OperationPage } from '../../engine/index.js';
 import { isPastKeepAlive } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
@@ -107,14 +106,12 @@ export function registerList(context: JobsContext): void {
     const filter: ListFilter = {
       limit: limit ?? DEFAULT_LIMIT,
       wholeTenant,
-      ...defined({
-        tool,
-        status: status && LISTED[status],
-        session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
-        idempotencyKey: idempotency_key,
-        createdAfter: created_after === undefined ? undefined : new Date(created_after),
-        cursor,
-      }),
+      tool,
+      status: status && LISTED[status],
+      session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
+      idempotencyKey: idempotency_key,
+      createdAfter: created_after === undefined ? undefined : new Date(created_after),
+      cursor,
     };
     const page = await engine.list(filter).catch((error: unknown) => {
       throw listProblem(error);
@@ -123,7 +120,7 @@ export function registerList(context: JobsContext): void {
     return c.json(
       {
         jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
-        ...defined({ next_cursor: page.nextCursor }),
+        next_cursor: page.nextCursor,
       },
       200,
       { 'Cache-Control': 'no-store' },
@@ -176,7 +173,7 @@ async function summaryOf(
     ? listed
     : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
   return now && now.status !== 'expired'
-    ? rendered({ ...now, ...defined({ owner: listed.owner }) })
+    ? rendered({ ...now, owner: listed.owner })
     : undefined;
 }
 
@@ -192,12 +189,13 @@ function rendered({
 }: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
   return {
     job_id: token,
-    ...defined({ user: owner }),
+    user: owner,
     tool,
     status: STATUS_NAMES[status].job,
     status_url: jobPath(token),
     created_at: createdAt,
-    ...defined({ stage, closed_at: closedAt }),
+    stage,
+    closed_at: closedAt,
     cancel_requested: cancelRequestedAt !== undefined,
   };
 }

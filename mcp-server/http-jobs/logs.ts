@@ -2,7 +2,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LogText } from '../../engine/logs/text.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -137,12 +136,14 @@ function nextLink(id: string, { step, cursor }: Pick<LogPage, 'step' | 'cursor'>
 function pageOf({ lines, status, ...page }: LogPage, record: OperationRecord): z.output<typeof logPage> {
   return {
     step: page.step,
-    ...defined({ name: page.name, status: status && stepStatusOf(status, record), cursor: page.cursor }),
+    name: page.name,
+    status: status && stepStatusOf(status, record),
+    cursor: page.cursor,
     lines: lines.map(({ number, text, isContinued, isUnfinished }) => ({
       number,
       text,
-      ...(isContinued ? { is_continued: true as const } : {}),
-      ...(isUnfinished ? { is_unfinished: true as const } : {}),
+      is_continued: isContinued,
+      is_unfinished: isUnfinished,
     })),
     is_at_end: page.isAtEnd,
     is_complete: page.isComplete,

@@ -62,7 +62,7 @@ export function problemDocument({ type, message, options }: Problem, instance: s
     detail: message,
     instance,
     retryable: isRetryableProblem(type),
-    ...(errors ? { errors } : {}),
+    errors,
     ...members,
   };
 }

@@ -1,7 +1,6 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
 import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { Problem } from './problems.js';
@@ -58,18 +57,16 @@ export function renderJob(record: OperationRecord): Job {
     status_url: links.self,
     created_at: record.createdAt,
     updated_at: record.updatedAt,
-    ...defined({
-      closed_at: record.closedAt,
-      expires_at: expiryOf(record),
-      estimated_duration_seconds: record.estimateSeconds,
-      stage: record.stage,
-      status_message: record.statusMessage,
-      progress: progressOf(record),
-      cancel_requested_at: record.cancelRequestedAt,
-      cancel_reason: record.cancelReason,
-      resumed_from: record.resumedFrom,
-      trace_id: record.traceId,
-    }),
+    closed_at: record.closedAt,
+    expires_at: expiryOf(record),
+    estimated_duration_seconds: record.estimateSeconds,
+    stage: record.stage,
+    status_message: record.statusMessage,
+    progress: progressOf(record),
+    cancel_requested_at: record.cancelRequestedAt,
+    cancel_reason: record.cancelReason,
+    resumed_from: record.resumedFrom,
+    trace_id: record.traceId,
     cancel_requested: record.cancelRequestedAt !== undefined,
     ...(asked.length
       ? {
@@ -77,13 +74,13 @@ export function renderJob(record: OperationRecord): Job {
             requests: Object.fromEntries(
               asked.map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
                 key,
-                { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
+                { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
               ]),
             ),
           },
         }
       : {}),
-    ...(record.answers ? { answers: record.answers.map(answerOf) } : {}),
+    answers: record.answers?.map(answerOf),
     ...partialOf(record),
     ...resultOf(record, links.result),
     ...(error
@@ -92,17 +89,18 @@ export function renderJob(record: OperationRecord): Job {
             kind: error.kind,
             message: error.message,
             retryable: error.retryable,
-            ...defined({ type: error.type, cause: error.cause }),
+            type: error.type,
+            cause: error.cause,
           },
         }
       : {}),
     attempt: record.attempt,
-    links: { ...links, ...defined({ temporal: record.temporalUrl }) },
+    links: { ...links, temporal: record.temporalUrl },
   };
 }
 
 function answerOf({ isDefault, ...answer }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { ...answer, ...defined({ is_default: isDefault }) };
+  return { ...answer, is_default: isDefault };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {
@@ -111,11 +109,9 @@ function progressOf({ progress }: OperationRecord): Job['progress'] {
   const isMeasured = total !== undefined && total > 0;
   return {
     progress: amount,
-    ...defined({
-      total,
-      percentage: isMeasured ? Math.floor(Math.min(1, Math.max(0, amount / total)) * 1000) / 10 : undefined,
-      message,
-    }),
+    total,
+    percentage: isMeasured ? Math.floor(Math.min(1, Math.max(0, amount / total)) * 1000) / 10 : undefined,
+    message,
   };
 }
 

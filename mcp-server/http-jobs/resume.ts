@@ -1,6 +1,5 @@
 /** `POST /v1/jobs/{id}:resume`: resumes a pipeline where it stopped, as a new job. */
 import { z } from '@hono/zod-openapi';
-import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import { kickoffResponses } from './kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
@@ -44,7 +43,7 @@ export function registerResume(context: JobsContext): void {
     middleware: rates.limit('kickoff'),
     async handle(c, id, body) {
       const options = {
-        ...defined(body),
+        ...body,
         leastKeepAliveSeconds: MIN_KEEP_ALIVE_SECONDS,
         signal: AbortSignal.any([c.req.raw.signal, shutdown.signal]),
       };

@@ -1,6 +1,5 @@
 /** `GET /v1/jobs/{id}/logs`: links to the logs of a job and of each of its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { defined } from '../../operations/defined.js';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
@@ -68,7 +67,7 @@ export function registerSteps(context: JobsContext): void {
       const logs = {
         log_url: logPath(record.token, OPERATION_LOG),
         steps: stepsIn({ ...record, children: children ?? [] }),
-        ...defined({ pages: page === undefined ? pagesIn(record) : undefined }),
+        pages: page === undefined ? pagesIn(record) : undefined,
         is_live: isLive,
       };
       return c.json(logs, 200, { 'Cache-Control': 'no-cache' });
@@ -95,7 +94,9 @@ function stepsIn(record: OperationRecord): z.output<typeof step>[] {
       step: reference,
       name,
       status: stepStatusOf(status, record),
-      ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
+      exit_code: exitCode,
+      started_at: startedAt,
+      closed_at: closedAt,
       log_url: logPath(record.token, reference),
     };
   });

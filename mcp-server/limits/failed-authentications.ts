@@ -28,7 +28,7 @@ export class FailedAuthentications {
 
   /** Counts a request with an unknown credential. @returns the refusal beyond the limit */
   async count(address: string): Promise<RateLimited | undefined> {
-    const { state, isOver } = await consume(this.#limiter, this.#keyOf(address));
+    const { state, isOver } = await consume(this.#limiter, this.#bucketOf(address));
     if (!isOver) return undefined;
     this.#report(address);
     return new RateLimited(
@@ -39,11 +39,11 @@ export class FailedAuthentications {
 
   /** Whether the next unknown credential from an address is beyond the limit. */
   async isSuspect(address: string): Promise<boolean> {
-    const state = await this.#limiter.get(this.#keyOf(address));
+    const state = await this.#limiter.get(this.#bucketOf(address));
     return state !== null && state.remainingPoints === 0;
   }
 
-  #keyOf(address: string): number {
+  #bucketOf(address: string): number {
     const hash = createHash('sha256').update(this.#seed).update(networkOf(address)).digest();
     return hash.readUInt32BE() % COUNTS;
   }

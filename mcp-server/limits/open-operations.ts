@@ -2,6 +2,7 @@
  * Operations that a principal may have open at a time: a count of Temporal's visibility, at most {@link FRESH_MS} old, and the
  * starts of this process since. Other servers' starts and ends count from the next count on.
  */
+import { LRUCache } from 'lru-cache';
 import { RateLimited } from './rate-limited.js';
 
 /** How long a count is used, in milliseconds. */
@@ -22,7 +23,7 @@ interface Known {
 }
 
 export class OpenOperations {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   readonly #counting = new Map<string, Promise<Known | undefined>>();
 
   /**
@@ -83,9 +84,7 @@ export class OpenOperations {
         return undefined;
       }
       const known = { count, atMs, started: (before?.started ?? 0) - startedBefore };
-      this.#known.delete(principal);
       this.#known.set(principal, known);
-      if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value!);
       return known;
     } catch (error) {
       this.onUnknown(error);

@@ -55,8 +55,8 @@ export async function startCall(
   const { options, args } = optionsOf(tool, given);
   const { idempotencyKey, ...waiting } = options;
   const record = await engine.start(tool, args, {
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(session === undefined ? {} : { session }),
+    idempotencyKey,
+    session,
   });
   return { record, ...waiting };
 }

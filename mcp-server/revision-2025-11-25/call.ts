@@ -1,6 +1,5 @@
 /** tools/call: selects the protocol of a call and passes it the parameters of this revision. */
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
 import { parseOperationField, startOperation } from '../sep-1391/index.js';
 import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
@@ -46,7 +45,7 @@ export async function callTool(
   if (tool && protocol === 'operation') {
     const field = parseOperationField(operation);
     const listed = operationScope(session);
-    const caller = { session: listed, requestId, ...defined({ progressToken }) };
+    const caller = { session: listed, requestId, progressToken };
     return context.cancellations.track(listed, requestId, (started) =>
       startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
@@ -57,7 +56,7 @@ export async function callTool(
   }
   if (tool && protocol === 'two-stage') {
     const listed = jobScope(session);
-    const caller = { session: listed, ...defined({ progressToken }) };
+    const caller = { session: listed, progressToken };
     const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
     return startJob(context.engine, tool, args, options, caller, (jobId) =>
       context.notifier.onStarted(listed, jobId),

@@ -1,4 +1,5 @@
 /** Context shared by the code of this revision; one per process. */
+import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
 import type { Logger } from '../../platform/log.js';
@@ -9,6 +10,9 @@ import type { Serving } from '../shared/serving.js';
 import { SessionNotifier } from '../shared/session-notifier.js';
 import type { EventPosition, SessionStreamPosition } from './waits.js';
 import type { Session } from './session.js';
+
+/** Maximum number of back-offs of a process. */
+const REMEMBERED_BACKOFFS = 1_000;
 
 /** Back-off before a question is shown again. */
 export interface QuestionBackoff {
@@ -47,7 +51,7 @@ export interface SharedContext {
   /** Questions shown on a stream of this process, so that no other stream shows them too. */
   shownQuestions: Set<string>;
   /** Back-offs of the questions that were shown with a status. */
-  questionBackoffs: Map<string, QuestionBackoff>;
+  questionBackoffs: LRUCache<string, QuestionBackoff>;
   notifier: SessionNotifier;
   cancellations: Cancellations;
   serving: Serving;
@@ -70,7 +74,7 @@ export function createSharedContext(
     events: sealOf<EventPosition>(secret, 'event'),
     sessionEvents: sealOf<SessionStreamPosition>(secret, 'own event'),
     shownQuestions: new Set(),
-    questionBackoffs: new Map(),
+    questionBackoffs: new LRUCache<string, QuestionBackoff>({ max: REMEMBERED_BACKOFFS }),
     notifier: new SessionNotifier(engine, logger),
     cancellations: new Cancellations(logger),
     serving,

@@ -11,7 +11,6 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { defined } from '../../operations/defined.js';
 import { POLL_METHOD } from '../two-stage/index.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../shared/accept.js';
@@ -76,7 +75,7 @@ export class Exchange {
     this.#isWaiting = mayWait && !this.#isStream;
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;
-      this.#positions.set(id, { session: session.nonce, requestId: id, ...defined({ progressToken }) });
+      this.#positions.set(id, { session: session.nonce, requestId: id, progressToken });
     }
     const [only, ...others] = requests;
     this.#transport = new WebStandardStreamableHTTPServerTransport({
@@ -131,7 +130,7 @@ export class Exchange {
     this.#transport.onmessage?.({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
-      params: { requestId, ...(reason === undefined ? {} : { reason }) },
+      params: { requestId, reason },
     });
     this.#settle(requestId);
     if (this.#open.size === 0) this.#endWithoutAnswer();

@@ -1,7 +1,6 @@
 /** Notifications on a session's own stream, and questions that no waiting call shows. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf, followOperation } from '../sep-1391/index.js';
-import { defined } from '../../operations/defined.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { followTask } from './tasks/notifications.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
@@ -33,7 +32,7 @@ export function notifySession(
   const shows = (by: AskedBy) =>
     elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
   const listen = (listed: string, createFollower: () => Follower, since?: Date) =>
-    context.notifier.listen({ engine, session: listed, signal, createFollower, ...defined({ since }) });
+    context.notifier.listen({ engine, session: listed, signal, createFollower, since });
   if (featuresOf(version).tasks) {
     const task = { elicitation, send, ...shows('task') };
     listen(taskScope(session), () => followTask(task));

@@ -13,8 +13,6 @@ import type { CallStream } from './waits.js';
 /** Back-off after a question was shown, in milliseconds; doubled each time. */
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
-/** Maximum number of back-offs kept. */
-const REMEMBERED = 1_000;
 
 /** Shows open questions of an operation or job that no other stream shows, and those whose answer was refused. */
 export async function showQuestionsWithStatus(
@@ -42,11 +40,8 @@ export async function showQuestionsWithStatus(
 
 function rest({ questionBackoffs }: LegacyContext, question: string): void {
   const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_REST_MS;
-  // Moved to the end: the map is in insertion order, and the oldest is evicted.
-  questionBackoffs.delete(question);
   questionBackoffs.set(question, {
     until: performance.now() + restMs,
     nextMs: Math.min(LONGEST_REST_MS, restMs * 2),
   });
-  if (questionBackoffs.size > REMEMBERED) questionBackoffs.delete(questionBackoffs.keys().next().value!);
 }

@@ -126,10 +126,7 @@ export class LegacyStdio {
     const session = await newSession(this.context.engine, InitializeRequestSchema.parse(request));
     this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
-      position: {
-        requestId,
-        ...(_meta?.progressToken === undefined ? {} : { progressToken: _meta.progressToken }),
-      },
+      position: { requestId, progressToken: _meta?.progressToken },
       send: this.#send,
       // A stdio stream ends with its process and can't be resumed.
       mark: () => undefined,

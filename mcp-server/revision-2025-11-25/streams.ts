@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
-import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
+import type { SSEStreamingApi } from 'hono/streaming';
 import { DeliveredJobs } from '../two-stage/index.js';
-import { onHeartbeat } from '../lifecycle/heartbeat.js';
+import { eventStream } from '../shared/event-stream.js';
 import type { LegacyContext } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { linkTransformOf } from './links.js';
@@ -88,18 +88,14 @@ export class OpenStreams {
     open: OpenStream,
     serve: (sse: SSEStreamingApi, signal: AbortSignal) => Promise<void>,
   ): Response {
-    c.header('X-Accel-Buffering', 'no');
-    return streamSSE(c, async (sse) => {
-      const { signal } = open.end;
+    return eventStream(c, async (sse, disconnected) => {
       this.#open.add(open);
-      sse.onAbort(() => open.end.abort());
-      // Sent at once, so that clients and proxies see an open stream.
-      await sse.write(': open\n\n');
-      const quiet = onHeartbeat(() => void sse.write(': heartbeat\n\n'));
+      disconnected.addEventListener('abort', () => open.end.abort());
       try {
-        await serve(sse, signal);
+        // Sent at once, so that clients and proxies see an open stream.
+        await sse.write(': open\n\n');
+        await serve(sse, open.end.signal);
       } finally {
-        quiet();
         open.end.abort();
         this.#open.delete(open);
       }

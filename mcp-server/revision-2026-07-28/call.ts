@@ -192,7 +192,7 @@ export class Calls {
       signal: mcpReq.signal,
       shutdown: this.shutdown,
       isPerson: isPerson === true,
-      ...(clientName === undefined ? {} : { clientName }),
+      clientName,
       ...(progressToken === undefined
         ? {}
         : {

@@ -11,13 +11,13 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
-import { streamSSE } from 'hono/streaming';
 import type { Guard } from '../guard.js';
-import { HEARTBEAT_MS, onHeartbeat } from '../lifecycle/heartbeat.js';
+import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { nameRpcRequest } from '../metrics/requests.js';
 import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
 import { Cancellations } from '../sep-1391/index.js';
+import { eventStream } from '../shared/event-stream.js';
 import type { Serving } from '../shared/serving.js';
 import { createCurrentServer } from './server.js';
 import { streamWhenSlow } from './slow-answers.js';
@@ -78,11 +78,11 @@ export class CurrentHttp {
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
     if (isCancellation(body)) await this.#cancellations.take(guard, undefined, body.params);
     return streamWhenSlow(
-      c.req.raw,
+      c,
       this.#handler.fetch(withTaskName(c.req.raw, body), {
         // The credential itself goes no further.
         authInfo: { token: '', clientId: '', scopes: [], extra: { guard } },
-        ...(body === undefined ? {} : { parsedBody: body }),
+        parsedBody: body,
       }),
     );
   }
@@ -112,20 +112,12 @@ export class CurrentHttp {
         error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
       return c.json(rpcError(request.id, error.code, error.message, error.data), isEarly ? 400 : 200);
     }
-    c.header('X-Accel-Buffering', 'no');
-    return streamSSE(c, async (stream) => {
-      const disconnected = new AbortController();
-      stream.onAbort(() => disconnected.abort());
-      const stopHeartbeat = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
-      try {
-        await serve({
-          send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
-          signal: disconnected.signal,
-        });
-      } finally {
-        stopHeartbeat();
-      }
-    });
+    return eventStream(c, (stream, signal) =>
+      serve({
+        send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
+        signal,
+      }),
+    );
   }
 }
 
@@ -156,7 +148,7 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
     httpMethod: 'POST',
     body,
     mcpMethodHeader: c.req.header('mcp-method'),
-    ...(protocolVersionHeader === undefined ? {} : { protocolVersionHeader }),
+    protocolVersionHeader,
   } as Parameters<typeof classifyInboundRequest>[0]);
   if (outcome.kind === 'reject')
     return c.json(rpcError(id, outcome.code, outcome.message, outcome.data), outcome.httpStatus as 400);

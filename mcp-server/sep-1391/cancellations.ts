@@ -4,6 +4,7 @@
  * also remembers its own latest calls.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Logger } from '../../platform/log.js';
@@ -22,7 +23,7 @@ const MAX_PAGES = 20;
 
 export class Cancellations {
   /** Token by call; resolves to undefined for a call that started nothing. */
-  readonly #calls = new Map<string, Promise<string | undefined>>();
+  readonly #calls = new LRUCache<string, Promise<string | undefined>>({ max: MAX_REMEMBERED_CALLS });
 
   constructor(
     private readonly logger: Logger,
@@ -38,8 +39,7 @@ export class Cancellations {
   ): Promise<T> {
     let settle: (token: string | undefined) => void = () => undefined;
     const known = new Promise<string | undefined>((resolve) => (settle = resolve));
-    this.#calls.set(keyOf(session, requestId), known);
-    if (this.#calls.size > MAX_REMEMBERED_CALLS) this.#calls.delete(this.#calls.keys().next().value!);
+    this.#calls.set(callKey(session, requestId), known);
     return start(settle).finally(() => settle(undefined));
   }
 
@@ -57,7 +57,7 @@ export class Cancellations {
     try {
       if (token !== undefined) return await this.#cancelCalled(engine, token, requestId, why);
       if (session === undefined || requestId === undefined) return;
-      const call = this.#calls.get(keyOf(session, requestId));
+      const call = this.#calls.get(callKey(session, requestId));
       if (call) {
         const started = await call;
         if (started !== undefined) await engine.cancel(started, why);
@@ -92,7 +92,7 @@ export class Cancellations {
       await delay(pauseMs, undefined, { ref: false });
       // The notification may have been handled before its call.
       const token =
-        (await this.#calls.get(keyOf(session, requestId))) ??
+        (await this.#calls.get(callKey(session, requestId))) ??
         (this.areStored ? await this.#find(engine, session, requestId) : undefined);
       if (token === undefined) continue;
       await engine.cancel(token, why);
@@ -106,7 +106,7 @@ export class Cancellations {
       const { operations, nextCursor } = await engine.list({
         session,
         limit: PAGE_OPERATIONS,
-        ...(cursor === undefined ? {} : { cursor }),
+        cursor,
       });
       const found = operations.find((operation) => operation.requestId === requestId);
       if (found || nextCursor === undefined) return found?.token;
@@ -125,6 +125,6 @@ export class Cancellations {
   }
 }
 
-function keyOf(session: string, requestId: RequestId): string {
+function callKey(session: string, requestId: RequestId): string {
   return JSON.stringify([session, requestId]);
 }

@@ -54,9 +54,9 @@ export async function startOperation(
       );
     record = await engine.start(tool, args, {
       ...caller,
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      idempotencyKey,
       ...(token === undefined ? {} : { token, isTokenNew: true }),
-      ...(keepAlive === undefined ? {} : { keepAliveSeconds: keepAlive }),
+      keepAliveSeconds: keepAlive,
     });
   } catch (error) {
     const resultKinds = token === undefined ? [...ARGUMENT_ERRORS, ...KEY_ERRORS] : ARGUMENT_ERRORS;

@@ -77,8 +77,8 @@ export function renderStatus(record: OperationRecord): StatusResult {
   return {
     status,
     ...(status === 'failed' ? { error: whyFailed(record) } : {}),
-    ...(statusMessage === undefined ? {} : { statusMessage }),
-    ...(progress === undefined ? {} : { progress }),
+    statusMessage,
+    progress,
     ...(isAsking
       ? {
           inputRequests: Object.fromEntries(

@@ -1,6 +1,5 @@
 /** JSON-RPC errors, and errors of the engine as such, for methods whose protocol defines no errors of its own. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { defined } from '../../operations/defined.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 
 /**
@@ -19,7 +18,7 @@ export function asProtocolError(error: unknown, options: { message?: string; dat
     ...options.data,
     kind,
     retryable,
-    ...defined({ retryAfterSeconds }),
+    retryAfterSeconds,
   });
 }
 
@@ -33,7 +32,7 @@ export function rpcErrorOf(error: unknown): { code: number; message: string; dat
   if (!(error instanceof ProtocolError))
     return { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
   const { code, message, data } = error;
-  return { code, message, ...defined({ data }) };
+  return { code, message, data };
 }
 
 /** The error of a task whose result is no longer kept. */

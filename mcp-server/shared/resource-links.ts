@@ -130,6 +130,6 @@ export function resourceLink(uri: string, name: string, bytes?: number): Resourc
     uri,
     name,
     mimeType: mimeTypeOf(name),
-    ...(bytes === undefined ? {} : { size: bytes }),
+    size: bytes,
   };
 }

@@ -167,7 +167,7 @@ async function readLog(
         _meta: {
           'longhaul/log': {
             ...(log.first === undefined ? {} : { from: log.first, to: log.last }),
-            ...(log.isContinued ? { is_continued: true } : {}),
+            is_continued: log.isContinued,
             is_at_end: log.isAtEnd,
             is_complete: log.isComplete,
             ...(log.cursor === undefined ? {} : { next_uri: `${uri}?cursor=${log.cursor}` }),

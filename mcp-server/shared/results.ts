@@ -1,6 +1,5 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
-import { defined } from '../../operations/defined.js';
 import {
   LonghaulError,
   unreadableText,
@@ -158,7 +157,7 @@ export function errorMeta(
   retryable: boolean,
   retryAfterSeconds?: number,
 ): Record<string, unknown> {
-  return { [ERROR_META_KEY]: { kind, retryable, ...defined({ retryAfterSeconds }) } };
+  return { [ERROR_META_KEY]: { kind, retryable, retryAfterSeconds } };
 }
 
 /** Link to a result that is too large to inline. */

@@ -25,7 +25,7 @@ export interface TracedRequest {
 /** How a request has failed. */
 export interface RequestFailure {
   /** JSON-RPC code; undefined where the result says that the tool failed. */
-  code?: number | undefined;
+  code?: number;
   /** Kind of the engine's error. */
   kind?: unknown;
   /** The error that no protocol defines. */

@@ -1,7 +1,6 @@
 /** Handlers of calls that become jobs, tools/poll_result and tools/cancel_job. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
-import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -47,7 +46,7 @@ export async function startJob(
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
-    const options = defined({ idempotencyKey, keepAliveSeconds, session, progressToken });
+    const options = { idempotencyKey, keepAliveSeconds, session, progressToken };
     const record = await engine.start(tool, args, options);
     // After the answer has been sent: before it the client doesn't know the job's ID.
     setImmediate(() => started(record.token));

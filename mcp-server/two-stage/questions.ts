@@ -31,7 +31,7 @@ export function questionsField(record: OperationRecord): { questions?: Question[
       key,
       message,
       schema,
-      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+      expires_at: expiresAt,
       answer_with: {
         method: 'tools/call',
         params: { name: 'operation_answer', arguments: { token, key } },

@@ -4,7 +4,6 @@
  */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
 import type { LonghaulError } from '../../operations/errors.js';
 import { withOperationMeta } from '../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
@@ -118,8 +117,9 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
   }
   const { kind = 'failed', message = status, retryable = false } = error ?? {};
   const data = {
-    error: { kind, message, retryable, ...defined({ type: error?.type }) },
-    ...defined({ partial, temporal_url: temporalUrl }),
+    error: { kind, message, retryable, type: error?.type },
+    partial,
+    temporal_url: temporalUrl,
   };
   return { ...resultOf(false, data, message), ...jobFields(record), ...renderFailure(record) };
 }
@@ -170,7 +170,7 @@ function startedText({ token, status, estimateSeconds }: OperationRecord, { titl
 
 /** Fields of every result that belongs to a job. */
 function jobFields({ token, estimateSeconds }: OperationRecord) {
-  return { job_id: token, ...defined({ estimated_runtime_seconds: estimateSeconds }) };
+  return { job_id: token, estimated_runtime_seconds: estimateSeconds };
 }
 
 /** The result, or a link to a large one, as in `content`. */

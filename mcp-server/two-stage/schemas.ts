@@ -23,7 +23,7 @@ export function jobIdOf(params: unknown): string {
 /** @throws ProtocolError -32602 that names the field */
 export function cancellationOf(params: unknown): { jobId: string; reason?: string } {
   const { job_id: jobId, reason } = parseParams(cancelParams, params);
-  return { jobId, ...(reason === undefined ? {} : { reason }) };
+  return { jobId, reason };
 }
 
 /**

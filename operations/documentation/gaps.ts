@@ -7,7 +7,7 @@ import { parametersOf } from './parameters.js';
 /** Documentation fields that authors may leave out of a definition in code. */
 interface AuthorFields {
   inputSchema: JsonSchema;
-  outputSchema?: JsonSchema | undefined;
+  outputSchema?: JsonSchema;
   example: ToolExample | undefined;
   cleanup?: string;
   deadlineSeconds?: number;

@@ -4,11 +4,20 @@ import { hasEnoughProblems, type Part, type Run } from './run.js';
 type JsonObject = Record<string, unknown>;
 type SchemaMap = Record<string, unknown>;
 
+/** Whether a value has a member. One that is undefined is missing, as in JSON. */
+function has(value: JsonObject, key: string): boolean {
+  return Object.hasOwn(value, key) && value[key] !== undefined;
+}
+
+function namesOf(value: JsonObject): string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined);
+}
+
 export function checkObject(run: Run, part: Part<JsonObject>): void {
   const { value, schema } = part;
   const { minProperties, maxProperties } = schema as Record<string, number>;
   checkRequired(run, part);
-  const count = Object.keys(value).length;
+  const count = namesOf(value).length;
   if (minProperties !== undefined && count < minProperties)
     run.fail(part, 'minProperties', `Instance does not have at least ${minProperties} properties.`);
   if (maxProperties !== undefined && count > maxProperties)
@@ -20,7 +29,7 @@ export function checkObject(run: Run, part: Part<JsonObject>): void {
 
 function checkRequired(run: Run, part: Part<JsonObject>): void {
   for (const key of (part.schema['required'] ?? []) as string[])
-    if (!Object.hasOwn(part.value, key))
+    if (!has(part.value, key))
       run.fail(part, 'required', `Instance does not have required property "${key}".`);
 }
 
@@ -28,7 +37,7 @@ function checkNames(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path } = part;
   if (schema['propertyNames'] === undefined) return;
   const start = run.problems.length;
-  for (const key of Object.keys(value)) {
+  for (const key of namesOf(value)) {
     if (hasEnoughProblems(run, start)) return;
     const before = run.problems.length;
     if (!run.visit(key, schema['propertyNames'], { up: path, key }))
@@ -40,7 +49,7 @@ function checkDependencies(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path, evaluated } = part;
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     for (const [key, dependency] of Object.entries((schema[keyword] ?? {}) as SchemaMap)) {
-      if (!Object.hasOwn(value, key)) continue;
+      if (!has(value, key)) continue;
       const before = run.problems.length;
       if (!Array.isArray(dependency)) {
         if (!run.visit(value, dependency, path, evaluated))
@@ -48,7 +57,7 @@ function checkDependencies(run: Run, part: Part<JsonObject>): void {
         continue;
       }
       for (const other of dependency as string[])
-        if (!Object.hasOwn(value, other))
+        if (!has(value, other))
           run.fail(part, keyword, `Instance has "${key}" but does not have "${other}".`);
     }
   }
@@ -66,11 +75,11 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
     if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
   };
   for (const [key, property] of Object.entries((schema['properties'] ?? {}) as SchemaMap))
-    if (Object.hasOwn(value, key))
+    if (has(value, key))
       visit(key, property, 'properties', () => `Property "${key}" does not match schema.`);
   for (const [pattern, property] of Object.entries((schema['patternProperties'] ?? {}) as SchemaMap)) {
     const compiled = run.pattern(pattern);
-    for (const key of Object.keys(value))
+    for (const key of namesOf(value))
       if (compiled.test(key))
         visit(
           key,
@@ -80,7 +89,7 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
         );
   }
   if (schema['additionalProperties'] !== undefined) {
-    for (const key of Object.keys(value))
+    for (const key of namesOf(value))
       if (!done.has(key))
         visit(
           key,
@@ -90,7 +99,7 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
         );
   }
   if (schema['unevaluatedProperties'] !== undefined) {
-    for (const key of Object.keys(value))
+    for (const key of namesOf(value))
       if (!evaluated?.has(key))
         visit(
           key,

@@ -8,7 +8,7 @@ export interface SpanOptions {
   /** `server`: done for a caller elsewhere; `client`: waits for a server elsewhere. Default: `internal` */
   kind?: 'internal' | 'server' | 'client';
   /** Default: the span begins a trace. */
-  parent?: TraceContext | undefined;
+  parent?: TraceContext;
   /** ID of the span, 16 hexadecimal digits: see `spanIdOf`. Default: a random one. */
   spanId?: string;
   /** Contexts that it has to do with, besides its parent. */

@@ -105,7 +105,7 @@ async function stage(home: string, binFolder: string, staging: string, say: Say)
   const temporal = hasDatabase ? databaseMadeBy(home) : undefined;
   const manifest = newManifest({
     home,
-    ...(temporal === undefined ? {} : { temporal }),
+    temporal,
     hasSecret: existsSync(join(copy, 'secret')),
     ...(await contentSize(copy)),
   });

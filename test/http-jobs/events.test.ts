@@ -1,7 +1,5 @@
 /** `GET /v1/jobs/{id}/events`: each event once and in order, from any server. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventStream, type ServerSentEvent } from '../../mcp-server/http-jobs/event-stream.js';
-import { HEARTBEAT_MS } from '../../mcp-server/lifecycle/heartbeat.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
@@ -182,16 +180,10 @@ describe('a request is refused with a problem document for', () => {
 });
 
 test('a reader gets a comment while nothing happens', async () => {
-  expect(HEARTBEAT_MS).toBe(15_000);
-  async function* quiet(): AsyncGenerator<ServerSentEvent> {
-    yield await new Promise<never>(() => undefined);
-  }
-  const reader = eventStream(quiet(), () => undefined, {
-    heartbeatMs: 20,
-    slowReaderMs: 1_000,
-  }).getReader();
-  const texts: string[] = [];
-  while (texts.length < 3) texts.push(new TextDecoder().decode((await reader.read()).value));
-  await reader.cancel();
-  expect(texts).toEqual(['retry: 1000\n: open\n\n', ': heartbeat\n\n', ': heartbeat\n\n']);
+  const id = await jobs.start('waits');
+  const stream = await openEvents(jobs.base, id);
+  await eventually('a comment has come', () => stream.comments.includes('heartbeat'));
+  expect(stream.comments[0]).toBe('open');
+  stream.close();
+  await jobs.request('DELETE', `/v1/jobs/${id}`);
 });

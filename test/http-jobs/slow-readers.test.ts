@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { SLOW_READER_MS } from '../../mcp-server/http-jobs/event-stream.js';
+import { SLOW_READER_MS } from '../../mcp-server/http-jobs/events.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -37,13 +37,12 @@ test('a reader that takes nothing is cut off, has cost little, and gets the rest
   // The connection itself can buffer some MB; the log has more than 20.
   expect(text.length).toBeLessThan(16 * 1024 * 1024);
   const events = text.split('\n\n').slice(0, -1);
-  const lastId = events
-    .findLast((event) => event.startsWith('id: '))!
-    .split('\n')[0]!
-    .slice(4);
-  const before = events
-    .filter((event) => event.includes('\nevent: log\n'))
-    .flatMap((event) => JSON.parse(event.split('\ndata: ')[1]!).lines);
+  const valuesOf = (field: string, of: string[]) =>
+    of.flatMap((event) => event.split('\n').filter((line) => line.startsWith(`${field}: `)))
+      .map((line) => line.slice(field.length + 2));
+  const lastId = valuesOf('id', events).at(-1)!;
+  const logs = events.filter((event) => valuesOf('event', [event])[0] === 'log');
+  const before = valuesOf('data', logs).flatMap((data) => JSON.parse(data).lines);
 
   const rest = await openEvents(jobs.base, id, lastId);
   expect(await rest.ended).toBe(true);

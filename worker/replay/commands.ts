@@ -10,11 +10,11 @@ export interface Step {
   /** Temporal's name of the command, such as `ScheduleActivityTask`. */
   command: string;
   /** Type of the activity or child workflow, name of the signal, ID of the patch; keys of a memo. */
-  name?: string | undefined;
+  name?: string;
   /** ID of an activity or a timer: the number of such commands before it. */
-  id?: string | undefined;
+  id?: string;
   /** Duration of a timer: `5s`, `0.25s`. */
-  duration?: string | undefined;
+  duration?: string;
 }
 
 type Fields = Record<string, unknown>;

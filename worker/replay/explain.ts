@@ -195,7 +195,7 @@ function waitingIn(stacks: readonly string[]): Frame[] {
 
 function describeEvent(event: HistoryEvent): EventOfHistory {
   const name = stepOfEvent(event)?.name;
-  return { id: idOf(event), type: typeOfEvent(event), ...(name === undefined ? {} : { name }) };
+  return { id: idOf(event), type: typeOfEvent(event), name };
 }
 
 function idOf({ eventId }: HistoryEvent): number {

@@ -154,17 +154,19 @@ function takeNotice(notice: PartNotice): void {
     part.endWork = undefined;
   } else part.endWork ??= beginWork();
 
-  const keyOf = (key: string) => `${record.name}/${key}`;
+  const keyInOperation = (key: string) => `${record.name}/${key}`;
   // Leaves out questions whose answer is on its way to the part.
-  const open = Object.entries(notice.inputRequests).filter(([key]) => !acceptedAnswerIds.has(keyOf(key)));
-  const keys = open.map(([key]) => keyOf(key));
+  const open = Object.entries(notice.inputRequests).filter(
+    ([key]) => !acceptedAnswerIds.has(keyInOperation(key)),
+  );
+  const keys = open.map(([key]) => keyInOperation(key));
   for (const key of part.keys) if (!keys.includes(key)) withdrawQuestion(key);
   const asked: Record<string, InputRequest> = {};
   for (const [key, request] of open) {
-    if (part.keys.includes(keyOf(key))) continue;
-    asked[keyOf(key)] = request;
+    if (part.keys.includes(keyInOperation(key))) continue;
+    asked[keyInOperation(key)] = request;
     askedNames.add(record.name);
-    questions.set(keyOf(key), {
+    questions.set(keyInOperation(key), {
       schema: request.schema,
       rules: request,
       settle: (_answer, input) => void forward(part, { ...input, key, isForwarded: true }),
@@ -172,10 +174,10 @@ function takeNotice(notice: PartNotice): void {
   }
   part.keys = keys;
   for (const { key, answerId, reason } of notice.refused ?? [])
-    refuseKeptAnswer(keyOf(key), answerId, reason);
+    refuseKeptAnswer(keyInOperation(key), answerId, reason);
   for (const { key, at, ...answer } of notice.defaults ?? []) {
-    const isKept = state().answers?.some((kept) => kept.key === keyOf(key));
-    if (!isKept) keepAnswer({ ...answer, key: keyOf(key) }, at);
+    const isKept = state().answers?.some((kept) => kept.key === keyInOperation(key));
+    if (!isKept) keepAnswer({ ...answer, key: keyInOperation(key) }, at);
   }
   record.status = keys.length > 0 ? 'input_required' : 'working';
   if (Object.keys(asked).length > 0) changeState({ inputRequests: { ...state().inputRequests, ...asked } });

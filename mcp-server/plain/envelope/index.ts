@@ -6,7 +6,6 @@
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Guard } from '../../guard.js';
-import { defined } from '../../../operations/defined.js';
 import { unreadableText } from '../../../operations/errors.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
@@ -36,7 +35,7 @@ export interface EnvelopeContext {
   /** Definition of the operation's tool; undefined if this server doesn't have it. */
   tool: Tool | undefined;
   /** Why the call's wait has ended; absent if it didn't wait. */
-  reason?: WaitResult['reason'] | undefined;
+  reason?: WaitResult['reason'];
   /**
    * Whether the result stands for the work itself, so that failed work is a failed call (`isError`). Default: false, for
    * calls that read or change an operation and succeed in that.
@@ -76,8 +75,13 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
     return {
       token,
       status,
-      ...defined({ attempt, resumed_from, result, links, error, temporal_url }),
-      ...(status === 'completed' ? {} : defined({ partial })),
+      attempt,
+      resumed_from,
+      result,
+      links,
+      error,
+      temporal_url,
+      partial: status === 'completed' ? undefined : partial,
     };
   }
   const isAsking = status === 'input_required';
@@ -85,13 +89,14 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
   const isRepeat = isPoll && !isAsking && reason !== 'stopping';
   const { attempt, resumed_from, status_message, estimate_seconds, input_required = {} } = envelope;
   return {
-    ...(isRepeat ? {} : { token }),
+    token: isRepeat ? undefined : token,
     status,
-    ...(isAsking ? {} : defined({ status_message })),
-    ...defined({ cancel_requested, error_kind }),
-    ...(isRepeat || isAsking ? {} : defined({ estimate_seconds, attempt, resumed_from })),
+    status_message: isAsking ? undefined : status_message,
+    cancel_requested,
+    error_kind,
+    ...(isRepeat || isAsking ? {} : { estimate_seconds, attempt, resumed_from }),
     ...(Object.keys(input_required).length > 1 ? { input_required } : {}),
-    ...(next_action && { next_action: briefAction(next_action, isRepeat) }),
+    next_action: next_action && briefAction(next_action, isRepeat),
   };
 }
 
@@ -146,24 +151,25 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     token,
     tool,
     status,
-    ...defined({ status_message: statusMessage }),
+    status_message: statusMessage,
     ...(cancelRequestedAt === undefined || isOver(status) ? {} : { cancel_requested: true as const }),
-    ...defined({ stage, progress }),
+    stage,
+    progress,
     ...(hasChildren ? { children: plainChildren(record) } : {}),
     created_at: createdAt,
-    ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds }),
+    closed_at: closedAt,
+    estimate_seconds: estimateSeconds,
     ...(attempt > 1 ? { attempt } : {}),
-    ...defined({ resumed_from: resumedFrom, trace_id: traceId }),
+    resumed_from: resumedFrom,
+    trace_id: traceId,
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
-    ...(error === undefined
-      ? {}
-      : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
-    ...defined({ temporal_url: record.temporalUrl }),
+    error: error && { kind: error.kind, message: error.message, retryable: error.retryable },
+    temporal_url: record.temporalUrl,
     ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
     ...errorKindOf(context, next !== undefined),
-    ...defined({ next_action: next }),
+    next_action: next,
   };
 }
 
@@ -188,7 +194,8 @@ function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeo
   return {
     name,
     uri,
-    ...defined({ mime_type: mimeType, bytes: size }),
+    mime_type: mimeType,
+    bytes: size,
   };
 }
 
@@ -196,7 +203,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   return Object.fromEntries(
     Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
       key,
-      { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
+      { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
     ]),
   );
 }

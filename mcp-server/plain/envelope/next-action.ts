@@ -1,6 +1,5 @@
 /** `next_action` of the envelope: the tool to call next, its arguments, and when. Missing once the work has ended. */
 import { z } from 'zod';
-import { defined } from '../../../operations/defined.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { isOver, plainStatus } from './status.js';
@@ -57,7 +56,7 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
   return {
     tool: 'operation_answer',
     args: { token, key },
-    question: { message, schema, ...defined({ expires_at: expiresAt }) },
+    question: { message, schema, expires_at: expiresAt },
     ...following,
   };
 }

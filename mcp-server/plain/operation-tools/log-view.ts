@@ -56,13 +56,13 @@ export function logOutput(
 ): LogOutput {
   return {
     ...rest,
-    ...(status === undefined ? {} : { status: plainChildStatus(status, record) }),
+    status: status && plainChildStatus(status, record),
     lines: lines.map(({ number, text, isContinued, isUnfinished, lineBytes }) => ({
       number,
       text,
-      ...(isContinued ? { is_continued: isContinued } : {}),
-      ...(isUnfinished ? { is_unfinished: isUnfinished } : {}),
-      ...(lineBytes === undefined ? {} : { line_bytes: lineBytes }),
+      is_continued: isContinued,
+      is_unfinished: isUnfinished,
+      line_bytes: lineBytes,
     })),
     is_at_end: isAtEnd,
     is_complete: isComplete,

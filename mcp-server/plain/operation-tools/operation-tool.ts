@@ -68,7 +68,7 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
         content: [{ type: 'text', text: answer.text }, ...(answer.extraContent ?? [])],
         structuredContent: answer.output,
         ...(answer.isError ? { isError: true } : {}),
-        ...(answer.meta ? { _meta: answer.meta } : {}),
+        _meta: answer.meta,
       };
     },
   };

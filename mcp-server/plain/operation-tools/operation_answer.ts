@@ -41,7 +41,7 @@ export const operationAnswer = defineOperationTool({
     const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
     let asked: { record: OperationRecord; key: string } | undefined;
     const findQuestion = (record: OperationRecord) => {
-      const key = keyOf(record, givenKey);
+      const key = questionKey(record, givenKey);
       asked = { record, key };
       return key;
     };
@@ -67,7 +67,7 @@ export const operationAnswer = defineOperationTool({
  *
  * @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing
  */
-function keyOf(record: OperationRecord, given: string | undefined): string {
+function questionKey(record: OperationRecord, given: string | undefined): string {
   if (given !== undefined) return given;
   const open = Object.keys(record.inputRequests);
   if (open.length === 0)

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
-import { defined } from '../../../operations/defined.js';
 import { PAGE_LINES } from '../../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
@@ -219,7 +218,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     const { status, partial } = envelopeOf(live, context);
     const link = partialLink(live);
     return {
-      output: { status, ...defined({ partial }) },
+      output: { status, partial },
       text: partialText(live, link !== undefined),
       extraContent: link ? [link] : [],
     };
@@ -242,10 +241,7 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
 }
 
 function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['answers'] {
-  return answers.map(({ isDefault, ...rest }) => ({
-    ...rest,
-    ...(isDefault ? { is_default: isDefault } : {}),
-  }));
+  return answers.map(({ isDefault, ...rest }) => ({ ...rest, is_default: isDefault }));
 }
 
 /** Omits fields that other views show. */

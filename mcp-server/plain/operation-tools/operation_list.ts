@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
-import { defined } from '../../../operations/defined.js';
 import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { inlineData } from '../../shared/as-data.js';
 import { plainStatus } from '../envelope/status.js';
@@ -54,20 +53,22 @@ export const operationList = defineOperationTool({
     const page = await engine.list({
       ...filter,
       wholeTenant: everyone,
-      ...(status === undefined ? {} : { status: engineStatus(status) }),
-      ...defined({ idempotencyKey: idempotency_key }),
-      ...(since === undefined ? {} : { createdAfter: timeOf(since, await engine.nowMs()) }),
+      status: status && engineStatus(status),
+      idempotencyKey: idempotency_key,
+      createdAfter: since === undefined ? undefined : timeOf(since, await engine.nowMs()),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
       const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
       return {
         token,
-        ...defined({ owner }),
+        owner,
         tool,
         status: plainStatus(listed),
-        ...defined({ stage }),
+        stage,
         created_at: createdAt,
-        ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds, worked_seconds: workedSeconds }),
+        closed_at: closedAt,
+        estimate_seconds: estimateSeconds,
+        worked_seconds: workedSeconds,
       };
     });
     const { nextCursor } = page;
@@ -80,7 +81,7 @@ export const operationList = defineOperationTool({
         ? []
         : [`There are more: ${callText('operation_list', { cursor: nextCursor })}`];
     return {
-      output: { operations, ...defined({ next_cursor: nextCursor }) },
+      output: { operations, next_cursor: nextCursor },
       text: [...(lines.length ? lines : ['No operations; the list lags by seconds.']), ...more].join('\n'),
       meta: { [STATUS_META_KEY]: page.operations.map(({ status }) => status) },
     };

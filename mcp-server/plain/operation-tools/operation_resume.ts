@@ -23,8 +23,8 @@ export const operationResume = defineOperationTool({
   output: startedSchema,
   async run(engine, { signal, shutdown }, { token, from, changes }) {
     const record = await engine.resume(token, {
-      ...(from === undefined ? {} : { from }),
-      ...(changes === undefined ? {} : { changes }),
+      from,
+      changes,
       signal: AbortSignal.any([signal, shutdown.signal]),
     });
     const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });

@@ -1,6 +1,5 @@
 /** View `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
 import { z } from 'zod';
-import { defined } from '../../../operations/defined.js';
 import type { PartStatuses } from '../../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../../operations/record.js';
 import { partStatusIn } from '../../../operations/status-names.js';
@@ -48,23 +47,21 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
   return children.map((child) => ({
     name: child.name,
     status: plainChildStatus(child.status, record),
-    ...defined({ status_message: child.statusMessage, item: child.item, host: child.host }),
+    status_message: child.statusMessage,
+    item: child.item,
+    host: child.host,
     steps: child.steps.map((one, index) => ({
       step: stepReference({ child: child.name, position: index + 1 }),
       ...stepOutput(one, record),
     })),
-    ...defined({ outputs: child.outputs }),
-    ...(child.artifacts === undefined
-      ? {}
-      : {
-          artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
-            name,
-            uri: artifactUri(tokenBeside(record, workflowId), name),
-            mime_type: mimeTypeOf(name),
-            bytes,
-          })),
-        }),
-    ...defined({ unsaved_artifacts: child.unsavedArtifacts }),
+    outputs: child.outputs,
+    artifacts: child.artifacts?.map(({ name, bytes, workflowId }) => ({
+      name,
+      uri: artifactUri(tokenBeside(record, workflowId), name),
+      mime_type: mimeTypeOf(name),
+      bytes,
+    })),
+    unsaved_artifacts: child.unsavedArtifacts,
   }));
 }
 
@@ -83,8 +80,10 @@ function stepOutput(
   return {
     name,
     status: plainChildStatus(status, record),
-    ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
-    ...(logsOf === undefined ? {} : { logs_of: tokenBeside(record, logsOf) }),
+    exit_code: exitCode,
+    started_at: startedAt,
+    closed_at: closedAt,
+    logs_of: logsOf && tokenBeside(record, logsOf),
   };
 }
 

@@ -8,7 +8,6 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Guard } from '../../guard.js';
 import { humanDuration } from '../../../operations/budgets.js';
-import { defined } from '../../../operations/defined.js';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
 import { operationMeta } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
@@ -54,8 +53,10 @@ export async function startTask(
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
   const record = await engine.start(tool, own, {
-    ...defined({ session: callContext.session, idempotencyKey, progressToken }),
-    ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
+    session: callContext.session,
+    idempotencyKey,
+    progressToken,
+    keepAliveSeconds: ttl === undefined ? undefined : ttl / 1000,
   });
   const { token, estimateSeconds } = record;
   const estimate =
@@ -155,12 +156,12 @@ export async function listTasks(
   cursor: string | undefined,
   session: RenderContext,
 ): Promise<{ tasks: Task[]; nextCursor?: string }> {
-  const filter = { limit: PAGE_TASKS, ...defined({ cursor }) };
+  const filter = { limit: PAGE_TASKS, cursor };
   const { operations, nextCursor } = await engine.list(filter);
   const tasks = await Promise.all(
     operations.map(({ token }) => getTask(engine, token, session).catch(undefinedIfGone)),
   );
-  return { tasks: tasks.filter((task) => task !== undefined), ...defined({ nextCursor }) };
+  return { tasks: tasks.filter((task) => task !== undefined), nextCursor };
 }
 
 /** Lists lag: a listed operation may have been purged. */

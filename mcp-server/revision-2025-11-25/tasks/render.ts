@@ -37,7 +37,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
   return {
     taskId: record.token,
     status,
-    ...(statusMessage === undefined ? {} : { statusMessage }),
+    statusMessage,
     createdAt: record.createdAt,
     lastUpdatedAt: record.updatedAt,
     ttl: lifetimeMs(record),

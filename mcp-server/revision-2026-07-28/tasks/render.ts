@@ -84,7 +84,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
   return {
     taskId: record.token,
     status,
-    ...(statusMessage === undefined ? {} : { statusMessage }),
+    statusMessage,
     createdAt: record.createdAt,
     lastUpdatedAt: record.updatedAt,
     ttlMs: lifetimeMs(record),

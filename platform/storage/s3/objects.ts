@@ -182,7 +182,7 @@ export function s3Objects({
           client.send(
             new ListObjectsV2Command({
               ...{ Bucket, Prefix: prefix + under },
-              ...(ContinuationToken === undefined ? {} : { ContinuationToken }),
+              ContinuationToken,
             }),
             reading(),
           ),
@@ -245,8 +245,8 @@ function namedError({
   Code = 'InternalError',
   Message = '',
 }: {
-  Code?: string | undefined;
-  Message?: string | undefined;
+  Code?: string;
+  Message?: string;
 }): Error {
   return Object.assign(new Error(Message), {
     name: Code,
