@@ -9,6 +9,7 @@ import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
 import { shellWord } from './program.js';
+import { timestampMs } from './temporal-time.js';
 import { quote } from './visibility-query.js';
 
 const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
