@@ -97,7 +97,7 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
    * Which operations Temporal's task queues give to workers first while they are busy: 1, the first, to 5, the last. Default: 3.
    */
   priority?: number;
-  /** How many of the tool's operations run at once; others wait for their turn, fairly among callers. Default: all run. */
+  /** How many of the tool's operations run at once; others wait for their turn. Default: all run. */
   queue?: QueueOptions;
   /** Arguments and result of a call, for the example in the documentation. Default: the simplest that the schemas allow. */
   example?: { input: Record<string, unknown>; output?: Infer<Output> };
