@@ -169,6 +169,8 @@ export interface Tool {
   /** Missing parts of its documentation. */
   gaps: Gap[];
   askFor: Record<string, string>;
+  /** Schemas of its declared questions, by name. */
+  questions: Record<string, JsonSchema>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
   /** For type inference only, see {@link defineTool}; never set. */
   types?: { input: unknown; output: unknown };
@@ -278,11 +280,12 @@ function define<Input extends AnySchema, Output extends AnySchema>(
       `tool "${options.name}": askFor`,
     );
   }
+  const questions: Record<string, JsonSchema> = {};
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
     const field = `questions.${name}`;
     const json = convert(field, schema);
     assertFlat(json, `tool "${options.name}": ${field}`);
-    usable(field, json);
+    questions[name] = usable(field, json);
   }
   const asksNothing = options.questions !== undefined && Object.keys(options.questions).length === 0;
   if (asksNothing && options.inputWaitSeconds !== undefined)
@@ -336,6 +339,7 @@ function define<Input extends AnySchema, Output extends AnySchema>(
       return documentationGaps({ ...options, inputSchema, outputSchema, example: this.example });
     },
     askFor: options.askFor ?? {},
+    questions,
     annotations: options.annotations,
   };
 }
