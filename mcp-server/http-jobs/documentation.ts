@@ -174,7 +174,20 @@ function traceOf(tool: Tool) {
 /** The documentation as Markdown: a heading for each item, and its fields as YAML. */
 export function documentationText(documentation: ReturnType<typeof documentationOf>): string {
   const { name, description, kickoff } = documentation.operation;
-  const fields = { ...documentation, operation: { kickoff } };
+  const { kinds, retryable_types, problems, rules } = documentation.errors;
+  const kindsThat = (isMeant: boolean) =>
+    kinds.filter(({ retryable }) => retryable === isMeant).map(({ kind }) => kind);
+  const retryableProblems = problems.filter(({ retryable }) => retryable);
+  const errors = {
+    rules: `${rules} Problems that are not listed here are not retryable.`,
+    retryable: [
+      ...kindsThat(true),
+      ...retryable_types,
+      ...retryableProblems.map(({ type, status }) => `${type} (${status})`),
+    ],
+    not_retryable: kindsThat(false),
+  };
+  const fields = { ...documentation, operation: { kickoff }, errors };
   return (Object.entries(ITEMS) as [Item, string][])
     .map(([item, title]) => {
       const heading = item === 'operation' ? `# ${name}\n\n${description}` : `## ${title}`;

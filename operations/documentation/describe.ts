@@ -139,12 +139,16 @@ export function schemaSections(inputSchema: JsonSchema, outputSchema: JsonSchema
   ];
 }
 
-/** `Arguments: path string, limit integer (optional).` */
+/** `Arguments: path string; optional: limit integer, deep boolean.` */
 function argumentsLine(inputSchema: JsonSchema): string {
-  const listed = parametersOf(inputSchema).map(
-    ({ name, type, required }) => `${name}${type ? ` ${short(type)}` : ''}${required ? '' : ' (optional)'}`,
-  );
-  return listed.length > 0 ? `Arguments: ${listed.join(', ')}.` : 'No arguments.';
+  const listed = (isRequired: boolean) =>
+    parametersOf(inputSchema)
+      .filter(({ required }) => required === isRequired)
+      .map(({ name, type }) => (type === undefined ? name : `${name} ${short(type)}`))
+      .join(', ');
+  const [needed, optional] = [listed(true), listed(false)];
+  if (!needed && !optional) return 'No arguments.';
+  return `Arguments: ${[needed, optional && `optional: ${optional}`].filter(Boolean).join('; ')}.`;
 }
 
 /** Shortens a type: choices and items are in the schema beside the description. */
