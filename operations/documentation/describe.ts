@@ -40,7 +40,7 @@ export interface ProtocolLines {
   rates?: string;
   /** Arguments of the example call beside the tool's own. */
   exampleArguments?: object;
-  /** What the example call answers, and the calls after it. */
+  /** Answer to the example call, and the calls after it. */
   example: (resultJson: string) => string;
 }
 
