@@ -71,7 +71,7 @@ function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
   const { deadlineSeconds, cleanupSeconds, queue } = memoOf(memo);
   const state = stateOf(memo);
   const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
-  // Operations of earlier releases have no budget; Temporal's time-out ends them.
+  // External workflows have no budget; Temporal's time-out ends them.
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
   if (Object.keys(inputRequests ?? {}).length > 0) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;

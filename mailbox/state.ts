@@ -22,11 +22,9 @@ export interface StoredMessage {
   selector?: Selector;
   /** Number of deliveries so far. */
   deliveries: number;
-  /** How many of them came in the same moment as the one before: their waits had given up while no worker ran. */
-  repeats?: number;
   /** Time at which a message for anyone returns to the directory. */
   handBackAt?: number;
-  /** Default: {@link MAX_DELIVERIES}, also for messages of earlier versions. */
+  /** Default: {@link MAX_DELIVERIES}. */
   maxDeliveries?: number;
   /** Set with an idempotency key: distinguishes a repeat from another message with the same key. */
   digest?: string;
@@ -35,9 +33,9 @@ export interface StoredMessage {
 }
 
 /** A message as a server sends it. */
-export interface SentMessage extends StoredMessage {
-  /** Time for which it is kept, in milliseconds from the moment in which a workflow takes it. Default: until `expiresAt` */
-  ttlMs?: number;
+export interface SentMessage extends Omit<StoredMessage, 'sentAt' | 'expiresAt'> {
+  /** Time for which it is kept, in milliseconds from the moment in which a workflow takes it. */
+  ttlMs: number;
 }
 
 export interface StoredProgress {
@@ -55,8 +53,8 @@ export interface Lease {
   epoch: number;
   until: number;
   lengthMs: number;
-  /** Number of its delivery, see {@link InboxState.taken}. Absent in leases of earlier versions. */
-  number?: number;
+  /** Number of its delivery, see {@link InboxState.taken}. */
+  number: number;
   /** Last permitted delivery: when the lease ends, the message becomes a dead letter. */
   isLast?: true;
 }
@@ -78,7 +76,7 @@ export interface Outcome {
 /** State of a message that is in the queue. */
 export interface PendingOutcome {
   state: Extract<MessageState, 'queued' | 'delivered'>;
-  /** End of its lease. Absent in results of older workers. */
+  /** End of its lease; of a delivered message. */
   leaseUntil?: number;
   progress?: StoredProgress;
 }
@@ -102,12 +100,12 @@ export interface InboxMemo {
   /** Messages in the queue, with the leased one. */
   queued: number;
   leaseUntil?: number;
-  /** Number of deliveries so far. Absent in memos of earlier versions. */
+  /** Number of deliveries so far. Default: 0. */
   deliveries?: number;
   /** Time of the last heartbeat. */
   signedAt: number;
   activeAt: number;
-  /** When the oldest message in the queue was sent. Absent without one, and in memos of earlier versions. */
+  /** When the oldest message in the queue was sent. Absent without one. */
   oldestAt?: number;
   /** Number of changes of outcomes: messages that left the queue, were resent, or were reported on. */
   settled: number;
@@ -124,7 +122,7 @@ export interface DirectoryMemo {
   principal: string;
   /** Selectors of the messages for anyone, each once, with the number of its messages. */
   wanted: { selector: Selector; count: number }[];
-  /** When the oldest of them was sent. Absent without one, and in memos of earlier versions. */
+  /** When the oldest of them was sent. Absent without one. */
   oldestAt?: number;
 }
 

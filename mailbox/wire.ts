@@ -45,8 +45,6 @@ export const deadLettersQuery = defineQuery<StoredDeadLetter[]>('dead_letters');
 
 /** Updates of a directory. */
 export const enlistAllUpdate = defineUpdate<EnlistAllResult, [EnlistAllRequest]>('enlist_all');
-/** Lists one agent, in the home directory: sent by servers older than {@link enlistAllUpdate}. */
-export const enlistUpdate = defineUpdate<void, [EnlistRequest]>('enlist');
 export const publishUpdate = defineUpdate<void, [PublishRequest]>('publish');
 export const offerUpdate = defineUpdate<void, [SentMessage]>('offer');
 /** Result: ID of the message. */
@@ -78,9 +76,7 @@ export type Refusal =
   /** Sooner after the last report than the minimum interval. */
   | 'too_soon'
   /** Neither the owner of the inbox nor the sender of the message. */
-  | 'not_yours'
-  /** The worker runs an older version that doesn't know the update. */
-  | 'unknown_update';
+  | 'not_yours';
 
 export interface RegisterResult {
   epoch: number;
@@ -95,14 +91,14 @@ export interface TakeRequest {
   leaseMs: number;
   /**
    * `deliveries` of the memo when the wait began: a message that was delivered since, to another wait, isn't delivered again before
-   * its lease ends. Absent in requests of older servers.
+   * its lease ends.
    */
-  after?: number;
+  after: number;
 }
 
 export interface TakeResult {
   message?: StoredMessage;
-  /** Number of the delivery, counted over all messages of the inbox. Absent in results of older workers. */
+  /** Number of the delivery, counted over all messages of the inbox; with a message. */
   number?: number;
   previous?: { from?: string; mode: string };
 }
@@ -123,7 +119,7 @@ export interface QueueResult {
   queue: StoredMessage[];
   /** ID of the delivered message. */
   leased?: string;
-  /** End of its lease, in epoch milliseconds. Absent in results of older workers. */
+  /** End of its lease, in epoch milliseconds. */
   leaseUntil?: number;
 }
 
@@ -186,8 +182,7 @@ export type PublishRequest = Pick<Publication, 'id' | 'recipients' | 'digest'>;
 
 export interface ClaimRequest {
   name: string;
-  /** Absent in claims of older servers, whose agents the home directory lists. */
-  registration?: Registration;
+  registration: Registration;
 }
 
 /** Forwarded from the home directory through the shards of the name, to the one that lists the agent. */

@@ -93,12 +93,8 @@ export interface Waiting extends Queued {
 export interface QueueState {
   limits: Omit<ToolQueue, 'name'>;
   running: Queued[];
-  /** In the order of their start. */
+  /** In the order of their turns. */
   waiting: Waiting[];
-  /** Number of turns granted so far. */
-  grants: number;
-  /** Principal -> number of its latest turn, of those that are in the queue. */
-  lastGrants: Record<string, number>;
 }
 
 export interface QueueInput {

@@ -82,7 +82,7 @@ function validatorOf(schema: JsonSchema): Validator {
 
 /**
  * Copies a schema that an author wrote, and rejects one that can't be used: a keyword with a value that JSON Schema doesn't allow,
- * a reference that leads nowhere, a pattern that can't be matched in linear time. Doesn't load the regular-expression engine, so
+ * a reference that leads nowhere, a pattern that is no regular expression. Doesn't load the regular-expression engine, so
  * that workflows may import tool definitions.
  *
  * @param name of the schema in messages

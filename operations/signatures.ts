@@ -24,7 +24,7 @@ export interface Signature {
   keyId: string;
   digest: string;
   mac: string;
-  /** Times of a schedule, encoded. Missing in signatures of earlier releases, which aren't valid any more. */
+  /** Times of a schedule, encoded. */
   times?: string;
 }
 

@@ -1,5 +1,4 @@
 /** Durations as a tool's author estimates them, and the arguments they depend on. */
-import type { DurationLine } from './estimate.js';
 
 const BYTES_IN_GB = 1e9;
 
@@ -21,8 +20,8 @@ export interface CallEstimate {
 }
 
 /**
- * Estimated duration of a tool's work. Past runs override it once there are any, over the size of the work where `per` names
- * it; it still applies beyond the sizes that they cover.
+ * Estimated duration of a tool's work. Past runs override it once there are any, except for work of over ten times their
+ * largest size.
  */
 export interface ToolEstimate extends CallEstimate {
   /** Kinds of calls that are estimated from runs of their own. The first that matches the arguments applies. */
@@ -102,11 +101,6 @@ export function sizeInArguments({ per }: CallEstimate, args: Record<string, unkn
  */
 export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: number | undefined): number {
   return seconds + Math.max(0, size ?? 0) * (per?.seconds ?? 0);
-}
-
-/** The author's line over the size of the work; undefined without `per`. */
-export function priorEstimate({ seconds, per }: CallEstimate): DurationLine | undefined {
-  return per && { seconds, secondsPerUnit: per.seconds };
 }
 
 /** The estimate in seconds, for the tool's description. */

@@ -97,7 +97,7 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
    * Which operations Temporal's task queues give to workers first while they are busy: 1, the first, to 5, the last. Default: 3.
    */
   priority?: number;
-  /** How many of the tool's operations run at once; others wait for their turn, fairly among callers. Default: all run. */
+  /** How many of the tool's operations run at once; others wait for their turn. Default: all run. */
   queue?: QueueOptions;
   /** Arguments and result of a call, for the example in the documentation. Default: the simplest that the schemas allow. */
   example?: { input: Record<string, unknown>; output?: Infer<Output> };
@@ -169,6 +169,8 @@ export interface Tool {
   /** Missing parts of its documentation. */
   gaps: Gap[];
   askFor: Record<string, string>;
+  /** Schemas of its declared questions, by name. */
+  questions: Record<string, JsonSchema>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
   /** For type inference only, see {@link defineTool}; never set. */
   types?: { input: unknown; output: unknown };
@@ -278,11 +280,12 @@ function define<Input extends AnySchema, Output extends AnySchema>(
       `tool "${options.name}": askFor`,
     );
   }
+  const questions: Record<string, JsonSchema> = {};
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
     const field = `questions.${name}`;
     const json = convert(field, schema);
     assertFlat(json, `tool "${options.name}": ${field}`);
-    usable(field, json);
+    questions[name] = usable(field, json);
   }
   const asksNothing = options.questions !== undefined && Object.keys(options.questions).length === 0;
   if (asksNothing && options.inputWaitSeconds !== undefined)
@@ -336,6 +339,7 @@ function define<Input extends AnySchema, Output extends AnySchema>(
       return documentationGaps({ ...options, inputSchema, outputSchema, example: this.example });
     },
     askFor: options.askFor ?? {},
+    questions,
     annotations: options.annotations,
   };
 }

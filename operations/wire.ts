@@ -110,9 +110,9 @@ export interface StartMemo {
   /** HMAC of tool and arguments: distinguishes a repeated start from another one under the same token. */
   argumentsDigest: string;
   deadlineSeconds: number;
-  /** Budget for the end of the operation beyond the deadline; missing in operations of earlier releases. */
+  /** Budget for the end of the operation beyond the deadline. Default: 5 minutes; external workflows have none. */
   cleanupSeconds?: number;
-  /** Time that people may take to answer; 0 if it asks nothing. Missing in operations of earlier releases. */
+  /** Time that people may take to answer; 0 if it asks nothing. Missing for external workflows. */
   inputWaitSeconds?: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
@@ -160,10 +160,10 @@ export interface PartMemo {
   operationId: string;
   /** Token of the operation. */
   token: string;
-  /** The operation's tool; missing in parts that earlier releases started. */
-  tool?: string;
-  /** Those of the operation; missing in parts that earlier releases started. */
-  cleanupSeconds?: number;
+  /** The operation's tool. */
+  tool: string;
+  /** Those of the operation. */
+  cleanupSeconds: number;
   inputWaitSeconds?: number;
   /** Principal of the operation; missing for {@link ANONYMOUS}. */
   principal?: string;
@@ -189,7 +189,7 @@ export interface OriginMemo {
   signature: string;
 }
 
-/** Fields of log lines that identify the operation, besides its token. All may be missing in operations of earlier releases. */
+/** Fields of log lines that identify the operation, besides its token. */
 export interface LogContext {
   /** The operation's tool. */
   tool?: string;
@@ -207,7 +207,7 @@ export interface PartNotice {
   workflowId: string;
   /** Its open input requests, including those of its own parts, by its own keys. */
   inputRequests: Record<string, InputRequest>;
-  /** Its input requests that were answered with a default; missing from parts of earlier releases. */
+  /** Its input requests that were answered with a default, if there are any. */
   defaults?: KeptAnswer[];
   /** Forwarded answers that it has refused since the last notice: their question was no longer open. */
   refused?: { key: string; answerId: string; reason: string }[];

@@ -174,10 +174,6 @@ export interface SaveArtifacts {
   child: ChildId;
   patterns: string[];
   secrets: string[];
-  /** The job has failed: existing files are saved, and a pattern that finds nothing is no failure. */
-  isOptional?: boolean;
-  /** Whether a pattern that finds nothing is reported also if the job has failed; not in workflows of earlier releases. */
-  reportsMissing?: boolean;
 }
 
 /** A stored file of a job; its name is the child's name, `/`, the path. */

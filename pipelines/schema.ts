@@ -234,7 +234,7 @@ export const pipelineFile = z
       }),
       queue: queue.optional().meta({
         description:
-          'How many runs of the pipeline work at once; others wait for their turn, fairly among callers. Default: all run.',
+          'How many runs of the pipeline work at once; others wait for their turn. Default: all run.',
       }),
       'timeout-minutes': minutes.default(1440).meta({
         description: 'Maximum duration of the pipeline, not counting the time that people take to answer.',

@@ -4,7 +4,6 @@
  */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
-import { misindented, type Misindented } from './indentation.js';
 import { unquotedPattern } from './unquoted-pattern.js';
 import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
@@ -47,13 +46,16 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
     report(pos[0], unquotedPattern(text, pos[0]) ?? `${message}; remove it`);
   // One mistake makes several of the library's errors.
   let lastLine = 0;
-  const indentation = misindentedNear(document.errors, text, lines);
-  if (indentation) report(indentation.offset, `not YAML: ${indentation.message}`);
-  for (const { code, pos, message } of document.errors) {
-    const { line } = lines.linePos(pos[0]);
-    if (line === lastLine || (indentation && line >= indentation.line - 1)) continue;
+  for (const [index, { code, pos, message }] of document.errors.entries()) {
+    let [offset] = pos;
+    const { line } = lines.linePos(offset);
+    if (line === lastLine) continue;
     lastLine = line;
-    report(pos[0], `not YAML: ${unquotedPattern(text, pos[0]) ?? rewordedError(code, message)}`);
+    const next = document.errors[index + 1];
+    const isAboveLines = next?.code === 'MULTILINE_IMPLICIT_KEY' && next.pos[0] === offset;
+    const reworded = isAboveLines ? VALUE_ABOVE_LINES : rewordedError(code, message);
+    while (text[offset] === ' ') offset += 1;
+    report(offset, `not YAML: ${unquotedPattern(text, pos[0]) ?? reworded}`);
   }
   if (document.errors.length === 0) return true;
   for (const { offset, content } of expressionsIn(text)) {
@@ -63,20 +65,9 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
   return false;
 }
 
-/** The wrong indentation that causes the first error; undefined if it has another cause. */
-function misindentedNear(
-  errors: Document.Parsed['errors'],
-  text: string,
-  lines: LineCounter,
-): Misindented | undefined {
-  const [first] = errors;
-  if (!first || first.code === 'TAB_AS_INDENT') return undefined;
-  const found = misindented(text);
-  const { line } = lines.linePos(first.pos[0]);
-  return found && Math.abs(found.line - line) <= 1 ? found : undefined;
-}
-
 const QUOTES = 'put the text between quotes, or write it below `|`';
+const SAME_INDENTATION = 'the indentation of the lines before it';
+const VALUE_ABOVE_LINES = "its key has this value already; expected the next line at the key's indentation";
 
 /** Rewords errors of the library that are hard to understand. */
 function rewordedError(code: string, message: string): string {
@@ -85,21 +76,20 @@ function rewordedError(code: string, message: string): string {
 
 const SYNTAX: [pattern: RegExp, words: (message: string) => string][] = [
   [/^TAB_AS_INDENT/, () => "tabs can't be used for indentation; use spaces"],
+  [/^BAD_INDENT All mapping items|A block sequence may not be/, () => `expected ${SAME_INDENTATION}`],
   [/^BLOCK_AS_IMPLICIT_KEY/, () => 'text that contains ": " needs quotes'],
   [/Unexpected scalar at node end/, () => `expected the end of the value; got more text; ${QUOTES}`],
   [/Plain value cannot start with/, (message) => `${message}; ${QUOTES}`],
   [
     /Implicit map keys need to be followed by map values/,
-    () => 'expected a key with a colon and a space, `key: value`, or `- ` before an item; got text alone',
+    () =>
+      `expected a key with a colon and a space, \`key: value\`, \`- \` before an item, or ${SAME_INDENTATION}; got text alone`,
   ],
   [
     /Implicit keys need to be on a single line/,
     () => 'expected a colon at the end of this line, `key:`, since other lines are nested under it',
   ],
-  [
-    /Sequence item without - indicator/,
-    () => 'expected `- ` before an item, or the indentation of the lines before it',
-  ],
+  [/Sequence item without - indicator/, () => `expected \`- \` before an item, or ${SAME_INDENTATION}`],
   [
     /Flow (map|sequence) in block collection must be sufficiently indented/,
     (message) =>

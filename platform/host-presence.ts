@@ -126,7 +126,7 @@ export function workerIdentity(host: string, storageId: string | undefined): str
   return `${process.pid}@${host};process=${processDigest(process.pid)}${storage}`;
 }
 
-/** ID of a worker's storage; undefined for workers of earlier releases and other programs' workers. */
+/** ID of a worker's storage; undefined if it isn't known, and for other programs' workers. */
 export function storageInIdentity(identity: string): string | undefined {
   return fieldOf(identity, 'storage');
 }
@@ -140,7 +140,7 @@ export function hostInIdentity(identity: string): string | undefined {
  * Whether a worker of this host has ended. In containers all workers may have the same PID, and after a restart of the host another
  * process may have it.
  *
- * @returns false if it isn't known: for workers of other hosts and of earlier releases
+ * @returns false if it isn't known: for workers of other hosts, and other programs' workers
  */
 export function hasEndedHere(identity: string, host: string): boolean {
   const [, pid, hostOfWorker] = WORKER.exec(identity) ?? [];

@@ -1,5 +1,5 @@
 /** Loads tool definitions and activities, both shipped ones and those of the user's project. */
-import { compilePatterns } from '../operations/schema.js';
+import { compilePatterns, type JsonSchema } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './settings/index.js';
 import { filesOf } from './project.js';
@@ -42,7 +42,12 @@ export async function loadTool(path: string, modules = new ProjectModules()): Pr
     const message = 'expected a default export made by defineTool()';
     throw new ProjectError(`${path}: ${message}`, [{ path, message }]);
   }
-  for (const [field, schema] of Object.entries({ input: tool.inputSchema, output: tool.outputSchema })) {
+  const schemas: [field: string, schema: JsonSchema | undefined][] = [
+    ['input', tool.inputSchema],
+    ['output', tool.outputSchema],
+  ];
+  for (const [name, schema] of Object.entries(tool.questions)) schemas.push([`questions.${name}`, schema]);
+  for (const [field, schema] of schemas) {
     try {
       if (schema) compilePatterns(schema, `tool "${tool.name}": ${field}`);
     } catch (error) {

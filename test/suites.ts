@@ -170,7 +170,7 @@ export const SUITES: Suite[] = [
     ],
     { needs: ['go', 'java', 'python'] },
   ),
-  folder('fair', 'queues of tools: limits, turns among callers, places, refusals, kills; priorities', [
+  folder('fair', 'queues of tools: limits, turns, places, refusals, kills; priorities', [
     ...[...QUEUES, JOBS, PLAIN, ...PIPELINES],
   ]),
   folder(

@@ -51,7 +51,7 @@ export async function failLostAttempts(
       open.slice(at, at + BATCH).map(async (execution) => {
         const { workflowId, runId } = execution;
         const own = recorded.filter((step) => step.workflowId === workflowId && step.runId === runId);
-        const isRecorded = (id: string) => own.some(({ activityId = id }) => activityId === id);
+        const isRecorded = (id: string) => own.some(({ activityId }) => activityId === id);
         return failAttemptsOf(execution, isRecorded, context);
       }),
     );

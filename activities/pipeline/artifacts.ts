@@ -42,7 +42,7 @@ export interface ArtifactContext {
  * with {@link UnsavedDetails}, once all others are stored
  */
 export async function saveArtifacts(
-  { child, patterns, isOptional, reportsMissing }: SaveArtifacts,
+  { child, patterns }: SaveArtifacts,
   { home, storage, workflowId, masking, signal }: ArtifactContext,
 ): Promise<ArtifactReference[]> {
   const { workspace, tmp } = childPaths(home, workflowId, child);
@@ -58,10 +58,7 @@ export async function saveArtifacts(
     if ('reason' in stored) unsaved.push({ path: one.path, ...stored });
     else saved.push({ child, path, name, workflowId, ...stored });
   }
-  // A workflow of an earlier release takes a failure as the loss of all.
-  const isSilent =
-    isOptional && !reportsMissing && unsaved.every(({ reason }) => reason === NO_MATCH);
-  if (unsaved.length === 0 || isSilent) return saved;
+  if (unsaved.length === 0) return saved;
   throw failureOf(
     saved,
     unsaved.map(({ path, reason }) => ({ path: masking.text(path), reason })),

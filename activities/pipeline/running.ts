@@ -24,17 +24,16 @@ export interface RunningStep {
   namespace: string;
   /** Task queue of the worker. */
   taskQueue: string;
-  /** Missing in records of earlier releases. */
-  activityId?: string;
+  activityId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
   /** Task token of the activity, base64; Temporal accepts its heartbeats and its result from any process. */
   taskToken: string;
   /** The step, without script and environment. */
   step: RunStep;
-  /** Fields of log lines about the operation. Missing in records of earlier releases. */
-  work?: Pick<WorkContext, 'tool' | 'principal' | 'requestId' | 'trace'>;
-  /** Whether nothing of the step was started yet when this was written. Missing in records of earlier releases. */
+  /** Fields of log lines about the operation. */
+  work: Pick<WorkContext, 'tool' | 'principal' | 'requestId' | 'trace'>;
+  /** Whether nothing of the step was started yet when this was written. */
   isStarting?: boolean;
 }
 

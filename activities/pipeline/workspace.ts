@@ -70,8 +70,8 @@ async function shareInputs(
 /** Removes the folder of a deleted operation that had the same workflow ID, with its journal of finished steps. */
 async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner: string): Promise<void> {
   const had = await readJson<string>(paths.owner);
-  // A folder that is being taken over still names its previous owner; older workers wrote the ID alone.
-  const isOwn = had === undefined || [owner, workflowId].includes(had) || owner === workflowId;
+  const isOwn = had === undefined || had === owner || owner === workflowId;
+  // A folder that is being taken over still names its previous owner.
   if (isOwn || (await readJson<string>(paths.takenOverBy)) === owner) return;
   for (const attempt of await findAttempts(paths)) await endRun(attempt, 'closed');
   await rm(paths.folder, { recursive: true, force: true });

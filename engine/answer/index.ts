@@ -156,7 +156,7 @@ async function signal(
     return undefined;
   });
   if (shown) return shown;
-  // Workers of earlier releases and of other languages keep no IDs, and a paused workflow has no task.
+  // Workers in other languages may keep no IDs, and a paused workflow has no task.
   if (await isFirst(operation, undefined, input, asked)) return 'queued';
   throw notYetShown();
 }

@@ -1,6 +1,5 @@
 /** Agents, messages and dead letters of the task queue's mailboxes, from the memos that visibility has of their workflows. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { isLive } from '../../mailbox/client/leases.js';
 import { stateOf } from '../../mailbox/client/status.js';
 import type { DirectoryMemo, InboxMemo } from '../../mailbox/state.js';
 import type { AgentState } from '../../mailbox/types.js';
@@ -75,7 +74,7 @@ function add(readings: MailboxReadings, memo: InboxMemo | DirectoryMemo, nowMs: 
     for (const { count } of memo.wanted) messages.offered += count;
     return;
   }
-  const delivered = memo.leaseUntil !== undefined && isLive(memo, nowMs) ? 1 : 0;
+  const delivered = memo.leaseUntil !== undefined && memo.leaseUntil > nowMs ? 1 : 0;
   messages.delivered += delivered;
   messages.queued += memo.queued - delivered;
   readings.deadLetters += memo.dead ?? 0;

@@ -8,7 +8,6 @@ import { AGENTS_LIMIT } from '../limits.js';
 import { DIRECTORY_SHARDS, shardsOf } from '../shards.js';
 import {
   enlistAllUpdate,
-  enlistUpdate,
   type EnlistAllRequest,
   type EnlistAllResult,
   type EnlistRequest,
@@ -98,26 +97,7 @@ export class Enlistments {
       });
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'unknown_update') return this.#sendEach(principal, shard, request);
       return error.detail as EnlistAllResult;
     }
-  }
-
-  /** Lists agents one by one, for a worker of an older version. */
-  async #sendEach(
-    principal: string,
-    shard: number | undefined,
-    { agents }: EnlistAllRequest,
-  ): Promise<EnlistAllResult> {
-    const refused: string[] = [];
-    for (const agent of agents) {
-      try {
-        await this.workflows.updateDirectory(principal, enlistUpdate, agent, { shard, isUrgent: true });
-      } catch (error) {
-        if (!(error instanceof RefusedError)) throw error;
-        if (error.why === 'full') refused.push(agent.name);
-      }
-    }
-    return { refused, listed: AGENTS_LIMIT };
   }
 }

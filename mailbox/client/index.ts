@@ -37,7 +37,6 @@ import { endSession } from './bye.js';
 import { readMessage } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
 import { Enlistments } from './enlist.js';
-import { isLive } from './leases.js';
 import { agentNotFound, inboxNotFound } from './errors.js';
 import { agentIdOf, parseAgentId } from './ids.js';
 import type { AgentSession } from './presence.js';
@@ -235,7 +234,9 @@ export class Mailbox {
     return Promise.all(
       found.queue.map(async (stored) => {
         const { delivery: deliveries, ...message } = await readMessage(this.storage, stored);
-        if (stored.id === found.leased && isLive(found, nowMs)) return { ...message, state: 'delivered' as const };
+        // Once its lease has ended, a message is queued again.
+        if (stored.id === found.leased && found.leaseUntil! > nowMs)
+          return { ...message, state: 'delivered' as const };
         return { ...message, state: 'queued' as const, ...(deliveries > 0 ? { deliveries } : {}) };
       }),
     );

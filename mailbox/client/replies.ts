@@ -11,7 +11,6 @@ import type { Storage } from '../../platform/storage/index.js';
 import type { Watches } from '../../engine/watch.js';
 import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';
-import { isLive } from './leases.js';
 import type { MailboxWorkflows } from './workflows.js';
 
 /** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
@@ -140,7 +139,8 @@ class ReplyReader {
       reply.at = new Date(outcome.at).toISOString();
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
       if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
-    } else if (outcome?.state === 'delivered' && !isLive(outcome, await this.workflows.temporal.nowMs())) {
+    } else if (outcome?.state === 'delivered' && outcome.leaseUntil! <= (await this.workflows.temporal.nowMs())) {
+      // Once its lease has ended, a message is queued again.
       reply.state = 'queued';
     } else if (outcome?.progress) {
       const { at, ...progress } = outcome.progress;

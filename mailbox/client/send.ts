@@ -3,7 +3,7 @@ import { messageIdOf } from './ids.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
-import type { SentMessage, StoredMessage } from '../state.js';
+import type { SentMessage } from '../state.js';
 import { matchesSelector, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
 import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
@@ -34,12 +34,9 @@ export async function sendMessage(
   const [only] = 'names' in to && to.names.length === 1 ? to.names : [];
   const key = idempotencyKey === undefined ? undefined : JSON.stringify([from, to, idempotencyKey]);
   const messageId = messageIdOf(principal, only, secret, key);
-  const sentAt = await workflows.temporal.nowMs();
-  const ttlMs = (outgoing.ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000;
   const message: SentMessage = {
     ...(await toStored(storage, secret, workflows.prefixOf(principal), messageId, outgoing, from)),
-    // Workflows of earlier releases don't set the times by their own clock.
-    ...{ ttlMs, sentAt, expiresAt: sentAt + ttlMs },
+    ttlMs: (outgoing.ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000,
   };
   if (replyTo !== undefined && replyTo !== from) await workflows.ensureInbox(principal, replyTo);
   if ('anyone' in to) {
@@ -62,7 +59,7 @@ async function toStored(
   id: string,
   outgoing: OutgoingMessage,
   from: string | undefined,
-): Promise<Omit<StoredMessage, 'sentAt' | 'expiresAt'>> {
+): Promise<Omit<SentMessage, 'ttlMs'>> {
   const { content, mode, context, ttlSeconds, replyTo, maxDeliveries } = outgoing;
   // The ID is derived from the sender, the recipients and the key.
   const parts = { content, mode, context, ttlSeconds, replyTo, maxDeliveries };
@@ -135,7 +132,7 @@ function conflict(): LonghaulError {
 async function publish(
   workflows: MailboxWorkflows,
   principal: string,
-  { id, digest }: StoredMessage,
+  { id, digest }: SentMessage,
   recipients: string[],
 ): Promise<string[]> {
   try {

@@ -275,7 +275,7 @@ class Wait {
     const { workflows, storage, release, waits } = this.context;
     const { principal, name, epoch } = this.session;
     const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
-    const request: TakeRequest = { epoch, leaseMs, ack: this.#ack, after: this.#after };
+    const request: TakeRequest = { epoch, leaseMs, after: this.#after!, ack: this.#ack };
     const answer: TakeResult = await workflows.updateInbox(principal, name, takeUpdate, request);
     this.#ack = undefined;
     if (!answer.message) return 'nothing';

@@ -270,8 +270,7 @@ export class MailboxWorkflows {
       if (!(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure))
         throw error;
       const { type, message, details } = error.cause;
-      // The SDK's refusal of an update without a handler has no type.
-      throw new RefusedError((type || 'unknown_update') as Refusal, message, details?.[0]);
+      throw new RefusedError(type as Refusal, message, details?.[0]);
     }
   }
 }

@@ -7,14 +7,9 @@ import type { InboxState, StoredDeadLetter, StoredMessage } from '../state.js';
 /** Maximum size, in bytes of JSON: with the rest of the inbox's state they stay under 1 MiB. */
 const LIMIT_BYTES = 80 * 1024;
 
-/** Deliveries that count: at most one of those in the same moment can have reached the agent. */
-export function countedDeliveries({ deliveries, repeats = 0 }: StoredMessage): number {
-  return deliveries - repeats;
-}
-
 /** Whether the message has reached its maximum deliveries. */
-export function isExhausted(message: StoredMessage): boolean {
-  return countedDeliveries(message) >= (message.maxDeliveries ?? MAX_DELIVERIES);
+export function isExhausted({ deliveries, maxDeliveries = MAX_DELIVERIES }: StoredMessage): boolean {
+  return deliveries >= maxDeliveries;
 }
 
 export class DeadLetters {

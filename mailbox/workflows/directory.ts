@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { defined } from '../../operations/defined.js';
 import { jsonBytes } from '../json-size.js';
-import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
+import { OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';
 import {
   oldestOf,
@@ -29,7 +29,6 @@ import {
   assignSignal,
   claimUpdate,
   enlistAllUpdate,
-  enlistUpdate,
   handBackSignal,
   leaveSignal,
   offerUpdate,
@@ -82,18 +81,6 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       if (refused.length > 0 && shard === undefined) state.isSharded = true;
       run.count();
       return { refused, listed: list.present };
-    },
-  });
-
-  handleUpdate(enlistUpdate, {
-    description: 'Lists an agent, for servers that send one at a time.',
-    validate(request) {
-      if (list.isCurrent(request)) refuse('repeat');
-      if (!list.hasRoom(request, AGENTS_LIMIT)) refuse('full');
-    },
-    apply({ isForced: _isForced, ...listed }) {
-      list.put(listed, AGENTS_LIMIT);
-      run.count();
     },
   });
 
@@ -188,12 +175,10 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   }
 
   function offerFor({ name, registration }: ClaimRequest): StoredMessage | undefined {
-    const listed = list.find(name);
-    const agent = registration ?? listed;
     const now = Date.now();
-    if (!agent || listed?.hasLeft) return undefined;
+    if (list.find(name)?.hasLeft) return undefined;
     return state.offers.find(
-      ({ selector, expiresAt }) => expiresAt > now && matchesSelector(agent, selector!),
+      ({ selector, expiresAt }) => expiresAt > now && matchesSelector(registration, selector!),
     );
   }
 

@@ -16,7 +16,7 @@ import type {
   StoredText,
 } from '../state.js';
 import type { ReportRequest } from '../wire.js';
-import { countedDeliveries, DeadLetters } from './dead-letters.js';
+import { DeadLetters } from './dead-letters.js';
 
 /** Room for responses to the agent's own messages beyond the limit for senders: they can't be refused. */
 const RESPONSES_RESERVE = 20;
@@ -81,7 +81,7 @@ export class Inbox {
   }
 
   /** Whether an earlier message with the same ID, from the same idempotency key, had another content. */
-  isConflict({ id, digest }: StoredMessage): boolean {
+  isConflict({ id, digest }: Pick<StoredMessage, 'id' | 'digest'>): boolean {
     const [, known] = this.#seen(id)?.split(' ') ?? [];
     return known !== undefined && digest !== undefined && known !== digest;
   }
@@ -173,21 +173,15 @@ export class Inbox {
     return (state.lease && this.find(state.lease.id)) ?? state.queue[0];
   }
 
-  /** Whether the message was delivered in this very moment. */
-  isTakenNow({ id }: StoredMessage): boolean {
-    const { lease } = this.state;
-    return lease?.id === id && lease.until - lease.lengthMs === Date.now();
-  }
-
   /**
    * Remaining lease of a message that was delivered to another wait after this one began, in milliseconds.
    *
-   * @param after number of deliveries at that time; undefined for a wait of an older server
+   * @param after number of deliveries at that time
    */
-  heldMs(after: number | undefined): number | undefined {
+  heldMs(after: number): number | undefined {
     const { lease } = this.state;
-    if (after === undefined || (lease?.number ?? 0) <= after) return undefined;
-    const leftMs = lease!.until - Date.now();
+    if (!lease || lease.number <= after) return undefined;
+    const leftMs = lease.until - Date.now();
     return leftMs > 0 ? leftMs : undefined;
   }
 
@@ -248,8 +242,6 @@ export class Inbox {
   }
 
   moveToDeadLetters(message: StoredMessage): void {
-    message.deliveries = countedDeliveries(message);
-    delete message.repeats;
     this.settle(message, { state: 'dead_lettered', deliveries: message.deliveries });
     this.deadLetters.add(message);
   }

@@ -4,8 +4,7 @@
  * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
  * inbox.
  */
-import { condition, log, patched, setHandler, setWorkflowOptions } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { condition, log, setHandler, setWorkflowOptions } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
 import {
   assignSignal,
@@ -96,15 +95,13 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       inbox.expire();
       const message = inbox.heldMs(after) === undefined ? nextToDeliver() : undefined;
       if (message) {
-        if (inbox.isTakenNow(message) && patched('deliveries in one moment count once'))
-          message.repeats = (message.repeats ?? 0) + 1;
         const lease = inbox.take(message, epoch, leaseMs);
         if (isExhausted(message)) lease.isLast = true;
       }
       inbox.recordHeartbeat();
       run.changed();
       return {
-        ...(message ? { message, ...defined({ number: state.lease?.number }) } : {}),
+        ...(message ? { message, number: state.lease!.number } : {}),
         ...(state.previous ? { previous: state.previous } : {}),
       };
     },

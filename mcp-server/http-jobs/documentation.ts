@@ -2,9 +2,10 @@
  * A tool's documentation in the jobs API: the ten items that callers need to plan around a long call. As JSON for programs
  * and as Markdown for people; /openapi.json has both.
  */
+import { stringify } from 'yaml';
 import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
 import { ITEMS, type Item } from '../../operations/documentation/items.js';
-import { parametersOf, parametersText, type Parameter } from '../../operations/documentation/parameters.js';
+import { parametersOf } from '../../operations/documentation/parameters.js';
 import { ERROR_KINDS, isRetryable } from '../../operations/errors.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -21,55 +22,6 @@ export interface Limits {
   statusPerMinute: number;
 }
 
-/** A request and its answer. */
-export interface Exchange {
-  request: string;
-  response: string;
-}
-
-export interface JobDocumentation extends Record<Item, unknown> {
-  operation: {
-    name: string;
-    title: string;
-    description: string;
-    kickoff: Endpoint;
-  };
-  parameters: Parameter[];
-  states: { status: JobStatus; terminal: boolean; meaning: string }[];
-  following: { polling: Following; events: Following };
-  cancel: { endpoints: string[]; rules: string; cleanup: string | null };
-  timeout: {
-    max_duration_seconds: number;
-    /** Time beyond it for work to stop and for cleanups. */
-    max_cleanup_seconds: number;
-    /** Time that people may take to answer; 0 if the tool asks nothing. */
-    max_input_wait_seconds: number;
-    /** Recommended time for a client to allow for the job. */
-    client_budget_seconds: { from: number; to: number };
-    rules: string;
-    cleanup: string | null;
-  };
-  idempotency: { header: 'Idempotency-Key'; rules: string };
-  errors: {
-    kinds: { kind: string; retryable: boolean }[];
-    /** Failure types declared by the tool after which a new job may succeed. */
-    retryable_types: string[];
-    problems: { type: string; status: number; retryable: boolean }[];
-    rules: string;
-  };
-  rates: { kickoffs_per_minute: number; status_per_minute: number; rules: string };
-  example: Exchange[];
-}
-
-interface Endpoint {
-  endpoint: string;
-  rules: string;
-}
-
-interface Following extends Endpoint {
-  example: string;
-}
-
 const MEANINGS: Record<JobStatus, string> = {
   queued: 'accepted, not started yet',
   running: 'being worked on; with input_required it waits for an answer',
@@ -83,7 +35,7 @@ const MEANINGS: Record<JobStatus, string> = {
 const JOB = 'b63d7a1d66f10126687f3170f91758e0';
 
 /** All ten items, from the tool's definition. */
-export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
+export function documentationOf(tool: Tool, limits: Limits) {
   const [from, to] = clientBudgetSeconds(tool.deadlineSeconds);
   const cleanup = tool.cleanup ?? null;
   return {
@@ -137,10 +89,10 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
         'For each caller and server process. Beyond them requests answer 429 with Retry-After; every answer has RateLimit headers.',
     },
     example: traceOf(tool),
-  };
+  } satisfies Record<Item, unknown>;
 }
 
-function kickoffOf({ name, wait }: Tool): Endpoint {
+function kickoffOf({ name, wait }: Tool) {
   const modes = wait
     ? `Waits for the end, for ${DEFAULT_WAIT_SECONDS} s or what Prefer: wait=SECONDS says (${LONGEST_WAIT_SECONDS} at most), and answers 200 with the ended job, its result in it; else 202 with the job. Prefer: respond-async: 202 at once.`
     : 'Answers 202 with the job at once, its URL in Location; the work continues whether or not a client waits.';
@@ -150,7 +102,7 @@ function kickoffOf({ name, wait }: Tool): Endpoint {
   };
 }
 
-function followingOf(tool: Tool): JobDocumentation['following'] {
+function followingOf(tool: Tool) {
   const retryAfter = retryAfterOf(tool);
   return {
     polling: {
@@ -181,8 +133,8 @@ function estimateOf(tool: Tool): number {
   return fixedEstimateSeconds(estimate, sizeInArguments(estimate, args));
 }
 
-/** Example exchanges: kickoff, poll, result. */
-function traceOf(tool: Tool): Exchange[] {
+/** Example requests and answers: kickoff, poll, result. */
+function traceOf(tool: Tool) {
   const path = jobPath(JOB);
   const retryAfter = `Retry-After: ${retryAfterOf(tool)}`;
   const answer = (status: string, headers: string[], body: object) =>
@@ -219,56 +171,27 @@ function traceOf(tool: Tool): Exchange[] {
   ];
 }
 
-/** Renders the documentation as Markdown, with a heading for each item. */
-export function documentationText(documentation: JobDocumentation): string {
-  return (Object.keys(ITEMS) as Item[])
-    .map((item) => {
-      const title = item === 'operation' ? `# ${documentation.operation.name}` : `## ${ITEMS[item]}`;
-      return `${title}\n\n${TEXT[item](documentation)}`;
+/** The documentation as Markdown: a heading for each item, and its fields as YAML. */
+export function documentationText(documentation: ReturnType<typeof documentationOf>): string {
+  const { name, description, kickoff } = documentation.operation;
+  const { kinds, retryable_types, problems, rules } = documentation.errors;
+  const kindsThat = (isMeant: boolean) =>
+    kinds.filter(({ retryable }) => retryable === isMeant).map(({ kind }) => kind);
+  const retryableProblems = problems.filter(({ retryable }) => retryable);
+  const errors = {
+    rules: `${rules} Problems that are not listed here are not retryable.`,
+    retryable: [
+      ...kindsThat(true),
+      ...retryable_types,
+      ...retryableProblems.map(({ type, status }) => `${type} (${status})`),
+    ],
+    not_retryable: kindsThat(false),
+  };
+  const fields = { ...documentation, operation: { kickoff }, errors };
+  return (Object.entries(ITEMS) as [Item, string][])
+    .map(([item, title]) => {
+      const heading = item === 'operation' ? `# ${name}\n\n${description}` : `## ${title}`;
+      return `${heading}\n\n\`\`\`yaml\n${stringify(fields[item], { lineWidth: 0 })}\`\`\``;
     })
     .join('\n\n');
-}
-
-const NOTHING_SAID = 'not stated by its author';
-
-const TEXT: Record<Item, (documentation: JobDocumentation) => string> = {
-  operation: ({ operation: { description, kickoff } }) =>
-    `${description}\n\n\`${kickoff.endpoint}\`: ${kickoff.rules}`,
-  parameters: ({ parameters }) => parametersText(parameters) || 'None: the body is {}.',
-  states: ({ states }) =>
-    states
-      .map(({ status, terminal, meaning }) => `- \`${status}\`${terminal ? ' (terminal)' : ''}: ${meaning}`)
-      .join('\n'),
-  following: ({ following }) =>
-    [following.polling, following.events]
-      .map(({ endpoint, rules, example }) => `\`${endpoint}\`: ${rules}\n\n${fenced(example, 'text')}`)
-      .join('\n\n'),
-  cancel: ({ cancel }) =>
-    `${cancel.endpoints.map((endpoint) => `\`${endpoint}\``).join(' or ')}. ${cancel.rules}\n\nCleanup: ${cancel.cleanup ?? NOTHING_SAID}`,
-  timeout: ({ timeout }) =>
-    `At most ${timeout.max_duration_seconds} seconds; allow ${timeout.client_budget_seconds.from} to ${timeout.client_budget_seconds.to} seconds. ${timeout.rules}\n\nCleanup: ${timeout.cleanup ?? NOTHING_SAID}`,
-  idempotency: ({ idempotency }) => `Header \`${idempotency.header}\`: ${idempotency.rules}`,
-  errors: ({ errors }) => {
-    const listed = (isMeant: boolean) =>
-      errors.kinds
-        .filter(({ retryable }) => retryable === isMeant)
-        .map(({ kind }) => `\`${kind}\``)
-        .join(', ');
-    const types = errors.retryable_types.map((type) => `\`${type}\``).join(', ') || 'none';
-    const problems = errors.problems.filter(({ retryable }) => retryable);
-    return [
-      errors.rules,
-      '',
-      `- Retryable: ${listed(true)}; of the tool's own failures: ${types}; of the problems: ${problems.map(({ type, status }) => `\`${type}\` (${status})`).join(', ')}`,
-      `- Not retryable: ${listed(false)}, and all other problems`,
-    ].join('\n');
-  },
-  rates: ({ rates }) =>
-    `${rates.kickoffs_per_minute} kickoffs and ${rates.status_per_minute} status requests a minute. ${rates.rules}`,
-  example: ({ example }) =>
-    example.map(({ request, response }) => fenced(`${request}\n\n${response}`)).join('\n\n'),
-};
-
-function fenced(text: string, language = 'http'): string {
-  return `\`\`\`${language}\n${text}\n\`\`\``;
 }

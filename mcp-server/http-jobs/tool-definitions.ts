@@ -2,11 +2,7 @@
  * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
  * HTTP request behind each, for loops that execute what a model calls.
  */
-import {
-  documentationFor,
-  exampleInputJson,
-  exampleResultJson,
-} from '../../operations/documentation/describe.js';
+import { documentationFor } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import { REFUSED_AT_TOP } from '../../operations/documentation/client-findings.js';
@@ -108,7 +104,7 @@ export function toolDefinitions(
 }
 
 function definitionOf(tool: Tool): Definition {
-  const { name, wait, keepAliveSeconds, example, inputSchema } = tool;
+  const { name, wait, keepAliveSeconds, inputSchema } = tool;
   const following = wait
     ? 'Answers with the job: ended with its result, or, if it takes longer, still running; then poll operation_get with its job_id.'
     : 'Answers at once with a job_id and status queued; the work continues in the background. Poll operation_get until the status is final.';
@@ -119,7 +115,8 @@ function definitionOf(tool: Tool): Definition {
     idempotency:
       'The program that executes the call sends an Idempotency-Key, so a repeated request starts once.',
     rates: 'Beyond the rate limits a call answers 429 with Retry-After.',
-    example: `Example: ${name} ${exampleInputJson(example)} -> {"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${exampleResultJson(example)}}.`,
+    example: (result) =>
+      `{"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${result}}.`,
   });
   return {
     name,

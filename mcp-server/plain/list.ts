@@ -1,18 +1,12 @@
 /** tools/list for clients without tasks: long tools under the plain contract. */
 import type { Guard } from '../guard.js';
-import {
-  exampleInputJson,
-  exampleResultJson,
-  type ProtocolLines,
-} from '../../operations/documentation/describe.js';
+import type { ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { compactSchema } from './envelope/index.js';
-import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedSchema } from '../shared/listed-schema/index.js';
 import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
 import { plainInputSchema } from './schemas.js';
-import { RATES_LINE } from '../shared/rates-line.js';
 
 /** The project's tools, without Longhaul's own. */
 export function plainTools(engine: Guard): ListedTool[] {
@@ -39,7 +33,7 @@ const END_OF_WAIT: Record<RequestCancellation, string> = {
 };
 
 export function documentPlainTool(
-  { name, wait, keepAliveSeconds, example }: Tool,
+  { wait, keepAliveSeconds }: Tool,
   cancelledBy: RequestCancellation,
 ): ProtocolLines {
   return {
@@ -53,14 +47,9 @@ export function documentPlainTool(
       `Results are kept ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
     cancel: `operation_cancel ends the work, idempotently; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
-    idempotency: KEY_LINE,
-    rates: RATES_LINE,
-    example: `Example: ${name} ${withoutWait(exampleInputJson(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${exampleResultJson(example)}}.`,
+    // So that the call returns a token at once.
+    ...(wait ? { exampleArguments: { wait: false } } : {}),
+    example: (result) =>
+      `{"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${result}}.`,
   };
-}
-
-/** Adds `"wait":false` to the example's arguments for tools that wait by default, so that the call returns a token at once. */
-function withoutWait(json: string, wait: boolean): string {
-  if (!wait) return json;
-  return json === '{}' ? '{"wait":false}' : json.replace(/\}$/, ',"wait":false}');
 }

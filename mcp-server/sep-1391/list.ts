@@ -1,16 +1,10 @@
 /** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/budgets.js';
-import {
-  exampleInputJson,
-  exampleResultJson,
-  type ProtocolLines,
-} from '../../operations/documentation/describe.js';
+import { KEY_LINE, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
-import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
-import { RATES_LINE } from '../shared/rates-line.js';
 
 const CANCEL: Record<RequestCancellation, string> = {
   notification:
@@ -39,7 +33,7 @@ export function syncTool(tool: object): object {
 }
 
 export function documentAsyncTool(
-  { name, keepAliveSeconds, example }: Tool,
+  { keepAliveSeconds }: Tool,
   cancelledBy: RequestCancellation,
 ): ProtocolLines {
   return {
@@ -48,7 +42,7 @@ export function documentAsyncTool(
     following: `Answers at once and continues in the background; the result comes later: tools/async/status after pollFrequency, then tools/async/result. It can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: CANCEL[cancelledBy],
     idempotency: `operation.token is used once: a second use is refused and starts nothing. ${KEY_LINE}`,
-    rates: RATES_LINE,
-    example: `Example: ${name} ${exampleInputJson(example)} -> {"operation":{"token":"T","status":"submitted"}}; tools/async/status {"token":"T"} -> {"status":"completed"}; tools/async/result {"token":"T"} -> {"result":{"structuredContent":${exampleResultJson(example)}}}.`,
+    example: (result) =>
+      `{"operation":{"token":"T","status":"submitted"}}; tools/async/status {"token":"T"} -> {"status":"completed"}; tools/async/result {"token":"T"} -> {"result":{"structuredContent":${result}}}.`,
   };
 }

@@ -11,10 +11,6 @@ const META_KEY = 'longhaul/idempotencyKey';
 /** In characters. */
 const LONGEST_KEY = 200;
 
-/** Line about idempotency in the descriptions of tools. */
-export const KEY_LINE =
-  'The same idempotency_key and arguments return the same operation; others are refused.';
-
 const property: JsonSchema = {
   type: 'string',
   minLength: 1,

@@ -1,18 +1,12 @@
 /** Entries of tools/list, and the documentation of tools, as far as the protocols have them in common. */
-import {
-  documentationMarkdown,
-  exampleInputJson,
-  exampleResultJson,
-  type ProtocolLines,
-} from '../../operations/documentation/describe.js';
+import { documentationMarkdown, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Guard } from '../guard.js';
-import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
+import { withKeyProperty } from './idempotency-key.js';
 import { listedSchema } from './listed-schema/index.js';
 import type { RequestCancellation } from './serving.js';
-import { RATES_LINE } from './rates-line.js';
 
 export interface ListedTool {
   name: string;
@@ -58,14 +52,12 @@ export function toolDocumentation(
   return documentationMarkdown(tool, lines);
 }
 
-function shortLines({ name, timeoutSeconds, example }: Tool): ProtocolLines {
+function shortLines({ timeoutSeconds }: Tool): ProtocolLines {
   return {
     states: 'No states: the call returns the result, or isError.',
     following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
     cancel: 'The end of the call cancels nothing.',
-    idempotency: KEY_LINE,
-    rates: RATES_LINE,
-    example: `Example: ${name} ${exampleInputJson(example)} -> ${exampleResultJson(example)}`,
+    example: (result) => result,
   };
 }
 

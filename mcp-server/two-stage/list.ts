@@ -1,16 +1,10 @@
 /** Tools as listed for clients with two-stage returns. */
 import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/budgets.js';
-import {
-  exampleInputJson,
-  exampleResultJson,
-  type ProtocolLines,
-} from '../../operations/documentation/describe.js';
+import type { ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
-import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
 import { jobSchema } from './schemas.js';
-import { RATES_LINE } from '../shared/rates-line.js';
 
 const USE =
   'Two-stage returns (experimental.twoStage): answers at once with a job_id and an estimate; its result is notified, or read with tools/poll_result.';
@@ -28,14 +22,13 @@ export function twoStageTools(engine: Guard): object[] {
   );
 }
 
-export function documentTwoStageTool({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
+export function documentTwoStageTool({ keepAliveSeconds }: Tool): ProtocolLines {
   return {
     states:
       'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',
     following: `Answers at once with a job_id and an estimate; the work continues whether or not a client waits, and its result is sent as a notification or read with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers its questions. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: 'operation_cancel ends the work, idempotently; what is finished stays.',
-    idempotency: KEY_LINE,
-    rates: RATES_LINE,
-    example: `Example: ${name} ${exampleInputJson(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${exampleResultJson(example)}}}}.`,
+    example: (result) =>
+      `{"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${result}}}}.`,
   };
 }

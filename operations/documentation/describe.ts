@@ -2,7 +2,7 @@
 import { clientBudgetSeconds } from '../budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
 import type { JsonSchema } from '../schema.js';
-import { ITEMS, type DescriptionParts, type Documentation, type Item, type ToolExample } from './items.js';
+import { ITEMS, type DescriptionParts, type Item, type ToolExample } from './items.js';
 import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
 import { parametersOf, parametersText } from './parameters.js';
 import { MAX_WAITING, type ToolQueue } from '../tool-queue.js';
@@ -23,11 +23,26 @@ const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'internal',
 ]);
 
+/** Line about the argument `idempotency_key`. */
+export const KEY_LINE =
+  'The same idempotency_key and arguments return the same operation; others are refused.';
+const RATES_LINE =
+  'Beyond the limits of the server a call is refused as rate_limited, retryable, and says after how many seconds; nothing was started.';
+
 /** Items that depend on the protocol. */
-export type ProtocolLines = Record<
-  Extract<Item, 'states' | 'following' | 'cancel' | 'idempotency' | 'rates' | 'example'>,
-  string
->;
+export interface ProtocolLines {
+  states: string;
+  following: string;
+  cancel: string;
+  /** Default: {@link KEY_LINE}. */
+  idempotency?: string;
+  /** Default: that a call beyond the limits is refused. */
+  rates?: string;
+  /** Arguments of the example call beside the tool's own. */
+  exampleArguments?: object;
+  /** Answer to the example call, and the calls after it. */
+  example: (resultJson: string) => string;
+}
 
 /** Joins the author's sentences: purpose, when to use the tool, what it returns. */
 export function summarize({ does, useWhen, returns }: DescriptionParts): string {
@@ -36,6 +51,7 @@ export function summarize({ does, useWhen, returns }: DescriptionParts): string 
 
 /** The fields of a definition that its documentation uses. */
 interface Described {
+  name: string;
   summary: string;
   inputSchema: JsonSchema;
   estimate: ToolEstimate;
@@ -45,13 +61,19 @@ interface Described {
   cleanup: string | undefined;
   retryableErrors: string[];
   queue: ToolQueue | undefined;
+  example: ToolExample | undefined;
 }
 
 /**
  * The description in lists of tools, which every request of a model carries: only what differs from other tools. The rest is in
  * the server's instructions and in {@link documentationFor}.
  */
-export function describe({ summary, cleanup, retryableErrors, ...times }: Omit<Described, 'queue'>): string {
+export function describe({
+  summary,
+  cleanup,
+  retryableErrors,
+  ...times
+}: Pick<Described, 'summary' | 'cleanup' | 'retryableErrors' | keyof Times>): string {
   return [
     summary,
     `${durationOf(times)}.`,
@@ -63,10 +85,11 @@ export function describe({ summary, cleanup, retryableErrors, ...times }: Omit<D
 }
 
 /** All ten items for one protocol, a line or two each. */
-export function documentationFor(tool: Described, lines: ProtocolLines): Documentation {
-  const { summary, inputSchema, cleanup, deadlineSeconds, retryableErrors } = tool;
+export function documentationFor(tool: Described, lines: ProtocolLines): Record<Item, string> {
+  const { name, summary, inputSchema, cleanup, deadlineSeconds, retryableErrors, queue, example } = tool;
+  const { states, following, cancel, idempotency = KEY_LINE, rates = RATES_LINE } = lines;
   const [from, to] = clientBudgetSeconds(deadlineSeconds);
-  const { states, following, cancel, idempotency, rates, example } = lines;
+  const args = example ? JSON.stringify({ ...example.input, ...lines.exampleArguments }) : '{...}';
   return {
     operation: summary,
     parameters: argumentsLine(inputSchema),
@@ -76,14 +99,14 @@ export function documentationFor(tool: Described, lines: ProtocolLines): Documen
     timeout: `${durationOf(tool)} (waits for answers not counted), then times out; allow ${from}-${to} s.`,
     idempotency,
     errors: errorsLine(retryableErrors),
-    rates: [rates, tool.queue && queueLine(tool.queue)].filter(Boolean).join('\n'),
-    example,
+    rates: [rates, queue && queueLine(queue)].filter(Boolean).join('\n'),
+    example: `Example: ${name} ${args} -> ${lines.example(exampleResultJson(example))}`,
   };
 }
 
 /** The whole documentation as Markdown: a heading for each item, each parameter, and the schemas. */
 export function documentationMarkdown(
-  tool: Described & { name: string; outputSchema: JsonSchema | undefined },
+  tool: Described & { outputSchema: JsonSchema | undefined },
   lines: ProtocolLines,
 ): string {
   const { operation, ...items } = documentationFor(tool, lines);
@@ -118,9 +141,8 @@ export function schemaSections(inputSchema: JsonSchema, outputSchema: JsonSchema
 
 /** `Arguments: path string; optional: limit integer, deep boolean.` */
 function argumentsLine(inputSchema: JsonSchema): string {
-  const parameters = parametersOf(inputSchema);
   const listed = (isRequired: boolean) =>
-    parameters
+    parametersOf(inputSchema)
       .filter(({ required }) => required === isRequired)
       .map(({ name, type }) => (type === undefined ? name : `${name} ${short(type)}`))
       .join(', ');
@@ -134,12 +156,10 @@ function short(type: string): string {
   return type.startsWith('"') ? 'string' : type.replace(/^array of .*/, 'array');
 }
 
+type Times = Pick<Described, 'estimate' | 'deadlineSeconds' | 'isEstimated'>;
+
 /** `Usually takes about 5 s, at most 3600 s`. */
-function durationOf({
-  estimate,
-  deadlineSeconds,
-  isEstimated,
-}: Pick<Described, 'estimate' | 'deadlineSeconds' | 'isEstimated'>): string {
+function durationOf({ estimate, deadlineSeconds, isEstimated }: Times): string {
   const most = `at most ${deadlineSeconds} s`;
   return isEstimated ? `Usually takes ${describeEstimate(estimate)}, ${most}` : `Takes ${most}`;
 }
@@ -155,12 +175,7 @@ function errorsLine(retryableErrors: string[]): string {
 }
 
 /** JSON of a result for an example; `{...}` for large ones. */
-export function exampleResultJson(example: ToolExample | undefined): string {
+function exampleResultJson(example: ToolExample | undefined): string {
   const json = example?.output === undefined ? '{...}' : JSON.stringify(example.output);
   return json.length > SHOWN_CHARACTERS ? '{...}' : json;
-}
-
-/** JSON of the arguments for an example. */
-export function exampleInputJson(example: ToolExample | undefined): string {
-  return example === undefined ? '{...}' : JSON.stringify(example.input);
 }

@@ -40,53 +40,49 @@ function valueOf(schema: unknown, search: Search, depth: number): unknown {
     const [first] = (schema[keyword] as unknown[] | undefined) ?? [];
     if (first !== undefined) return valueOf(first, search, depth + 1);
   }
-  return OF_TYPE[typeOf(schema)]?.(schema, search, depth);
+  const [type] = [schema['type']].flat();
+  if (type === 'array') return listOf(schema, search, depth);
+  if (type === 'object' || (type === undefined && schema['properties'] !== undefined))
+    return objectOf(schema, search, depth);
+  return scalarOf(schema);
 }
 
-const OF_TYPE: Partial<Record<string, (schema: JsonSchema, search: Search, depth: number) => unknown>> = {
-  string({ minLength = 0, maxLength = Infinity, format }) {
-    if (Number(minLength) > MAX_LENGTH) return undefined;
-    return FORMATS[String(format)] ?? 'text'.padEnd(Number(minLength), '.').slice(0, Number(maxLength));
-  },
-  integer: numberWithin,
-  number: numberWithin,
-  boolean: () => true,
-  null: () => null,
-  array({ items = true, minItems = 0 }, search, depth) {
-    if (Number(minItems) > MAX_LENGTH) return undefined;
-    if (Number(minItems) === 0) return [];
-    const item = valueOf(items, search, depth + 1);
-    return item === undefined ? undefined : Array.from({ length: Number(minItems) }, () => item);
-  },
-  object({ properties = {}, required = [] }, search, depth) {
-    const values = (required as string[]).map((name) => {
-      const property = Object.hasOwn(properties as object, name) ? (properties as JsonSchema)[name] : true;
-      return [name, valueOf(property, search, depth + 1)] as const;
-    });
-    return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
-  },
-};
-
-const FORMATS: Partial<Record<string, string>> = {
-  date: '2026-01-31',
-  'date-time': '2026-01-31T12:00:00Z',
-  time: '12:00:00Z',
-  email: 'ada@example.org',
-  uri: 'https://example.org/',
-  uuid: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
-};
-
-function numberWithin({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): number {
-  const least = Number(
-    minimum ?? (exclusiveMinimum === undefined ? -Infinity : Number(exclusiveMinimum) + 1),
-  );
-  const most = Number(maximum ?? (exclusiveMaximum === undefined ? Infinity : Number(exclusiveMaximum) - 1));
-  return Math.min(Math.max(1, least), most);
+function listOf({ items = true, minItems = 0 }: JsonSchema, search: Search, depth: number): unknown {
+  if (Number(minItems) > MAX_LENGTH) return undefined;
+  if (Number(minItems) === 0) return [];
+  const item = valueOf(items, search, depth + 1);
+  return item === undefined ? undefined : Array.from({ length: Number(minItems) }, () => item);
 }
 
-function typeOf({ type, properties }: JsonSchema): string {
-  const [first] = [type].flat();
-  return typeof first === 'string' ? first : properties === undefined ? 'string' : 'object';
+function objectOf({ properties = {}, required = [] }: JsonSchema, search: Search, depth: number): unknown {
+  const values = (required as string[]).map((name) => {
+    const property = Object.hasOwn(properties as object, name) ? (properties as JsonSchema)[name] : true;
+    return [name, valueOf(property, search, depth + 1)] as const;
+  });
+  return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
+}
+
+/** Keywords that choose a text, a number, a boolean or null. Others, such as patterns, are left to the check of the whole. */
+const SCALAR_KEYWORDS = new Set(
+  'type format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'.split(' '),
+);
+/** Texts of the formats. */
+const TEXTS = [
+  '2026-01-31',
+  '2026-01-31T12:00:00Z',
+  '12:00:00Z',
+  'ada@example.org',
+  'https://example.org/',
+  '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+];
+
+function scalarOf(schema: JsonSchema): unknown {
+  const own = Object.fromEntries(Object.entries(schema).filter(([keyword]) => SCALAR_KEYWORDS.has(keyword)));
+  const { minLength = 0, maxLength, minimum, maximum, ...bounds } = own as Record<string, number>;
+  const { exclusiveMinimum = NaN, exclusiveMaximum = NaN } = bounds;
+  const sized = 'text'.padEnd(Math.min(minLength, MAX_LENGTH), '.').slice(0, maxLength);
+  const numbers = [1, minimum, maximum, exclusiveMinimum + 1, exclusiveMaximum - 1].filter(Number.isFinite);
+  return [sized, ...TEXTS, ...numbers, true, null].find((one) => check(own, one, 'example').length === 0);
 }
 
 /** Resolves a local reference such as `#/$defs/name`. */

@@ -14,36 +14,28 @@ interface AuthorFields {
   retryableErrors?: string[];
 }
 
-export function documentationGaps({
-  inputSchema,
-  outputSchema,
-  example,
-  cleanup,
-  deadlineSeconds,
-  retryableErrors,
-}: AuthorFields): Gap[] {
-  const gaps: (Gap | false)[] = [
-    !cleanup?.trim() && {
-      item: 'cancel',
-      field: 'cleanup',
-      expected: 'what cancel and time-out clean up and what stays, in a sentence',
-    },
-    deadlineSeconds === undefined && {
-      item: 'timeout',
-      field: 'deadlineSeconds',
-      expected: 'the maximum duration of the work, in seconds',
-    },
-    retryableErrors === undefined && {
-      item: 'errors',
-      field: 'retryableErrors',
-      expected: 'types of failures after which a new call may succeed; [] if there are none',
-    },
-  ];
+export function documentationGaps(fields: AuthorFields): Gap[] {
+  const { inputSchema, outputSchema, example, cleanup, deadlineSeconds, retryableErrors } = fields;
+  const missing = (value: unknown, gap: Gap): Gap[] => (value === undefined || value === '' ? [gap] : []);
   return [
     ...schemaGaps(inputSchema, example, 'input'),
     ...recursionGaps(inputSchema, 'input', 'parameters'),
     ...recursionGaps(outputSchema, 'output', 'operation'),
-    ...gaps.filter((gap) => gap !== false),
+    ...missing(cleanup?.trim(), {
+      item: 'cancel',
+      field: 'cleanup',
+      expected: 'what cancel and time-out clean up and what stays, in a sentence',
+    }),
+    ...missing(deadlineSeconds, {
+      item: 'timeout',
+      field: 'deadlineSeconds',
+      expected: 'the maximum duration of the work, in seconds',
+    }),
+    ...missing(retryableErrors, {
+      item: 'errors',
+      field: 'retryableErrors',
+      expected: 'types of failures after which a new call may succeed; [] if there are none',
+    }),
   ];
 }
 
@@ -64,21 +56,12 @@ function recursionGaps(schema: JsonSchema | undefined, field: string, item: Gap[
  * @param field name of the arguments' schema in the definition
  */
 export function schemaGaps(inputSchema: JsonSchema, example: ToolExample | undefined, field: string): Gap[] {
-  const untyped = parametersOf(inputSchema).filter(({ type }) => type === undefined);
-  return [
-    ...untyped.map(({ name }): Gap => ({
-      item: 'parameters',
-      field: `${field}.${name}`,
-      expected: 'a type',
-    })),
-    ...(example
-      ? []
-      : [
-          {
-            item: 'example',
-            field: field === 'input' ? 'example' : field,
-            expected: `arguments for an example, which the schema alone doesn't give: ${field === 'input' ? '{ input: {...} }' : '`examples` where a `pattern` or the like bounds them'}`,
-          } as const,
-        ]),
-  ];
+  const isInput = field === 'input';
+  const gaps = parametersOf(inputSchema)
+    .filter(({ type }) => type === undefined)
+    .map(({ name }): Gap => ({ item: 'parameters', field: `${field}.${name}`, expected: 'a type' }));
+  if (example) return gaps;
+  const how = isInput ? '{ input: {...} }' : '`examples` where a `pattern` or the like bounds them';
+  const expected = `arguments for an example, which the schema alone doesn't give: ${how}`;
+  return [...gaps, { item: 'example', field: isInput ? 'example' : field, expected }];
 }

@@ -20,9 +20,6 @@ export const ITEMS = {
 
 export type Item = keyof typeof ITEMS;
 
-/** All ten, as text. */
-export type Documentation = Record<Item, string>;
-
 /** A field that an author has left out, so that one of the items can't be documented. */
 export interface Gap {
   item: Item;

@@ -1,48 +1,75 @@
-/** Compiles schema patterns for an engine that matches in linear time. */
-import { compileRe2 } from './engine.js';
-import { EQUIVALENTS, type Tests } from './equivalents.js';
-import { toRe2 } from './translate.js';
-import { UnsupportedPattern } from './unsupported.js';
+/**
+ * Patterns of schemas on RE2 in JavaScript, which matches in linear time. The engine is loaded with the first pattern: every workflow
+ * sandbox evaluates the modules that it imports, and most schemas have no pattern.
+ */
+import { createRequire } from 'node:module';
+import type * as Re2js from 're2js';
+import { fitsFormat } from '../json-schema/formats.js';
 
-export { UnsupportedPattern } from './unsupported.js';
+// The bundler of workflows resolves this one too (see worker/compile-bundle.ts).
+const require = createRequire(import.meta.url);
+
+/** Maximum length of the engine's message about a pattern: it may quote all of it. */
+const LONGEST_MESSAGE = 120;
+
+/** zod's patterns with look-aheads, each with the format of JSON Schema that is checked in its place. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  // z.hostname()
+  [
+    '^(?=.{1,253}\\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$',
+    'hostname',
+  ],
+  // z.iso.duration()
+  [
+    '^P(?:(\\d+W)|(?!.*W)(?=\\d|T\\d)(\\d+Y)?(\\d+M)?(\\d+D)?(T(?=\\d)(\\d+H)?(\\d+M)?(\\d+([.,]\\d+)?S)?)?)$',
+    'duration',
+  ],
+  // z.email(), until 4.5
+  [
+    "^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+    'email',
+  ],
+]);
 
 export interface Pattern {
   /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
 }
 
+/** Thrown for a pattern that isn't a valid ECMAScript regular expression or can't be matched in linear time. */
+export class UnsupportedPattern extends Error {
+  override name = 'UnsupportedPattern';
+}
+
 /**
- * Checks that a pattern of JSON Schema has only syntax that {@link compilePattern} supports, without loading the engine.
- * Only excessive size is left for compilePattern to reject: nested repetitions of more than 1,000 times in all, groups
- * 1,000 deep.
+ * Checks that a pattern is an ECMAScript regular expression with the flag `u` (JSON Schema 2020-12 core, section 6.4), without loading
+ * the engine.
  *
  * @throws UnsupportedPattern
  */
 export function checkPattern(source: string): void {
-  if (!EQUIVALENTS.has(source)) toRe2(source, () => '');
+  try {
+    new RegExp(source, 'u');
+  } catch (error) {
+    throw new UnsupportedPattern(`expected a regular expression; ${(error as Error).message}`);
+  }
 }
 
 /**
- * Compiles a pattern of JSON Schema: an ECMAScript regular expression with the flag `u`.
+ * Compiles a pattern of JSON Schema. Sets have RE2's meaning: `\s` is ASCII white space, `.` excludes the line feed alone.
  *
  * @throws UnsupportedPattern for an invalid regular expression, and for look-arounds, back-references, repetitions of more
- *   than 1,000 times and other syntax that RE2 lacks, except in zod's own formats
+ *   than 1,000 times and other syntax that RE2 lacks, except in the patterns of zod's own formats
  */
 export function compilePattern(source: string): Pattern {
-  const { all, none = [] }: Tests = EQUIVALENTS.get(source) ?? { all: [source] };
-  const wanted = all.map(compileOne);
-  const unwanted = none.map(compileOne);
-  return {
-    test: (text) => wanted.every((one) => one.test(text)) && !unwanted.some((one) => one.test(text)),
-  };
-}
-
-function compileOne(source: string): Pattern {
-  const translated = toRe2(source);
+  const format = FORMATS.get(source);
+  if (format !== undefined) return { test: (text) => fitsFormat(format, text) };
+  checkPattern(source);
+  const { RE2JS } = require('re2js') as typeof Re2js;
   try {
-    return compileRe2(translated);
+    return RE2JS.compile(RE2JS.translateRegExp(source));
   } catch (error) {
-    const why = (error as Error).message.replace(/^error parsing regexp: /, '').replace(/: `.*$/s, '');
+    const why = (error as Error).message.replace(/^error parsing regexp: /, '').slice(0, LONGEST_MESSAGE);
     throw new UnsupportedPattern(`${why}; expected syntax of RE2, which is matched in linear time`);
   }
 }

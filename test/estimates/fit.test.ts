@@ -1,85 +1,61 @@
 import { describe, expect, test } from '@jest/globals';
-import { estimateFrom, fitLine, median, workedSeconds, type PastRun } from '../../operations/estimate.js';
+import { estimateFrom, median, workedSeconds, type PastRun } from '../../operations/estimate.js';
 
 const runs = (...pairs: [size: number | undefined, seconds: number][]): PastRun[] =>
   pairs.map(([size, seconds]) => ({ seconds, ...(size === undefined ? {} : { size }) }));
 const onLine = (base: number, each: number, sizes: number[]) =>
   runs(...sizes.map((size): [number, number] => [size, base + each * size]));
+/** Authors' estimates: of each call, and of what the size adds. */
+const author = (seconds: number, each: number) => ({ seconds, per: { argument: 'items', seconds: each } });
+const unsized = { seconds: 60 };
 
 describe('an estimate', () => {
   test('is unknown without past runs', () => {
-    expect(estimateFrom([], undefined)).toBeUndefined();
-    expect(estimateFrom([], 5)).toBeUndefined();
+    expect(estimateFrom([], undefined, unsized)).toBeUndefined();
+    expect(estimateFrom([], 5, author(1, 1))).toBeUndefined();
   });
 
-  test('of work whose size nobody knows is the median', () => {
-    expect(estimateFrom(onLine(0, 1, [1, 2, 3, 4, 50]), undefined)).toBe(3);
+  test('of work whose size is unknown is the median of what runs took', () => {
+    expect(estimateFrom(onLine(0, 1, [1, 2, 3, 4, 50]), undefined, unsized)).toBe(3);
+    expect(estimateFrom(runs([undefined, 4], [undefined, 6]), 9, author(1, 1))).toBe(5);
   });
 
-  test('of work of a known size lies on the line through past runs, also beyond them', () => {
+  test('of work of a known size is what runs took for each unit of it', () => {
+    expect(estimateFrom(onLine(0, 0.5, [10, 20, 30]), 100, unsized)).toBeCloseTo(50);
+  });
+
+  test('has what each call takes from the author', () => {
     const past = onLine(2, 0.5, [10, 20, 30, 40, 50]);
-    expect(estimateFrom(past, 25)).toBeCloseTo(14.5);
-    expect(estimateFrom(past, 100)).toBeCloseTo(52);
+    expect(estimateFrom(past, 25, author(2, 9))).toBeCloseTo(14.5);
+    expect(estimateFrom(past, 400, author(2, 9))).toBeCloseTo(202);
+  });
+
+  test('has what each call takes from the fastest run if the author expected more', () => {
+    const seconds = estimateFrom(onLine(0.7, 0.012, [5, 10, 20, 40, 80]), 56, author(2, 0.06))!;
+    expect(Math.abs(seconds / (0.7 + 0.012 * 56) - 1)).toBeLessThan(0.15);
+    expect(estimateFrom(runs([10, 5], [20, 9]), 30, author(100, 7))).toBeCloseTo(11);
+    expect(estimateFrom(runs([10, 5]), 20, author(100, 7))).toBe(5);
   });
 
   test('hardly moves when a fifth of the runs were held up', () => {
     const past = [...onLine(2, 0.5, [10, 15, 20, 25, 30, 35, 40, 45]), ...runs([12, 900], [44, 700])];
-    expect(Math.abs(estimateFrom(past, 30)! - 17)).toBeLessThan(17 * 0.1);
+    expect(Math.abs(estimateFrom(past, 30, author(2, 9))! - 17)).toBeLessThan(17 * 0.1);
   });
 
-  test('is the median while there are too few runs or sizes', () => {
-    expect(estimateFrom(onLine(0, 1, [1, 2, 3, 4]), 100)).toBe(2.5);
-    expect(estimateFrom(onLine(0, 1, [1, 1, 1, 9, 9, 9]), 100)).toBe(5);
+  test("is the author's for work of over ten times the largest size, however many small runs there were", () => {
+    const burst = Array.from({ length: 40 }, (): PastRun => ({ size: 1, seconds: 1.2 }));
+    expect(estimateFrom(burst, 300, author(1, 1))).toBeUndefined();
+    expect(estimateFrom(burst, 1, author(1, 1))).toBeCloseTo(1.2);
   });
 
-  test('never estimates larger work as quicker', () => {
-    const past = runs([10, 9], [20, 8], [30, 7], [40, 6], [50, 5]);
-    expect(estimateFrom(past, 1000)).toBe(7);
+  test('of small work is small after large work alone', () => {
+    expect(estimateFrom(runs([300, 250], [300, 250]), 1, author(1, 1))).toBeCloseTo(1.83);
   });
 
-  test('is never below a tenth of a second, and no line begins below zero', () => {
-    const steep = onLine(-10, 1, [11, 12, 13, 14, 15]);
-    expect(fitLine(steep)!.seconds).toBe(0);
-    for (const size of [0, 1, 11]) expect(estimateFrom(steep, size)).toBeGreaterThanOrEqual(0.1);
-    expect(estimateFrom(runs([1, 0], [2, 0], [3, 0], [4, 0], [5, 0]), 4)).toBe(0.1);
-  });
-
-  test('leaves runs whose size is unknown out of the line', () => {
-    const past = [...onLine(0, 1, [1, 2, 3, 4, 5]), ...runs([undefined, 999], [undefined, 998])];
-    expect(estimateFrom(past, 10)).toBeCloseTo(10);
-  });
-});
-
-describe("the author's line", () => {
-  const author = { seconds: 1, secondsPerUnit: 1 };
-  const took = (seconds: number, count: number, size: number) =>
-    runs(...Array.from({ length: count }, (): [number, number] => [size, seconds]));
-
-  test('stands for work that is larger or smaller than all that was seen, however often that was', () => {
-    const burst = took(1.2, 40, 1);
-    expect(estimateFrom(burst, 300, author)).toBe(301);
-    expect(estimateFrom(took(250, 2, 300), 1, author)).toBe(2);
-    expect(estimateFrom(burst, 1, author)).toBeCloseTo(1.2);
-  });
-
-  test('stands beyond sizes that are alike, whose line could have any slope', () => {
-    const alike = runs([1, 2.1], [1.1, 2.0], [1.2, 2.2], [1.3, 2.0], [1.05, 2.4]);
-    expect(estimateFrom(alike, 300, author)).toBe(301);
-  });
-
-  test('never estimates larger work as quicker than past runs, nor smaller work as slower', () => {
-    expect(estimateFrom(took(900, 3, 100), 200, author)).toBe(900);
-    expect(estimateFrom(took(3, 3, 100), 50, author)).toBe(3);
-  });
-
-  test('gives the slope between sizes that few runs cover', () => {
-    expect(estimateFrom(runs([10, 21], [30, 41]), 20, author)).toBe(31);
-  });
-
-  test('gives way to a line through runs of many sizes, up to ten times the largest', () => {
-    const past = onLine(2, 0.5, [10, 20, 30, 40, 50]);
-    expect(estimateFrom(past, 400, author)).toBeCloseTo(202);
-    expect(estimateFrom(past, 5000, author)).toBe(5001);
+  test('is never below a tenth of a second', () => {
+    expect(estimateFrom(runs([1, 0], [2, 0]), 4, author(1, 1))).toBe(0.1);
+    expect(estimateFrom(runs([1, 1], [0, 1]), 0, unsized)).toBe(0.1);
+    expect(estimateFrom(runs([undefined, 0]), undefined, unsized)).toBe(0.1);
   });
 });
 

@@ -67,7 +67,7 @@ test('without past runs it is the fixed one: what every call takes, and what the
   await follow(client, token, 'completed');
 });
 
-test('with past runs it is a line over the size that the author named; awaited people are no part of it', async () => {
+test('with past runs it follows the size that the author named; awaited people are no part of it', async () => {
   await runs('counted', [1, 3, 4, 6, 8, 10].map(items));
   const asking = await start(client, 'counted', { ...items(2), ask: true });
   await follow(client, asking.token, 'input_required');

@@ -1,4 +1,4 @@
-/** The directory of many agents: concurrent registrations, shards, limits, and directories of earlier versions. */
+/** The directory of many agents: concurrent registrations, shards and limits. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -8,13 +8,7 @@ import { jsonBytes } from '../../mailbox/json-size.js';
 import { AGENTS_LIMIT, CAPABILITIES_LIMIT, STATUS_PAGE_LIMIT } from '../../mailbox/limits.js';
 import { DIRECTORY_SHARDS, shardsOf } from '../../mailbox/shards.js';
 import type { DirectoryInput, DirectoryState, ListedAgent } from '../../mailbox/state.js';
-import {
-  agentsQuery,
-  claimUpdate,
-  DIRECTORY_WORKFLOW,
-  enlistUpdate,
-  type AgentsResult,
-} from '../../mailbox/wire.js';
+import { agentsQuery, DIRECTORY_WORKFLOW, type AgentsResult } from '../../mailbox/wire.js';
 import { AgentList } from '../../mailbox/workflows/agents.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';
@@ -82,21 +76,14 @@ async function startDirectory(who: string, state: DirectoryState, shard?: number
     workflowId: directory(who, shard).workflowId,
     taskQueue: parts.taskQueue,
     args: [input],
-    memo: {
-      mailbox: {
-        version: 1,
-        principal: who,
-        wanted: state.offers.map(({ selector }) => ({ selector, count: 1 })),
-      },
-    },
+    memo: { mailbox: { version: 1, principal: who, wanted: [] } },
   });
 }
 
-const stateOf = (agents: ListedAgent[], rest: Partial<DirectoryState> = {}): DirectoryState => ({
+const stateOf = (agents: ListedAgent[]): DirectoryState => ({
   agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])),
   offers: [],
   publications: [],
-  ...rest,
 });
 
 const listed = (name: string, capabilities: string[] = []): ListedAgent => ({
@@ -233,60 +220,6 @@ test('a list of agents has a limit in bytes, which also holds for one that regis
   list.put(long('agent-0'), AGENTS_LIMIT);
   expect(list.find(taken[0]!)).toBeUndefined();
   expect(jsonBytes(list.toRecord())).toBeLessThanOrEqual(300 * 1024);
-});
-
-test('a directory of an earlier version keeps its agents, offers and publications, also with an older server beside', async () => {
-  const who = newPrincipal();
-  const old = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5'];
-  const agents = new Map<string, string>();
-  for (const name of old) agents.set(name, await join(server, who, name, { capabilities: ['old'] }));
-  const entries = await listedIn(who);
-  await directory(who).terminate();
-  const at = Date.now();
-  const id = (digits: string) => `~${digits.padStart(12, '0')}`;
-  const offer = {
-    id: id('1'),
-    mode: 'm',
-    content: { text: 'offered before' },
-    sentAt: at,
-    expiresAt: at + 3600_000,
-    selector: { capability: 'old' },
-    deliveries: 0,
-  };
-  await startDirectory(
-    who,
-    stateOf(entries, {
-      offers: [offer],
-      publications: [
-        { id: id('1'), recipients: [], isOffer: true, at },
-        { id: id('2'), recipients: ['old-1'], at },
-      ],
-    }),
-  );
-  expect(await namesOf(small, who)).toEqual(old);
-  await join(small, who, 'new-1', { capabilities: ['new'] });
-  await join(small, who, 'old-1', { capabilities: ['old', 'new'] });
-  expect(await namesOf(small, who)).toEqual(['new-1', ...old]);
-  expect(await listedIn(who)).toHaveLength(old.length);
-  const sent = await small.mailbox.send(who, {
-    to: { all: { capability: 'new' } },
-    content: 'to the new',
-    mode: 'm',
-  });
-  expect(sent.recipients).toEqual(['new-1', 'old-1']);
-  expect(await small.mailbox.replies(who, id('2'))).toEqual([{ from: 'old-1', state: 'unknown' }]);
-  const [free] = old.slice(-1);
-  const got = messageOf(await small.mailbox.receive(who, agents.get(free!)!, longWait()));
-  expect(got).toMatchObject({ messageId: id('1'), content: 'offered before' });
-
-  // The update of servers of the earlier version.
-  await directory(who).executeUpdate(enlistUpdate, { args: [{ ...listed('older'), isForced: false }] });
-  expect((await listedIn(who)).map(({ name }) => name)).toContain('older');
-  await small.mailbox.send(who, { to: { anyone: { names: ['old-2'] } }, content: 'claimed', mode: 'm' });
-  await directory(who).executeUpdate(claimUpdate, { args: [{ name: 'old-2' }] });
-  // The directory hands it to the inbox after the update.
-  const claimed = await server.mailbox.receive(who, agents.get('old-2')!, longWait());
-  expect(messageOf(claimed).content).toBe('claimed');
 });
 
 test('a registration whose answer was lost takes nothing over: the repeat is the same update', async () => {

@@ -42,7 +42,7 @@ test('waits that gave up while no worker ran count as one delivery', async () =>
     const given = await Promise.allSettled(
       Array.from({ length: 6 }, () =>
         temporal.connection.withDeadline(Date.now() + 2_000, () =>
-          inbox.executeUpdate(takeUpdate, { args: [{ epoch, leaseMs: 1_000 }] }),
+          inbox.executeUpdate(takeUpdate, { args: [{ epoch, leaseMs: 1_000, after: 0 }] }),
         ),
       ),
     );
@@ -50,7 +50,7 @@ test('waits that gave up while no worker ran count as one delivery', async () =>
     parts.worker();
     const received = messageOf(await server.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 })));
     expect(received).toMatchObject({ messageId, content: 'once' });
-    expect(received.delivery).toBeGreaterThan(3);
+    expect(received.delivery).toBeLessThanOrEqual(2);
   } finally {
     await server.temporal.close();
     await parts.stop();

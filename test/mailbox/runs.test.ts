@@ -12,7 +12,6 @@ import { STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import {
   join,
-  messageOf,
   once,
   openMailbox,
   longWait,
@@ -197,7 +196,7 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
   await new Promise((settle) => setTimeout(settle, 1_500));
   for (const [what, update, args] of [
     ['inbox:refuser', 'put', queued],
-    ['directory', 'claim', { name: 'nobody' }],
+    ['directory', 'claim', { name: 'nobody', registration: { name: 'nobody', type: 'test', capabilities: [] } }],
   ] as const) {
     const { runId } = await handle(what).describe();
     await expect(handle(what).executeUpdate(update, { args: [args] })).rejects.toThrow();
@@ -212,46 +211,6 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
     });
     for (const run of runs) await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
   }
-});
-
-test('the state of an inbox of earlier code is taken over, and what it gave for ever becomes a dead letter', async () => {
-  const who = newPrincipal();
-  const id = workflowId(parts, who, 'inbox:older');
-  const sentAt = Date.now();
-  const message = { id: 'older~000000000001', mode: 'm', sentAt, expiresAt: sentAt + 600_000 };
-  const state = {
-    registration: { name: 'older', type: 'test', capabilities: [] },
-    epoch: 1,
-    queue: [
-      { ...message, content: { text: 'poison' }, deliveries: 30 },
-      { ...message, id: 'older~000000000002', content: { text: 'behind' }, deliveries: 0 },
-    ],
-    lease: { id: message.id, epoch: 1, until: sentAt + 600_000, lengthMs: 900_000 },
-    outcomes: [],
-    seen: ['000000000001', '000000000002'],
-    signedAt: sentAt,
-    activeAt: sentAt,
-    settled: 0,
-  };
-  const { registration, epoch, signedAt, activeAt, settled } = state;
-  const memo = { version: 1, principal: who, name: 'older', registration, epoch, queued: 2 };
-  const handle = await server.temporal.client.workflow.start('mailbox_inbox', {
-    workflowId: id,
-    taskQueue: parts.taskQueue,
-    args: [{ principal: who, name: 'older', continueAfterChanges: 150, state }],
-    memo: { mailbox: { ...memo, signedAt, activeAt, settled } },
-  });
-  const agent = await join(server, who, 'older');
-  expect((await server.mailbox.status(who)).agents).toMatchObject([{ name: 'older', state: 'waiting' }]);
-  expect(messageOf(await server.mailbox.receive(who, agent, once()))).toMatchObject({
-    content: 'behind',
-    delivery: 1,
-  });
-  expect(await server.mailbox.replies(who, message.id)).toMatchObject([
-    { state: 'dead_lettered', deliveries: 30 },
-  ]);
-  const history = await handle.fetchHistory();
-  await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, id);
 });
 
 /** Repeats a send with the same message until it is accepted. */

@@ -15,7 +15,6 @@ test.each<[string, z.ZodType, string[], string[]]>([
     ['ada@example.org'],
     ['@example.org', 'a@-b.de'],
   ],
-  ['rfc5322 email', z.email({ pattern: z.regexes.rfc5322Email }), ['ada@example.org'], ['a@b@c.de']],
   [
     'uuid',
     z.uuid(),
@@ -26,8 +25,6 @@ test.each<[string, z.ZodType, string[], string[]]>([
   ['guid', z.guid(), ['3f2504e0-4f89-91d3-0a0c-0305e82c3301'], ['3f2504e0']],
   ['url', z.url(), ['https://example.org/a?b#c', 'mailto:a@b.de'], ['example.org', 'http://a b']],
   ['hostname', z.hostname(), ['example.org', 'localhost', HOST_253], ['-a.de', 'a_b.de', `${HOST_253}d`, '']],
-  ['domain', z.string().regex(z.regexes.domain), ['example.org'], ['localhost', 'a..de']],
-  ['emoji', z.emoji(), ['😀', '👍🏽', '🇩🇪'], ['1', 'a', '😀a']],
   ['base64', z.base64(), ['', 'aGk=', 'aGlo'], ['aGk', 'a*==']],
   ['base64url', z.base64url(), ['aGk', 'a-_o'], ['aGk=', 'a+/o']],
   ['hex', z.hex(), ['00fF'], ['0x1']],
@@ -59,13 +56,6 @@ test.each<[string, z.ZodType, string[], string[]]>([
   ],
   ['local datetime', z.iso.datetime({ local: true }), ['2026-01-31T12:00:00'], ['2026-01-31 12:00:00']],
   ['duration', z.iso.duration(), ['P1Y2M3DT4H5M6S', 'P3W', 'PT36H'], ['P', 'PT', 'P1DT', '1D', 'P1W2D']],
-  ['iban', z.string().regex(z.regexes.iban), ['DE89370400440532013000'], ['DE00370400440532013000']],
-  [
-    'extended duration',
-    z.string().regex(z.regexes.extendedDuration),
-    ['-P1Y', 'PT-1H', 'P1,5W'],
-    ['P', 'P1YT'],
-  ],
   ['sha256', z.hash('sha256'), ['0'.repeat(64)], ['0'.repeat(63)]],
   ['starts', z.string().startsWith('a.b/'), ['a.b/c'], ['axb/c']],
   ['ends', z.string().endsWith('$x'), ['a$x'], ['ax']],
@@ -92,7 +82,7 @@ test.each<[string, z.ZodType, string[], string[]]>([
   expect(bad.filter((text) => format.safeParse(text).success)).toEqual([]);
 });
 
-test("zod's e-mail pattern of versions before 4.6 is taken, with its look-aheads", () => {
+test("zod's e-mail pattern of versions before 4.6 counts as the format", () => {
   const pattern = String.raw`^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$`;
   const schema = { type: 'string', pattern };
   expect(check(schema, 'ada@example.org', '')).toEqual([]);

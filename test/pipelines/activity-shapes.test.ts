@@ -99,7 +99,7 @@ interface Release010 {
     result: { exitCode: number; outputs: Record<string, string> };
   };
   savePipelineArtifacts: {
-    argument: { child: Child010; patterns: string[]; secrets: string[]; isOptional?: boolean };
+    argument: { child: Child010; patterns: string[]; secrets: string[] };
     result: Artifact010[];
   };
   readPipelinePage: { argument: string; result: ChildRecord010[] };

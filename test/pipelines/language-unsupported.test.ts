@@ -251,32 +251,32 @@ describe('indentation', () => {
     [
       'a key too far left',
       under(['    steps:', '      - name: a', '       ▸run: x']),
-      'not YAML: "run: x" is indented by 7 spaces; expected 8 spaces, like "name: a" (line 4), or 6 spaces, like "- name: a" (line 4)',
+      'not YAML: expected `- ` before an item, or the indentation of the lines before it',
     ],
     [
       'a key too far right',
-      under(['    steps:', '      - name: a', '          ▸run: x']),
-      'not YAML: "run: x" is indented by 10 spaces, under "name: a" (line 4), which has a value already; expected 8 spaces',
+      under(['    steps:', '      - name: ▸a', '          run: x']),
+      "not YAML: its key has this value already; expected the next line at the key's indentation",
     ],
     [
       'a step too far left',
       under(['    steps:', '      - run: a', '     ▸- run: b']),
-      'not YAML: "- run: b" is indented by 5 spaces; expected 6 spaces, like "- run: a" (line 4), or 4 spaces, like "steps:" (line 3)',
+      'not YAML: expected the indentation of the lines before it',
     ],
     [
       'a line of a script',
       under(['    steps:', '      - run: |', '          echo a', '        ▸echo b']),
-      'not YAML: "echo b" is indented by 8 spaces, which ends the text of "run: |" (line 4); expected 10 spaces, like "echo a" (line 5)',
+      'not YAML: expected a key with a colon and a space, `key: value`, `- ` before an item, or the indentation of the lines before it; got text alone',
     ],
     [
       'a job',
       under(['    steps: [{ run: x }]', '   ▸deploy:', '    steps: [{ run: x }]']),
-      'not YAML: "deploy:" is indented by 3 spaces; expected 4 spaces, like "steps: [{ run: x }]" (line 3), or 2 spaces, like "build:" (line 2)',
+      'not YAML: expected the indentation of the lines before it',
     ],
     [
       'keys under a value',
-      'jobs:\n  build: x\n    ▸steps: []',
-      'not YAML: "steps: []" is indented by 4 spaces, under "build: x" (line 2), which has a value already; expected 2 spaces',
+      'jobs:\n  build: ▸x\n    steps: []',
+      "not YAML: its key has this value already; expected the next line at the key's indentation",
     ],
   ])('%s', (_, text, message) => only(text, message));
 

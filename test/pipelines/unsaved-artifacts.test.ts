@@ -155,16 +155,6 @@ test('a failure names the first ones in one line, and fifty in its details; secr
   expect([unsaved.length, unsaved.at(-1)]).toEqual([51, { path: '*', reason: 'and 11 more' }]);
 });
 
-test('of a job that has failed, a pattern that finds nothing is reported to the workflows that ask for it', async () => {
-  write('a.txt');
-  const failed = { isOptional: true, reportsMissing: true };
-  expect(await partsOf(save(['a.txt', 'b.txt'], failed))).toMatchObject({
-    type: 'ArtifactMissing',
-    saved: ['a.txt'],
-    unsaved: [{ path: 'b.txt' }],
-  });
-});
-
 test('names with line breaks, quotes and backslashes are saved', async () => {
   const names = ['a\nb', 'deep\n/x\ry', 'back\\slash', 'it\'s "quoted"', ' space '];
   for (const name of names) write(`out/${name}`, name);

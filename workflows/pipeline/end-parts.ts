@@ -1,6 +1,5 @@
 /** The end of a pipeline's or page's parts after a cancel, time-out or failure. */
 import type { Cleanup } from '../runtime/index.js';
-import { operation } from '../runtime/state.js';
 import type { JobPart } from './job-part.js';
 
 /** Ends the parts side by side: several may be on hosts that don't answer. */
@@ -8,11 +7,6 @@ export async function endParts(
   parts: readonly Pick<JobPart, 'endUnfinished'>[],
   reason: Parameters<Cleanup>[0],
 ): Promise<void> {
-  // Histories of earlier releases end them one after the other.
-  if (operation().cleanupSeconds === undefined) {
-    for (const part of parts) await part.endUnfinished(reason);
-    return;
-  }
   const settled = await Promise.allSettled(parts.map((part) => part.endUnfinished(reason)));
   for (const ended of settled) if (ended.status === 'rejected') throw ended.reason;
 }

@@ -209,14 +209,11 @@ async function lastWork<T>({ host }: HostedJob, work: (queueWaitMs: number) => P
 }
 
 function endingWaitMs(): number {
-  const { cleanupSeconds = Infinity } = operation();
-  return Math.min(ENDING_WAIT_MS, cleanupSeconds * 250);
+  return Math.min(ENDING_WAIT_MS, operation().cleanupSeconds * 250);
 }
 
 /** Whether a host that has not taken work after a cancel is absent, and not only busy with the work of others. */
 function isAbsent(host: string): Promise<boolean> {
-  // Histories of earlier releases have no such check.
-  if (operation().cleanupSeconds === undefined) return Promise.resolve(true);
   let look = endingLooks.get(host);
   if (!look) {
     // Answered at once: whether it has polled in that time.

@@ -3,7 +3,7 @@
  * operations that have started. Jobs and steps are in one history: one place to look, and to replay. Only the items of a job
  * that would make it too long are in child workflows, its pages.
  */
-import { ApplicationFailure, patched, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
 import {
   INPUTS_QUERY,
@@ -46,8 +46,7 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   if (run.resume) {
     applyResume(run.pipeline, children, run.resume);
     applyResumeToPages(run.pipeline, pages, run.resume);
-    // Operations that an earlier release resumed have passed theirs.
-    if (patched('approvals hold for their inputs')) holdGates(run.pipeline, jobs);
+    holdGates(run.pipeline, jobs);
   }
   progress({ total: parts.reduce((sum, part) => sum + stepsOf(part), 0) });
   showProgress();

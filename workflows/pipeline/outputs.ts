@@ -1,5 +1,5 @@
 /** Outputs of a pipeline: values that steps wrote, under the names and types that the file declares. */
-import { ApplicationFailure, patched } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import { declaredType, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 import { childName, type ChildId } from '../../pipelines/run.js';
@@ -7,9 +7,6 @@ import type { JobPart } from './job-part.js';
 
 /** The parts of each job, by its name. */
 type PartsByJob = ReadonlyMap<string, JobPart[]>;
-
-/** Since this patch, a number that a double can't hold doesn't fit; running pipelines have rounded it. */
-const EXACT_NUMBERS = 'output-numbers';
 
 /** Partial result of a pipeline that failed: values that don't fit their type stay text. */
 export function partialResult(pipeline: Pipeline, parts: PartsByJob): Record<string, unknown> {
@@ -75,7 +72,7 @@ export function outputProblems(
     const text = written[output.key];
     if (output.job !== child.job || text === undefined) return [];
     const { problems, inexact } = readOutput(output.schema, text);
-    if (inexact !== undefined && patched(EXACT_NUMBERS)) problems.push(inexact);
+    if (inexact !== undefined) problems.push(inexact);
     if (problems.length === 0) return [];
     steps.push(writers.get(output.key));
     // Values are masked before they leave the step's host.

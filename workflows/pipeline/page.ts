@@ -65,7 +65,7 @@ export async function pipeline_page(run: PageRun): Promise<PageResult> {
 }
 
 async function takeOver(
-  { pipeline, approvedFor }: PageRun,
+  { pipeline }: PageRun,
   children: Child[],
   { workflowId, pageId, from, areJobsBehind = false }: PageResume,
 ): Promise<void> {
@@ -76,8 +76,7 @@ async function takeOver(
   });
   const earlier = await readPipelinePage(pageId);
   applyResume(pipeline, children, { workflowId, children: earlier, ...(from ? { from } : {}) });
-  // Missing in pages that an earlier release started.
-  if (approvedFor !== undefined) for (const child of children) child.holdGates(areJobsBehind);
+  for (const child of children) child.holdGates(areJobsBehind);
 }
 
 async function runAll({ artifacts }: PageRun, children: Child[], slots: Slots): Promise<void> {

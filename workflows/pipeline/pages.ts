@@ -2,7 +2,6 @@
 import {
   condition,
   isCancellation,
-  patched,
   setHandler,
   startChild,
   TemporalFailure,
@@ -138,7 +137,7 @@ export class Page implements JobPart {
   async start(artifacts: ArtifactReference[]): Promise<void> {
     if (this.result) return;
     this.#held = await this.slots.take(this.#wanted);
-    const workflowId = idOf(this.name);
+    const workflowId = pageWorkflowId(workflowInfo().workflowId, this.name);
     this.record.status = 'working';
     this.record.page!.workflowId = workflowId;
     open.set(workflowId, this);
@@ -252,14 +251,6 @@ export function handleReturnedSlots(): void {
 /** Drops a host for all open pages. */
 export function dropHostOfPages(host: string): void {
   for (const page of open.values()) page.dropHost(host);
-}
-
-/** Workflow ID of a page. Runs of earlier versions have pages with longer ones, which only PostgreSQL refuses. */
-function idOf(page: string): string {
-  const { workflowId } = workflowInfo();
-  const whole = `${workflowId}/${page}`;
-  const short = pageWorkflowId(workflowId, page);
-  return short === whole || patched('short page IDs') ? short : whole;
 }
 
 /** The pages of a job, in the order of its items. */

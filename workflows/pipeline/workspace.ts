@@ -3,7 +3,6 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
-  patched,
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -21,9 +20,6 @@ import { HEARTBEAT_TIMEOUT_MS, type StepOwner } from './step.js';
 
 /** How long to wait for a host that has an earlier operation's workspace, in milliseconds. */
 const TAKE_OVER_WAIT_MS = 60_000;
-
-/** Patch: a cancel waits until the files are no longer copied. */
-const CANCELED_COPIES = 'canceled-copies';
 
 /** A workspace of an earlier operation. */
 export interface EarlierWorkspace {
@@ -73,22 +69,17 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
       startToCloseTimeout: '1h',
       // The wait after a cancel ends with this too, if the host is lost.
       heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-      cancellationType: patched(CANCELED_COPIES)
-        ? ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
-        : ActivityCancellationType.TRY_CANCEL,
+      // A cancel waits until the files are no longer copied.
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
       retry: { maximumAttempts: 5 },
       summary: `${child.record.name}: artifacts`,
     });
-    return savePipelineArtifacts({
-      child: child.id,
-      patterns: child.job.artifacts,
-      secrets: child.pipeline.secrets,
-      ...(hasFailed ? { isOptional: true, reportsMissing: true } : {}),
-    });
+    const { id, job, pipeline } = child;
+    return savePipelineArtifacts({ child: id, patterns: job.artifacts, secrets: pipeline.secrets });
   });
 }
 
-/** What was saved although the activity has failed; undefined for another failure, and of workers of earlier releases. */
+/** What was saved although the activity has failed; undefined for another failure. */
 export function unsavedDetails(error: unknown): UnsavedDetails | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
   const details = error.cause.details?.[0] as Partial<UnsavedDetails> | null | undefined;

@@ -1,6 +1,5 @@
 /** Turns of one queue: who runs, who waits, and the answers that are to be sent. Pure: the workflow has the clock and the sends. */
 import { humanDuration } from '../../operations/budgets.js';
-import { due, inOrder } from '../../operations/fair-order.js';
 import { queueFullMessage } from '../../operations/queue-messages.js';
 import {
   LISTED_PLACES,
@@ -12,13 +11,15 @@ import {
   type Refusal,
   type TurnNotice,
   type TurnRequest,
+  type Waiting,
 } from '../../operations/queue-wire.js';
-import type { ToolQueue } from '../../operations/tool-queue.js';
+import { PRIORITIES, type ToolQueue } from '../../operations/tool-queue.js';
 
 /** Holders that a check looks at. */
 const CHECKED_HOLDERS = 50;
 /** Waiting operations that a check looks at, from the next one on. */
 const CHECKED_WAITING = 10;
+const DEFAULT_PRIORITY = (PRIORITIES.first + PRIORITIES.last) / 2;
 
 export class Turns {
   /** Answers to be sent, by workflow ID. */
@@ -43,9 +44,8 @@ export class Turns {
     if (hasTurn) this.#notices.set(id, { isGranted: true });
     if (isNew) {
       const until = nowMs + limits.waitSeconds * 1000;
-      const before = state.waiting.findLastIndex((one) => one.createdAtMs <= createdAtMs);
       const entry = { id, principal, createdAtMs, ...(priority === undefined ? {} : { priority }), until };
-      state.waiting.splice(before + 1, 0, entry);
+      state.waiting.splice(state.waiting.findLastIndex((one) => isBefore(one, entry)) + 1, 0, entry);
     }
     this.#grant();
     if (!isNew || hasRoom || !isWaiting()) return;
@@ -98,14 +98,13 @@ export class Turns {
     const { state } = this;
     const holders = state.running.slice(0, CHECKED_HOLDERS);
     state.running = [...state.running.slice(holders.length), ...holders];
-    const next = inOrder(state).slice(0, CHECKED_WAITING);
-    return [...holders, ...next.map(({ entry }) => entry)].map(({ id }) => id);
+    return [...holders, ...state.waiting.slice(0, CHECKED_WAITING)].map(({ id }) => id);
   }
 
   places(): Places {
     const { running, waiting } = this.state;
-    const order = inOrder(this.state).slice(0, LISTED_PLACES);
-    return { running: running.length, waiting: waiting.length, order: order.map(({ entry }) => entry.id) };
+    const order = waiting.slice(0, LISTED_PLACES).map(({ id }) => id);
+    return { running: running.length, waiting: waiting.length, order };
   }
 
   /** Why another operation of this principal would be refused now; null if it wouldn't. Changes nothing. */
@@ -142,13 +141,8 @@ export class Turns {
     }
     for (const { id, principal } of entries) {
       state.running.push({ id, principal });
-      state.grants += 1;
-      state.lastGrants[principal] = state.grants;
       this.#notices.set(id, { isGranted: true });
     }
-    const present = new Set([...state.running, ...state.waiting].map(({ principal }) => principal));
-    for (const principal of Object.keys(state.lastGrants))
-      if (!present.has(principal)) delete state.lastGrants[principal];
   }
 
   #refuse(id: string, type: string, message: string): void {
@@ -166,8 +160,29 @@ export class Turns {
   }
 }
 
+/** Whether one that waits has its turn before another: by priority, then first come, first served. */
+function isBefore(one: Waiting, other: Waiting): boolean {
+  const [own, others] = [one.priority ?? DEFAULT_PRIORITY, other.priority ?? DEFAULT_PRIORITY];
+  return own < others || (own === others && one.createdAtMs <= other.createdAtMs);
+}
+
+/** Those whose turn it is now: the next ones, except of callers that have as many running as one may. */
+function due({ limits, running, waiting }: QueueState): Waiting[] {
+  const { concurrency, perCaller = concurrency } = limits;
+  const counts = new Map<string, number>();
+  const count = (principal: string) => counts.set(principal, (counts.get(principal) ?? 0) + 1);
+  for (const { principal } of running) count(principal);
+  let free = concurrency - running.length;
+  return waiting.filter(({ principal }) => {
+    if (free <= 0 || (counts.get(principal) ?? 0) >= perCaller) return false;
+    free -= 1;
+    count(principal);
+    return true;
+  });
+}
+
 /** The state of a queue that nobody has asked yet. */
 export function emptyQueue(): QueueState {
   const limits = { concurrency: 1, maxWaiting: 0, waitSeconds: 1 };
-  return { limits, running: [], waiting: [], grants: 0, lastGrants: {} };
+  return { limits, running: [], waiting: [] };
 }

@@ -15,9 +15,9 @@ import { acceptForwardedAnswer, handlePartNotices, refuseForwardedAnswer } from 
 import {
   acceptedAnswerIds,
   changeState,
+  hasEnded,
   keepAnswer,
   keepRefusedAnswer,
-  keepsOutcomes,
   partMemo,
   questions,
   state,
@@ -103,8 +103,7 @@ function takeAnswer(input: ProvidedInput): Promise<void> | undefined {
 function takeSigned(input: ProvidedInput): Promise<void> {
   const { key } = input;
   const before = verifications.get(key);
-  const taken =
-    before && keepsOutcomes() ? before.then(() => verifyAndSettle(input)) : verifyAndSettle(input);
+  const taken = before ? before.then(() => verifyAndSettle(input)) : verifyAndSettle(input);
   const end = taken.then(
     () => undefined,
     () => undefined,
@@ -145,8 +144,8 @@ function settle(input: ProvidedInput): void {
 /** Keeps a refused signal in the record, where its sender finds it. The sender of an update has the refusal as its result. */
 function refuse(input: ProvidedInput, reason: string): void {
   log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: reason });
-  // Servers send no others.
-  if (!isProvidedInput(input) || !isAction(input.answer.action) || !keepsOutcomes()) return;
+  // Servers send no others, and after the run's end nothing is written.
+  if (!isProvidedInput(input) || !isAction(input.answer.action) || hasEnded()) return;
   const { key, answerId: id, answer, isForwarded } = input;
   keepRefusedAnswer({ key, id, action: answer.action, reason, ...claimOf(input) });
   if (isForwarded && partMemo()) refuseForwardedAnswer(key, id, reason);

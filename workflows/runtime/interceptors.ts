@@ -68,9 +68,6 @@ import {
   state,
 } from './state.js';
 
-/** The work's time to stop after the deadline has cancelled it, in operations of earlier releases, in milliseconds. */
-const STOP_GRACE_MS = 20_000;
-
 /** Default heartbeat time-out of activities of Longhaul's workers, in milliseconds: longer than a short outage of Temporal. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 
@@ -136,7 +133,8 @@ const execute: Inbound = async (input, next) => {
   const work = ready ? ready.then(begin) : begin();
   const worked = new Promise((resolve, reject) => {
     work.then(resolve, reject);
-    const untilDeadline = () => runDeadline(graceMs(), expire, () => resolve(undefined));
+    const { stopMs } = divideCleanup(operation().cleanupSeconds);
+    const untilDeadline = () => runDeadline(stopMs, expire, () => resolve(undefined));
     // A part has no deadline of its own; it notifies its parent while it waits only for people.
     CancellationScope.nonCancellable(() =>
       partMemo() ? notifyParent() : ready ? ready.then(untilDeadline, () => undefined) : untilDeadline(),
@@ -208,11 +206,6 @@ const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ comm
   countTime();
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
-
-function graceMs(): number {
-  const { cleanupSeconds } = operation();
-  return cleanupSeconds === undefined ? STOP_GRACE_MS : divideCleanup(cleanupSeconds).stopMs;
-}
 
 /** Wraps a part's result with its progress, as an activity's is. */
 function withProgress(result: unknown): unknown {

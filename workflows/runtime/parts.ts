@@ -11,7 +11,6 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   log,
-  patched,
   proxyLocalActivities,
   setHandler,
   TemporalFailure,
@@ -32,8 +31,8 @@ import {
   beginWork,
   changeState,
   addProgress,
+  hasEnded,
   keepAnswer,
-  keepsOutcomes,
   onlyPeopleAwaited,
   questions,
   refuseKeptAnswer,
@@ -58,8 +57,6 @@ interface Part {
 const parts = new Map<string, Part>();
 /** Names of parts of this run that have asked. */
 const askedNames = new Set<string>();
-/** Patch: a part doesn't get the name of an earlier one that has asked. */
-const UNIQUE_NAMES = 'part-names';
 /** Parts in the list of children, in the order of their start. */
 const listed: ChildRecord[] = [];
 
@@ -75,7 +72,7 @@ export function partName(workflowId: string, workflowType: string): string {
     ? workflowId.slice(own.length).replace(/^[^\p{L}\p{N}]+/u, '')
     : workflowId;
   const isTaken = [...parts.values()].some(({ record }) => record.name === rest);
-  const isUnusable = rest === '' || isTaken || UUID.test(rest) || (hasAsked(rest) && patched(UNIQUE_NAMES));
+  const isUnusable = rest === '' || isTaken || UUID.test(rest) || hasAsked(rest);
   return isUnusable ? `${workflowType}-${partCount}` : rest;
 }
 
@@ -194,7 +191,7 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
     if (!(error instanceof TemporalFailure)) throw error;
     const { name } = part.record;
     log.warn('a child workflow ended before it got an answer', { part: name, key: input.key });
-    if (keepsOutcomes())
+    if (!hasEnded())
       refuseKeptAnswer(`${name}/${input.key}`, input.answerId, `${name} ended before it got the answer`);
   }
 }

@@ -12,11 +12,6 @@ import { cleanups, operation, type Cleanup } from './state.js';
 export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
   const started = cleanups.reverse();
   const { cleanupSeconds } = operation();
-  // Histories of earlier releases have cleanups one after the other, and no timer.
-  if (cleanupSeconds === undefined) {
-    for (const work of started) await runCleanup(work, reason);
-    return;
-  }
   if (started.length === 0) return;
   const scope = new CancellationScope();
   const ended = scope.run(() => Promise.all(started.map((work) => runCleanup(work, reason))));

@@ -2,14 +2,10 @@
  * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
  * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
-import {
-  defaultPayloadConverter,
-  patched,
-  workflowInfo,
-  type ConcludeActivationInput,
-} from '@temporalio/workflow';
+import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { DEFAULT_CLEANUP_SECONDS } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS, type Answer, type Progress } from '../../operations/record.js';
 import type { AnswerRules } from '../../operations/answers.js';
@@ -34,9 +30,6 @@ import {
 import { measureClosed, measureFirstProgress } from './measure.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
-
-/** Patch: the record keeps refused answers, and answers to one question wait for each other. */
-const ANSWER_OUTCOMES = 'answer-outcomes';
 
 /** Maximum length of the reason of a refused answer, in characters. */
 const LONGEST_REASON = 300;
@@ -73,10 +66,10 @@ export function partMemo(): PartMemo | undefined {
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool, cleanupSeconds, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
+  const { principal, tool, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
   const { traceparent, startRequestId, changedBy } = startMemo() ?? {};
+  const { cleanupSeconds = DEFAULT_CLEANUP_SECONDS } = startMemo() ?? {};
   const own = defined({
-    cleanupSeconds,
     inputWaitSeconds,
     operatorAnswers,
     signature,
@@ -86,7 +79,10 @@ export function operation(): Omit<PartMemo, 'version' | 'name'> {
     principal: principal === ANONYMOUS ? undefined : principal,
   });
   return (
-    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...own }
+    partMemo() ?? {
+      ...{ operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, cleanupSeconds },
+      ...own,
+    }
   );
 }
 
@@ -259,11 +255,6 @@ export function endRun(how: Ending): void {
 
 export function hasEnded(): boolean {
   return ending !== undefined;
-}
-
-/** Whether the run keeps the outcomes of answers: runs of earlier releases do not, and after its end nothing is written. */
-export function keepsOutcomes(): boolean {
-  return !hasEnded() && patched(ANSWER_OUTCOMES);
 }
 
 /** State that the run that continues this one begins with. */

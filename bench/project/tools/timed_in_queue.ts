@@ -3,8 +3,8 @@ import { defineTool } from 'longhaul';
 
 export default defineTool({
   name: 'timed_in_queue',
-  description: { does: 'Takes half a second, as one of ten at once.' },
+  description: { does: 'Takes half a second, as one of ten at once, eight of one caller.' },
   input: z.object({}),
   estimate: { seconds: 1 },
-  queue: { concurrency: 10 },
+  queue: { concurrency: 10, perCaller: 8 },
 });

@@ -1,15 +1,9 @@
 /** Tools as listed for clients with tasks. */
 import type { Guard } from '../../guard.js';
-import {
-  exampleInputJson,
-  exampleResultJson,
-  type ProtocolLines,
-} from '../../../operations/documentation/describe.js';
+import type { ProtocolLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
-import { KEY_LINE } from '../../shared/idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
 import type { RequestCancellation } from '../../shared/serving.js';
-import { RATES_LINE } from '../../shared/rates-line.js';
 
 /** The project's tools, without built-in ones. */
 export function taskTools(engine: Guard): ListedTool[] {
@@ -25,7 +19,7 @@ const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
 };
 
 export function documentTaskTool(
-  { name, keepAliveSeconds, example }: Tool,
+  { keepAliveSeconds }: Tool,
   cancelledBy: RequestCancellation,
 ): ProtocolLines {
   return {
@@ -33,8 +27,7 @@ export function documentTaskTool(
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
     following: `Becomes a task, which continues whether or not a client waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result is kept ${keepAliveSeconds} s.`,
     cancel: `tasks/cancel ends the work, idempotently; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
-    idempotency: KEY_LINE,
-    rates: RATES_LINE,
-    example: `Example: ${name} ${exampleInputJson(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${exampleResultJson(example)}}}.`,
+    example: (result) =>
+      `{"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${result}}}.`,
   };
 }
