@@ -2,7 +2,7 @@
  * Estimates of how long a tool's work takes, from its past runs. The runs are cached; newer ones are read in the background, for
  * all tools by one query.
  */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
 import { priorEstimate, type CallEstimate } from '../operations/tool-estimate.js';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { humanDuration } from '../operations/budgets.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import {

@@ -1,6 +1,6 @@
 /** Types of settings, which come as values from a file, and as text from flags and variables. */
 import { delimiter } from 'node:path';
-import { msToNumber, type StringValue } from '@temporalio/common/lib/time.js';
+import { msToNumber, type StringValue } from './temporal/internal/durations.js';
 import { z } from 'zod';
 
 export const port = z.coerce.number().int().min(1).max(65535);

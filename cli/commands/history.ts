@@ -80,7 +80,7 @@ async function show(
 
 /** Writes the history as Temporal's own tools do. The file is private: it has all arguments and results. */
 async function write(path: string, { workflowId, runId }: Run, events: AsyncIterable<HistoryEvent>) {
-  const { historyToJSON } = await import('@temporalio/common/lib/proto-utils.js');
+  const { historyToJSON } = await import('../../platform/temporal/internal/history-json.js');
   const all: HistoryEvent[] = [];
   for await (const event of events) all.push(event);
   const text = `${historyToJSON({ events: all })}\n`;

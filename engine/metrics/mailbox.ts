@@ -1,5 +1,5 @@
 /** Agents, messages and dead letters of the task queue's mailboxes, from the memos that visibility has of their workflows. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { isLive } from '../../mailbox/client/leases.js';
 import { stateOf } from '../../mailbox/client/status.js';
 import type { DirectoryMemo, InboxMemo } from '../../mailbox/state.js';
