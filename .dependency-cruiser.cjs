@@ -106,6 +106,15 @@ const RULES = [
     to: { path: '@modelcontextprotocol' },
   },
   {
+    name: 'private-doors',
+    comment: 'files that a package of Temporal does not export are imported in two places, each with its reason',
+    from: { pathNot: '^(platform/temporal/internal|workflows/runtime/internal)/' },
+    to: {
+      path: 'node_modules/@temporalio/[^/]+/',
+      pathNot: 'node_modules/@temporalio/[^/]+/((lib|protos)/index[.](js|d[.]ts)|package[.]json)$',
+    },
+  },
+  {
     name: 'operations-are-pure',
     comment: "types of Temporal's definitions leave no import behind",
     from: { path: '^operations/' },
