@@ -20,7 +20,7 @@ const PROGRAMS = {
   // Exports of the package. `longhaul/workflow` is for the sandbox.
   index: 'index.js',
   activity: 'activities/runtime/index.js',
-  server: 'mcp-server/index.js',
+  server: 'server.js',
   testing: 'testing/index.js',
 };
 

@@ -1,9 +1,9 @@
 /** Replies to a message, and waiting for them. */
-import type { Guard } from '../../mcp-server/guard.js';
 import { defined } from '../../operations/defined.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import type { MailboxCaller } from './mailbox-tool.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 
 /** Name for the unknown taker of a message for anyone. */
@@ -28,7 +28,7 @@ export type ReplyWait = 'any' | 'all';
 
 /** @throws LonghaulError `not_found`, `unavailable` */
 export async function repliesTo(
-  engine: Guard,
+  engine: MailboxCaller,
   callContext: CallContext,
   messageId: string,
   wait: ReplyWait | undefined,

@@ -1,6 +1,5 @@
-/** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
+/** Longhaul's own tools, by name: the operation_* tools, and those of mounted features. */
 import type { Guard } from '../guard.js';
-import { mailboxTools } from '../../mailbox/tools/index.js';
 import type { Tool } from '../../operations/tool.js';
 import { unknownTool } from '../../platform/tools.js';
 import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
@@ -8,10 +7,9 @@ import type { RequestCancellation } from '../shared/serving.js';
 import { operationTools } from './operation-tools/index.js';
 import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
 
-const WITH_MAILBOX: ReadonlyMap<string, BuiltinTool> = new Map([...operationTools, ...mailboxTools]);
-
-export function builtinTools({ tools }: Pick<Guard, 'tools'>): ReadonlyMap<string, BuiltinTool> {
-  return tools.hasMailbox ? WITH_MAILBOX : operationTools;
+export function builtinTools({ mountedTools }: Pick<Guard, 'mountedTools'>): ReadonlyMap<string, BuiltinTool> {
+  if (mountedTools.length === 0) return operationTools;
+  return new Map([...operationTools, ...(mountedTools as [string, BuiltinTool][])]);
 }
 
 /** The name of a tool that the caller has; undefined for any other text. */
