@@ -252,6 +252,7 @@ export const SUITES: Suite[] = [
   folder('proxy', 'two servers behind a proxy; connections close', [PLAIN, OLD_REVISION]),
   folder('repository', 'the repository itself: documents, commands, words, the runner of the tests', [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/README.md'],
+    ...['activities/pipeline/launcher.sh', 'activities/pipeline/relay.sh', 'test/hostile/run.sh'],
     ...['docs/', '.ci/', '.github/', '.dependency-cruiser.cjs', 'dev.js', 'eslint.config.js'],
     ...['test/words.js', 'test/layers.js', 'test/suites.ts', 'test/proof.ts', ...STACK],
   ]),
