@@ -4,8 +4,19 @@ import type { Tool } from '../../operations/tool.js';
 import { unknownTool } from '../../platform/tools.js';
 import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
-import { operationTools } from './operation-tools/index.js';
 import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
+import { operationAnswer } from './operation-tools/operation_answer.js';
+import { operationCancel } from './operation-tools/operation_cancel.js';
+import { operationDelete } from './operation-tools/operation_delete.js';
+import { operationGet } from './operation-tools/operation_get.js';
+import { operationList } from './operation-tools/operation_list.js';
+import { operationResume } from './operation-tools/operation_resume.js';
+
+const operationTools: ReadonlyMap<string, BuiltinTool> = new Map(
+  [operationGet, operationAnswer, operationCancel, operationResume, operationList, operationDelete].map(
+    (tool) => [tool.name, tool],
+  ),
+);
 
 export function builtinTools({ mountedTools }: Pick<Guard, 'mountedTools'>): ReadonlyMap<string, BuiltinTool> {
   if (mountedTools.length === 0) return operationTools;
