@@ -108,4 +108,5 @@ for (const { path, contents } of outputFiles) {
 
 /** Read at run time. */
 for (const name of readdirSync('activities/pipeline'))
-  if (name.endsWith('.sh')) copyFileSync(join('activities/pipeline', name), join('dist/activities/pipeline', name));
+  if (name.endsWith('.sh'))
+    copyFileSync(join('activities/pipeline', name), join('dist/activities/pipeline', name));

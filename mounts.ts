@@ -1,4 +1,4 @@
-/** What Longhaul mounts beside operations. Everything is loaded when it is used. */
+/** Features that Longhaul mounts beside operations. Everything is loaded when it is used. */
 import type { CommandRow } from './cli/lazy-commands.js';
 import { mailboxCommands } from './mailbox/cli/index.js';
 import { MAILBOX_TOOL_NAMES } from './mailbox/tool-names.js';

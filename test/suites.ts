@@ -39,10 +39,11 @@ export const EVERYTHING = [
 /** Exercised by every test file that starts processes. */
 export const SHARED = [
   ...['engine/', 'platform/', 'worker/', 'workflows/runtime/', 'activities/runtime/', 'index.ts'],
-  ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'sdk-internal/', 'shared/', 'revision-2026-07-28/'].map(
+  ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'sdk-internal/', 'shared/'].map(
     (room) => `mcp-server/${room}`,
   ),
-  ...['mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/mount.ts', 'mounts.ts', 'server.ts'],
+  ...['mcp-server/revision-2026-07-28/', 'mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/mount.ts'],
+  ...['mounts.ts', 'server.ts'],
   ...['test/fixtures/project/', 'longhaul.config.json'],
   ...['main', 'longhaul', 'command-table', 'lazy-commands', 'settings-flags', 'failure'].map(
     (file) => `cli/${file}.ts`,

@@ -54,7 +54,8 @@ export function defineMailboxTool<Input extends z.ZodObject>({
         const filled = withDefaults(inputSchema, args ?? {});
         const problems = check(inputSchema, filled, 'arguments');
         if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-        const answer = await run({ mailbox, principal: guard.principal, guard }, callContext, filled as z.output<Input>);
+        const caller = { mailbox, principal: guard.principal, guard };
+        const answer = await run(caller, callContext, filled as z.output<Input>);
         return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
       } catch (error) {
         if (error instanceof LonghaulError) return renderRefusal(error, ADVICE);

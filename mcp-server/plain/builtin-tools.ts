@@ -18,7 +18,9 @@ const operationTools: ReadonlyMap<string, BuiltinTool> = new Map(
   ),
 );
 
-export function builtinTools({ mountedTools }: Pick<Guard, 'mountedTools'>): ReadonlyMap<string, BuiltinTool> {
+export function builtinTools({
+  mountedTools,
+}: Pick<Guard, 'mountedTools'>): ReadonlyMap<string, BuiltinTool> {
   if (mountedTools.length === 0) return operationTools;
   return new Map([...operationTools, ...(mountedTools as [string, BuiltinTool][])]);
 }

@@ -11,7 +11,8 @@ import { runNode } from './run-node.js';
 const DOORS = globSync('{platform/temporal/internal,workflows/runtime/internal,mcp-server/sdk-internal}/*.ts');
 
 test.each(DOORS)('%s names the installed version of the package whose private part it uses', (path) => {
-  const [, list, version] = /Private door to ([^,]+), seen in ([\d.]+):/.exec(readFileSync(path, 'utf8')) ?? [];
+  const door = /Private door to ([^,]+), seen in ([\d.]+):/.exec(readFileSync(path, 'utf8'));
+  const [, list, version] = door ?? [];
   expect(list).toBeDefined();
   for (const name of list!.split(' and ')) {
     const manifest = readFileSync(`node_modules/${name}/package.json`, 'utf8');
@@ -49,7 +50,8 @@ test("the linter refuses underscored members of SDKs and the sandbox's globals o
 test("the doors of Temporal's common package lead to what their users expect", async () => {
   expect(durations.msToNumber('5m')).toBe(300_000);
   const timerFiredEventAttributes = { timerId: '7' };
-  const history = { events: [{ eventId: '1', eventType: 'EVENT_TYPE_TIMER_FIRED', timerFiredEventAttributes }] };
+  const event = { eventId: '1', eventType: 'EVENT_TYPE_TIMER_FIRED', timerFiredEventAttributes };
+  const history = { events: [event] };
   expect(JSON.parse(histories.historyToJSON(histories.historyFromJSON(history)))).toMatchObject(history);
   const converter = payloads.loadDataConverter();
   const encoded = (await payloads.encodeToPayloads(converter, { a: 1 }))!;
