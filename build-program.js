@@ -3,7 +3,15 @@
  * has one copy of each module. Loading one file instead of hundreds halves the CPU time of a start. The sandbox of workflows
  * still reads `dist/workflows/`, module by module.
  */
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -20,7 +28,7 @@ const PROGRAMS = {
   // Exports of the package. `longhaul/workflow` is for the sandbox.
   index: 'index.js',
   activity: 'activities/runtime/index.js',
-  server: 'mcp-server/index.js',
+  server: 'server.js',
   testing: 'testing/index.js',
 };
 
@@ -97,3 +105,8 @@ for (const { path, contents } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   if (!existsSync(path) || !readFileSync(path).equals(contents)) writeFileSync(path, contents);
 }
+
+/** Read at run time. */
+for (const name of readdirSync('activities/pipeline'))
+  if (name.endsWith('.sh'))
+    copyFileSync(join('activities/pipeline', name), join('dist/activities/pipeline', name));

@@ -4,6 +4,19 @@ import tseslint from 'typescript-eslint';
 /** `process.stdout` and `process.stderr`. */
 const OUTPUT = 'MemberExpression[object.name="process"][property.name=/^std(out|err)$/]';
 
+/** Members and globals of SDKs that they don't publish; `npm run layers` does the same for their files. */
+const PRIVATE = [
+  'MemberExpression[computed=false][property.name=/^_(?!meta$)/]',
+  'MemberExpression[property.value=/^_(?!operation$)/]',
+  'TSIndexedAccessType[indexType.literal.value=/^_/]',
+  'MethodDefinition[key.name=/^_/]',
+  'Identifier[name=/^__TEMPORAL/]',
+].map((selector) => ({
+  selector,
+  message:
+    'A private part of an SDK: use it in platform/temporal/internal/, workflows/runtime/internal/ or mcp-server/sdk-internal/.',
+}));
+
 export default tseslint.config(
   {
     ignores: [
@@ -56,12 +69,21 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
+    files: ['**/*.ts'],
+    ignores: [
+      '{test,bench,examples}/**',
+      '{platform/temporal/internal,workflows/runtime/internal,mcp-server/sdk-internal}/**',
+    ],
+    rules: { 'no-restricted-syntax': ['error', ...PRIVATE] },
+  },
+  {
     // What comes from outside is escaped in one place.
     files: ['cli/**/*.ts', 'mailbox/cli/**/*.ts'],
     ignores: ['cli/console.ts', 'cli/client/prompts.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...PRIVATE,
         ...[
           `MemberExpression[property.name=/^(write|end|fd|pipe|cork)$/] > ${OUTPUT}`,
           `:not(MemberExpression) > ${OUTPUT}`,

@@ -1,8 +1,7 @@
-/** The commands of `longhaul`, in the order of its help. */
-import type { CommandRow } from './lazy-commands.js';
+/** The commands of `longhaul`, in the order of its help; those of `mounts.ts` follow. */
+import { OPERATIONS, type CommandRow } from './lazy-commands.js';
 
 const PIPELINES = 'Tools and pipelines:';
-const OPERATIONS = 'Tools and operations:';
 const OPERATORS = 'Operators:';
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -218,35 +217,5 @@ export const COMMANDS: readonly CommandRow[] = [
     group: OPERATORS,
     description: "sign an operator's answer for Temporal's own command line",
     load: () => import('./commands/sign-answer.js'),
-  },
-  {
-    name: 'agents',
-    group: OPERATIONS,
-    description: 'list the agents that wait for messages',
-    load: () => import('../mailbox/cli/agents.js'),
-  },
-  {
-    name: 'send',
-    group: OPERATIONS,
-    description: 'send a message to agents',
-    load: () => import('../mailbox/cli/send.js'),
-  },
-  {
-    name: 'inbox',
-    group: OPERATIONS,
-    description: "show an agent's messages",
-    load: () => import('../mailbox/cli/inbox.js'),
-  },
-  {
-    name: 'dead-letters',
-    group: OPERATIONS,
-    description: 'resend or drop dead letters',
-    load: () => import('../mailbox/cli/dead-letters.js'),
-  },
-  {
-    name: 'bye',
-    group: OPERATIONS,
-    description: "end an agent's wait",
-    load: () => import('../mailbox/cli/bye.js'),
   },
 ];

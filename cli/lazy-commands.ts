@@ -1,6 +1,9 @@
 /** Commands of a program whose modules are loaded once they are called or explained. */
 import type { Command } from 'commander';
 
+/** Group of the commands about operations. */
+export const OPERATIONS = 'Tools and operations:';
+
 export interface CommandRow {
   name: string;
   description: string;

@@ -1,5 +1,6 @@
 /** The command `longhaul`. It loads the module of the command that is called, and all of them only for its own help. */
 import { Command } from 'commander';
+import { MOUNTED_COMMANDS } from '../mounts.js';
 import { longhaulPackage } from '../platform/package.js';
 import { findCalled, separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
@@ -32,7 +33,7 @@ program.hook('preAction', (_program, command) => {
   if (!LONG_RUNNING.includes(command.name())) exitWhenOutputCloses();
 });
 addSettingsFlags(program);
-addCommands(program, COMMANDS);
+addCommands(program, [...COMMANDS, ...MOUNTED_COMMANDS]);
 
 async function run(): Promise<void> {
   const called = findCalled(process.argv.slice(2), program);

@@ -1,6 +1,6 @@
 /** Blockages of open operations: no worker, failing workflow code, retried activities. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';

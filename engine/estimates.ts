@@ -1,5 +1,5 @@
 /** Estimates of how long a tool's work takes, from its past runs. They are cached; newer ones are read in the background. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
 import type { CallEstimate } from '../operations/tool-estimate.js';

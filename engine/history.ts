@@ -3,7 +3,7 @@ import type { Payload } from '@temporalio/common';
 import {
   decodeArrayFromPayloads,
   ExternalStorageRunner,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+} from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import { readCancelCause, type Reached } from './cancel-cause.js';

@@ -34,14 +34,13 @@ import { ownerOf, type Owner } from './owner.js';
 import { readPage } from './pages.js';
 import { selectLog, type SelectedLog } from './logs/select.js';
 import { readLogText, type LogText } from './logs/text.js';
-import { Mailbox } from '../mailbox/client/index.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { findSessionOperations, type SessionQuery } from './session-operations.js';
 import { startOperation } from './start.js';
 import type { StartOptions } from './start-names.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
-import type { WatchedRecord, WatchOptions } from './watch.js';
+import type { WatchedRecord, Watches, WatchOptions } from './watch.js';
 
 export type { AnsweredOperation } from './answer/index.js';
 export type { StoredFile } from './artifacts.js';
@@ -60,8 +59,6 @@ export class Engine {
   readonly #connected: NamespaceOperations;
   /** For other namespaces than the connected one. */
   readonly #namespaces = new Map<string, NamespaceOperations>();
-  /** Messages between agents, and the agents that wait for them. */
-  readonly mailbox: Mailbox;
 
   constructor(
     readonly temporal: TemporalClient,
@@ -77,9 +74,13 @@ export class Engine {
     this.#runTokens = new RunTokens(secret);
     this.#estimates = new Estimates(temporal);
     this.#connected = new NamespaceOperations(temporal, this.#signer, tools);
-    this.mailbox = new Mailbox(temporal, this.#connected.watches, secret, storage);
     tools.serveServices((service) => listServiceTools(temporal, service));
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
+  }
+
+  /** Watches of workflows in the connected namespace. */
+  get watches(): Watches {
+    return this.#connected.watches;
   }
 
   /** Numbers of watched operations, and of long polls that are open for them. */

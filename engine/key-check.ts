@@ -2,7 +2,7 @@
  * Whether other servers of this Temporal have another secret. Each start is signed, and its memo names the key: both servers see the
  * starts of the other. Tokens, sessions and answers of one are refused by the other, and workers of one refuse to work for it.
  */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { parseSignature } from '../operations/signatures.js';
 import { START_MEMO, type StartMemo } from '../operations/wire.js';
 import { OK, SAME_SECRET, warning, type Check } from '../platform/health/checks.js';

@@ -1,5 +1,5 @@
 /** Lists of operations, from Temporal's visibility store. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';

@@ -5,8 +5,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LRUCache } from 'lru-cache';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { humanDuration } from '../operations/budgets.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import {

@@ -4,7 +4,7 @@
  * a cancel request holds the progress at its time.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
 import { roundProgress } from '../operations/progress-digits.js';

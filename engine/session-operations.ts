@@ -1,5 +1,5 @@
 /** Operations of sessions that listen, found in Temporal's visibility store by one query for many sessions. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';

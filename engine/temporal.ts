@@ -8,7 +8,7 @@ import {
   type LoadedDataConverter,
   type PayloadCodec,
 } from '@temporalio/common';
-import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { Settings } from '../platform/settings/index.js';
 import { dataConverterOf, waitsForStorage } from '../platform/data-converter.js';

@@ -16,9 +16,7 @@ import type {
 } from './state.js';
 import type { Registration } from './types.js';
 
-/** Workflow types. */
-export const INBOX_WORKFLOW = 'mailbox_inbox';
-export const DIRECTORY_WORKFLOW = 'mailbox_directory';
+export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/mailbox-workflows.js';
 
 /**
  * Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no start memo, so they are no

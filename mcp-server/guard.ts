@@ -53,6 +53,13 @@ type ResumeRequest = NonNullable<Parameters<Engine['resume']>[3]>;
 /** An operation as the engine names it. */
 type Owned = readonly [principal: string, token: string];
 
+/** Tools of a feature beside operations. Their type is the plain contract's, which imports this module. */
+interface MountedTools {
+  /** Right that their callers need. */
+  name: 'mailbox';
+  tools: ReadonlyMap<string, object>;
+}
+
 /** Rules for callers' requests. */
 export interface Access {
   /** Default: everyone may do everything with operations of their own. */
@@ -60,6 +67,8 @@ export interface Access {
   limits: StartLimits;
   /** Default: nothing is recorded. */
   audit: Audit | undefined;
+  /** Default: none. */
+  mounted?: readonly MountedTools[];
 }
 
 export class Guard {
@@ -107,10 +116,9 @@ export class Guard {
     return this.engine.temporal.facts();
   }
 
-  /** @throws LonghaulError `forbidden` */
-  get mailbox(): Engine['mailbox'] {
-    if (!this.rights.mailbox) throw forbidden('use the mailbox');
-    return this.engine.mailbox;
+  /** Tools of features beside operations that the caller may use, by name. */
+  get mountedTools(): [name: string, tool: object][] {
+    return (this.access.mounted ?? []).flatMap(({ name, tools }) => (this.rights[name] ? [...tools] : []));
   }
 
   /** @throws LonghaulError `unknown_tool`, also for a tool that the caller may not start */

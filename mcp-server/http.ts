@@ -36,6 +36,7 @@ import { measureRequests, nameRpcRequest } from './metrics/requests.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
 import { MAX_BATCH } from './revision-2025-11-25/messages.js';
+import type { Mounted } from './mount.js';
 import { sessionScopes } from './revision-2025-11-25/session.js';
 import { CurrentHttp, isNamedCurrent, VERSION } from './revision-2026-07-28/http.js';
 import {
@@ -63,13 +64,16 @@ export interface HttpApp {
   close: () => Promise<void>;
 }
 
-/** @param audit records who does what. Default: nothing is recorded */
+/**
+ * @param more.audit records who does what. Default: nothing is recorded
+ * @param more.mounted features beside operations. Default: none
+ */
 export function createHttpApp(
   engine: Engine,
   settings: Settings,
   logger: Logger,
   readiness: ServerReadiness,
-  audit?: Audit,
+  { audit, mounted = [] }: { audit?: Audit | undefined; mounted?: readonly Mounted[] } = {},
 ): HttpApp {
   // Not strict: a path with a slash at its end is the path without it.
   const app = new Hono({ strict: false });
@@ -78,7 +82,7 @@ export function createHttpApp(
   const policy = policyOf(settings, logger);
   // The routes of jobs count their starts themselves.
   const guardOf = (c: Context, starts = limits.starts) =>
-    new Guard(engine, callerOf(c), { policy, limits: starts, audit }, originOf(c));
+    new Guard(engine, callerOf(c), { policy, limits: starts, audit, mounted }, originOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks, logger };

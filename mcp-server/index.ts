@@ -24,6 +24,7 @@ import { answerParseErrors } from './http-jobs/parse-errors.js';
 import { createListener } from './lifecycle/listener.js';
 import { ServerReadiness } from './lifecycle/readiness.js';
 import { Limits } from './limits/index.js';
+import { reservedNames, switchedOn, type Mount, type Mounted } from './mount.js';
 
 /** Time for requests in flight to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
@@ -44,19 +45,24 @@ export interface RunningServer {
 /**
  * Starts the HTTP server. It also serves while Temporal is down, and reports that.
  *
+ * @param mounts features beside operations; the settings switch them on
  * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the
  *   files of TLS can't be used
  */
-export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
+export async function startServer(
+  settings: Settings,
+  logger: Logger,
+  mounts: readonly Mount[],
+): Promise<RunningServer> {
   assertServable(settings);
   const endTracing = await startTracing('server', logger);
   await prepareMetrics(settings, 'server');
-  const engine = await createEngine(settings, logger);
+  const { engine, mounted } = await createEngine(settings, logger, mounts);
   const { keyId } = new Signer(loadSecret(settings.home));
   const { storage } = engine.temporal;
   const readiness = new ServerReadiness(engine, { home: settings.home, storage, keyId });
   const audit = Audit.open(settings, logger);
-  const { app, drain, close } = createHttpApp(engine, settings, logger, readiness, audit);
+  const { app, drain, close } = createHttpApp(engine, settings, logger, readiness, { audit, mounted });
   const { server, protocol, endWatch } = createListener(app, settings, logger);
   answerParseErrors(server);
   let endHealth: () => Promise<void> = () => Promise.resolve();
@@ -83,7 +89,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     const count = await engine.sweepOverdue();
     if (count) logger.info({ count }, 'ended operations whose time was up and that no worker had ended');
   });
-  const endGauges = await startEngineGauges(engine);
+  const endGauges = await startGauges(engine, mounted);
   return {
     url,
     async stop() {
@@ -109,10 +115,11 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
 }
 
 /** @returns a function that ends them */
-async function startEngineGauges(engine: Engine): Promise<() => void> {
+async function startGauges(engine: Engine, mounted: readonly Mounted[]): Promise<() => void> {
   if (!areMetricsOn()) return () => undefined;
   const { registerEngineGauges } = await import('../engine/metrics/index.js');
-  return registerEngineGauges(engine);
+  const ends = [registerEngineGauges(engine), ...mounted.map(({ registerGauges }) => registerGauges())];
+  return () => ends.forEach((end) => end());
 }
 
 /**
@@ -125,28 +132,30 @@ const FIRST_CONNECTION_LIMIT_MS = 30_000;
  * Serves one client over standard input and output until it closes its input. Requests that don't need Temporal are answered
  * at once.
  *
+ * @param mounts features beside operations; the settings switch them on
  * @param stack rejects if Temporal can't be started; then the service ends. Default: never rejects
  * @throws the reason with which `stack` rejected
  */
 export async function serveStdio(
   settings: Settings,
   logger: Logger,
+  mounts: readonly Mount[],
   stack: Promise<void> = Promise.resolve(),
 ): Promise<void> {
   const endTracing = await startTracing('stdio', logger);
-  const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
+  const { engine, mounted } = await createEngine(settings, logger, mounts, FIRST_CONNECTION_LIMIT_MS);
   const authentication = new Authentication(settings, logger);
   const audit = Audit.open(settings, logger);
   try {
     const secret = loadSecret(settings.home);
     const limits = new Limits(settings, engine, logger);
-    const access = { policy: policyOf(settings, logger), limits: limits.starts, audit };
+    const access = { policy: policyOf(settings, logger), limits: limits.starts, audit, mounted };
     const guard = new Guard(engine, authentication.callerOfProcess(), access, STDIO);
     await serveStdioProtocols(engine, guard, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();
     // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.
-    await engine.mailbox.close();
+    await Promise.all(mounted.map(({ close }) => close()));
     await audit?.close();
     await engine.temporal.close();
     await endTracing();
@@ -154,25 +163,29 @@ export async function serveStdio(
 }
 
 /**
- * Creates the engine for these settings, which every protocol calls.
+ * Creates the engine for these settings, which every protocol calls, and opens what is mounted over it.
  *
  * @param firstConnectionLimitMs how long calls wait for the first connection to Temporal, in milliseconds. Default: 0
  */
-export async function createEngine(
+async function createEngine(
   settings: Settings,
   logger: Logger,
+  mounts: readonly Mount[],
   firstConnectionLimitMs = 0,
-): Promise<Engine> {
-  const tools = await createTools(settings, logger);
+): Promise<{ engine: Engine; mounted: Mounted[] }> {
+  const tools = await createTools(settings, logger, reservedNames(mounts, settings));
   const storage = openMeasuredStorage(settings);
   const codec = await loadPayloadCodec(settings);
   const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs, codec);
-  return new Engine(
+  const secret = loadSecret(settings.home);
+  const engine = new Engine(
     temporal,
     tools,
-    loadSecret(settings.home),
+    secret,
     storage,
     dataFoldersOf(settings),
     settings.operatorAnswers,
   );
+  const opened = switchedOn(mounts, settings).map(({ open }) => open(engine, secret));
+  return { engine, mounted: await Promise.all(opened) };
 }

@@ -2,16 +2,36 @@
 import { clientFindings } from '../operations/documentation/client-findings.js';
 import type { Tool } from '../operations/tool.js';
 import { assemble } from './assemble.js';
-import { checkFile } from './check.js';
+import { checkJobs } from './checks/jobs.js';
+import { checkOutputs } from './checks/outputs.js';
+import { checkInputs } from './checks/schemas.js';
+import { checkScripts } from './checks/scripts.js';
+import { checkSteps } from './checks/steps.js';
+import { checkVariables } from './checks/variables.js';
 import { reportGaps } from './documentation-gaps.js';
 import { PIPELINE_HINTS } from './hints.js';
 import { reportIssues } from './issues.js';
 import type { Pipeline } from './pipeline.js';
+import type { Report } from './problems.js';
 import { pipelineFile } from './schema.js';
 import { pipelineTool } from './tool.js';
+import { at } from './values.js';
 import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from './yaml-file.js';
 
 export { formatProblem, type Problem } from './problems.js';
+
+/**
+ * Checks beyond the schema, of keys that depend on each other. The file may have any form: the schema reports problems of form,
+ * which they skip.
+ */
+const CHECKS = [checkInputs, checkVariables, checkJobs, checkSteps, checkScripts, checkOutputs, checkQueue];
+
+function checkQueue(file: unknown, report: Report): void {
+  const queue = at(file, 'queue');
+  const [concurrency, perCaller] = [at(queue, 'concurrency'), at(queue, 'per-caller')];
+  if (typeof concurrency === 'number' && typeof perCaller === 'number' && perCaller > concurrency)
+    report(['queue', 'per-caller'], `expected at most concurrency, ${concurrency}; got ${perCaller}`);
+}
 
 /**
  * Parses and checks a pipeline.
@@ -23,7 +43,7 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedFi
   return parseYamlFile(text, path, (data, report) => {
     const parsed = pipelineFile.safeParse(data.value);
     if (!parsed.success) reportIssues(data.value, parsed.error.issues, report, PIPELINE_HINTS);
-    checkFile(data.value, report);
+    for (const check of CHECKS) check(data.value, report);
     const fileName = defaultToolName(data.value, path, report);
     if (!parsed.success) return undefined;
     return (reportGap, reportFinding) => {
@@ -46,8 +66,8 @@ export function parsePipelineFile(path: string): ParsedFile<Pipeline> {
 
 /** As {@link parsePipelineFile}, with the tool that the pipeline is. */
 export function parsePipelineTool(path: string): ParsedFile<Tool> {
-  return readYamlFile(path, (bytes, at) => {
-    const { value, ...parsed } = parsePipeline(bytes, at);
+  return readYamlFile(path, (bytes, name) => {
+    const { value, ...parsed } = parsePipeline(bytes, name);
     return { ...parsed, ...(value ? { value: pipelineTool(value) } : {}) };
   });
 }

@@ -3,7 +3,6 @@
  * the start only lacks its own tool.
  */
 import { basename, extname } from 'node:path';
-import { MAILBOX_TOOL_NAMES } from '../mailbox/tool-names.js';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
 import type { Settings } from './settings/index.js';
@@ -13,6 +12,9 @@ import { loadToolFiles, NameRegistry, type LoadedFile } from './project-code.js'
 import { ProjectModules } from './project-modules.js';
 import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
 import { watchFiles } from './watch-files.js';
+
+/** Names of Longhaul's own tools beside operations, each with the setting that switches it on: `wait` -> `mailbox`. */
+export type ReservedNames = ReadonlyMap<string, string>;
 
 /** A file with its tool, or the tool from before its error. */
 interface ToolFile extends LoadedFile<Tool> {
@@ -29,13 +31,18 @@ export class CodeTools {
   private constructor(
     private readonly settings: Settings,
     private readonly logger: Pick<Logger, 'error' | 'info'>,
+    private readonly reserved: ReservedNames,
   ) {}
 
   /**
    * @throws ProjectError when no file of the project can be used, or two tools have one name
    */
-  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<CodeTools> {
-    const loaded = new CodeTools(settings, logger);
+  static async load(
+    settings: Settings,
+    logger: Pick<Logger, 'error' | 'info'>,
+    reserved: ReservedNames,
+  ): Promise<CodeTools> {
+    const loaded = new CodeTools(settings, logger, reserved);
     await loaded.#load();
     const failed = loaded.#files.filter(({ error }) => error);
     const own = projectFilesOf('tools', settings);
@@ -90,7 +97,7 @@ export class CodeTools {
     const names = new NameRegistry('a tool');
     const files: ToolFile[] = [];
     for (const { path, value, error } of await loadToolFiles(filesOf('tools', this.settings), modules)) {
-      const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
+      const taken = value && (this.#reserved(value, path) ?? names.take([value.name], path));
       const others = files.flatMap((file) => (file.error ? [] : (file.value ?? [])));
       const refused = error ?? taken ?? (value && queueError(value, others, path));
       const served = refused ? before.get(path) : value;
@@ -108,9 +115,9 @@ export class CodeTools {
       if (value && !this.#tools.has(value.name)) this.#tools.set(value.name, value);
   }
 
-  #takenByMailbox({ name }: Tool, path: string): ProjectError | undefined {
-    if (!this.settings.mailbox || !isMailboxToolName(name)) return undefined;
-    return new ProjectError(mailboxNameConflict(name), [{ path, message: mailboxNameConflict(name) }]);
+  #reserved({ name }: Tool, path: string): ProjectError | undefined {
+    const message = reservedNameConflict(name, this.reserved);
+    return message === undefined ? undefined : new ProjectError(message, [{ path, message }]);
   }
 
   #report(files: LoadedFile<Tool>[]): void {
@@ -135,10 +142,9 @@ function isKnown(error: ProjectError, files: LoadedFile<Tool>[]): boolean {
   return files.some((file) => file.error?.message === error.message);
 }
 
-export function isMailboxToolName(name: string): boolean {
-  return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
-}
-
-export function mailboxNameConflict(name: string): string {
-  return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
+/** Why a tool can't have this name; undefined if it can. */
+export function reservedNameConflict(name: string, reserved: ReservedNames): string | undefined {
+  const owner = reserved.get(name);
+  if (owner === undefined) return undefined;
+  return `tool "${name}": the ${owner} has a tool of this name; rename one, or switch the ${owner} off (LONGHAUL_${owner.toUpperCase()})`;
 }

@@ -5,13 +5,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-// The package's index loads the whole worker, with webpack and RxJS: a fifth of the server's start-up time.
-import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { temporalMessage } from './grpc-errors.js';
 import type { Logger } from './log.js';
 import { measureCalls } from './metrics/temporal-calls.js';
 import { temporalConnectConfig } from './temporal-connect-config.js';
+import { NativeConnection } from './temporal/internal/native.js';
 import { installRuntime } from './temporal-runtime.js';
 import { followTime } from './temporal-time.js';
 

@@ -1,8 +1,8 @@
 /** Resolves paths and glob patterns from callers within the data folders. */
+import { readdir, type Dirent } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { glob } from 'tinyglobby';
-import { LINKS_AS_FILES } from './glob-links.js';
+import { glob, type GlobOptions } from 'tinyglobby';
 import { realPathOf } from './real-path.js';
 
 /** Folders from which callers read. */
@@ -150,4 +150,24 @@ export async function fileBytes(
     throw thrown;
   });
   return matches?.length ? matches.reduce((sum, { bytes }) => sum + bytes, 0) : undefined;
+}
+
+/** Lists symbolic links without following them: callers check the targets. */
+const LINKS_AS_FILES = {
+  readdir(
+    folder: string,
+    options: { withFileTypes: true },
+    done: (error: unknown, entries?: Dirent[]) => void,
+  ) {
+    readdir(folder, options, (error, entries) => {
+      if (error) return done(error);
+      for (const entry of entries) if (entry.isSymbolicLink()) showAsFile(entry);
+      done(null, entries);
+    });
+  },
+} as unknown as NonNullable<GlobOptions['fs']>;
+
+function showAsFile(entry: Dirent): void {
+  entry.isSymbolicLink = () => false;
+  entry.isFile = () => true;
 }

@@ -1,9 +1,18 @@
 /** Checks and prepares the home (LONGHAUL_HOME), the folder of a stack's data, before anything is written into it. */
-import { accessSync, constants, lstatSync, mkdirSync, readlinkSync, statSync, type Stats } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import { dirname, parse } from 'node:path';
 import { writeHomeFormat, readHomeFormat } from './home-format.js';
 import { HomeError } from './home-error.js';
-import { makeHomePrivate } from './private-home.js';
+import { UMASK_VARIABLE } from './umask.js';
 
 /**
  * Prepares a home for a process that writes into it: creates the folder, makes it private, writes the format file.
@@ -37,6 +46,28 @@ export function checkWritable(home: string): void {
   let folder = home;
   while (!exists(folder, home)) folder = dirname(folder);
   requireAccess(home, folder, constants.R_OK | constants.W_OK | constants.X_OK, 'read and written');
+}
+
+/**
+ * Sets the home's mode to 0700, and the umask of this process and its children to create files as 0600: the home holds the key of
+ * all sealed tokens, and the logs and results of operations. Pipeline steps keep the umask that the process was started with: they
+ * write the user's files.
+ *
+ * @param say gets a warning where the home belongs to another user and is open to others
+ */
+function makeHomePrivate(home: string, say: (line: string) => void): void {
+  const before = process.umask(0o077);
+  process.env[UMASK_VARIABLE] ??= before.toString(8).padStart(4, '0');
+  const { mode } = statSync(home);
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(home, 0o700);
+  } catch (error) {
+    say(
+      `${home} is open to other users (mode ${(mode & 0o777).toString(8)}) and can't be made private: ` +
+        `${(error as Error).message}. They can read its key and its data.`,
+    );
+  }
 }
 
 /** Creates one folder at a time: in /proc, Node.js repeats a recursive `mkdir` forever. */

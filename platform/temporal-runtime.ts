@@ -1,11 +1,9 @@
 /** Temporal's runtime, one per process: shared by connections and workers, and forwarding its logs to our logger. */
 import type { Logger as TemporalLogger } from '@temporalio/worker';
-// The package's index would load the whole worker, which servers don't need.
-import { Runtime } from '@temporalio/worker/lib/runtime.js';
-import { makeTelemetryFilterString } from '@temporalio/worker/lib/runtime-options.js';
 import { IllegalStateError } from '@temporalio/common';
 import type { Logger } from './log.js';
 import { coreAddress, withoutCorePage } from './metrics/core-page.js';
+import { makeTelemetryFilterString, Runtime } from './temporal/internal/native.js';
 
 /** Installs the runtime unless the process has one; the first caller's logger is used for all. */
 export function installRuntime(logger: Logger): void {

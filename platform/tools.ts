@@ -15,11 +15,13 @@ import type { Settings } from './settings/index.js';
 import type { Logger } from './log.js';
 import { toolFolderOf } from './project.js';
 import { formatProjectProblem } from './project-problems.js';
-import { isMailboxToolName, mailboxNameConflict, CodeTools } from './code-tools.js';
+import { CodeTools, reservedNameConflict, type ReservedNames } from './code-tools.js';
 import { ServiceListings, type Listing, type ListTools } from './service-listings.js';
 import { versionOf } from './watch-files.js';
 import { withTimeout } from './with-timeout.js';
 import { workerProblems } from './worker-problems.js';
+
+export type { ReservedNames } from './code-tools.js';
 
 /** A folder of YAML files. */
 export interface YamlFolder {
@@ -63,8 +65,8 @@ export class Tools {
     private ofCode: ReadonlyMap<string, Tool>,
     private readonly folders: readonly YamlFolder[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
-    /** Whether the mailbox's tools are offered too. */
-    readonly hasMailbox: boolean = false,
+    /** Names that Longhaul's own tools have. */
+    private readonly reserved: ReservedNames = new Map(),
     /** Problems of tools in code. */
     private readonly others: { of(name: string): string | undefined; all(): string[] } = {
       of: () => undefined,
@@ -215,7 +217,8 @@ export class Tools {
   }
 
   #conflictOf(tool: Tool): string | undefined {
-    if (this.hasMailbox && isMailboxToolName(tool.name)) return mailboxNameConflict(tool.name);
+    const reserved = reservedNameConflict(tool.name, this.reserved);
+    if (reserved !== undefined) return reserved;
     if (this.get(tool.name)) return `there is already a tool "${tool.name}"`;
     return this.#queueConflict(tool);
   }
@@ -224,15 +227,17 @@ export class Tools {
 /**
  * Loads the tools of these settings and watches their files for edits.
  *
+ * @param reserved names that no tool of the project can have
  * @throws ProjectError when no file of the project's tools can be used, or two tools have one name; other files that can't be
  *   used are only logged
  */
 export async function createTools(
   settings: Settings,
   logger: Pick<Logger, 'error' | 'warn' | 'info'>,
+  reserved: ReservedNames,
 ): Promise<Tools> {
-  const code = await CodeTools.load(settings, logger);
-  const tools = new Tools(code.tools, yamlFolders(settings), logger, settings.mailbox, {
+  const code = await CodeTools.load(settings, logger, reserved);
+  const tools = new Tools(code.tools, yamlFolders(settings), logger, reserved, {
     of: (name) => code.problemOf(name),
     all: () => [...code.problems().map(formatProjectProblem), ...workerProblems(settings)],
   });

@@ -39,10 +39,12 @@ export const EVERYTHING = [
 /** Exercised by every test file that starts processes. */
 export const SHARED = [
   ...['engine/', 'platform/', 'worker/', 'workflows/runtime/', 'activities/runtime/', 'index.ts'],
-  ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'shared/', 'revision-2026-07-28/'].map(
+  ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'sdk-internal/', 'shared/'].map(
     (room) => `mcp-server/${room}`,
   ),
-  ...['mcp-server/guard.ts', 'mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/rpc-refusals.ts', 'test/fixtures/project/', 'longhaul.config.json'],
+  ...['mcp-server/guard.ts', 'mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/mount.ts'],
+  ...['mcp-server/revision-2026-07-28/', 'mcp-server/rpc-refusals.ts', 'mounts.ts', 'server.ts'],
+  ...['test/fixtures/project/', 'longhaul.config.json'],
   ...['main', 'longhaul', 'command-table', 'lazy-commands', 'settings-flags', 'failure'].map(
     (file) => `cli/${file}.ts`,
   ),
@@ -251,6 +253,7 @@ export const SUITES: Suite[] = [
   folder('proxy', 'two servers behind a proxy; connections close', [PLAIN, OLD_REVISION]),
   folder('repository', 'the repository itself: documents, commands, words, the runner of the tests', [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/README.md'],
+    ...['activities/pipeline/launcher.sh', 'activities/pipeline/relay.sh', 'test/hostile/run.sh'],
     ...['docs/', '.ci/', '.github/', '.dependency-cruiser.cjs', 'dev.js', 'eslint.config.js'],
     ...['test/words.js', 'test/layers.js', 'test/suites.ts', 'test/proof.ts', ...STACK],
   ]),

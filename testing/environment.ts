@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
 import { endSteps } from '../activities/pipeline/end-steps.js';
 import type { ToolDeclaration } from '../cli/client/wire.js';
 import type { Tool, ToolInput, ToolOutput } from '../operations/tool.js';

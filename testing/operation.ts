@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
+import { historyToJSON } from '../platform/temporal/internal/history-json.js';
 import { answersOf, isClosed, progressOf, type Task } from '../cli/client/wire.js';
 import { logUri } from '../mcp-server/shared/resource-links.js';
 import { OPERATION_LOG } from '../operations/log-page.js';

@@ -1,6 +1,6 @@
 /** Replaying histories with a project's current workflows. */
 import { storageChoice } from '../platform/storage/index.js';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
 import type { Settings } from '../platform/settings/index.js';
 import { bundleInChildProcess } from '../worker/bundle-in-child.js';
 import { describeProblem } from '../worker/replay/describe.js';

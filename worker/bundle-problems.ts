@@ -1,6 +1,6 @@
 /** Problems that prevent the bundling of workflows, one line each: the bundler's own report is pages long. */
-import { disallowedModules } from '@temporalio/worker/lib/workflow/bundler.js';
 import { placeOfName, placeOfText, type ProjectProblem } from '../platform/project-problems.js';
+import { disallowedModules } from '../platform/temporal/internal/sandbox-modules.js';
 import { importsOf, pathOf, projectFileOf, type BundledFile, type Compilation } from './bundle-graph.js';
 
 /** `isConflict`: two files export the same name, so that neither can be left out. */

@@ -1,6 +1,6 @@
 /** The Temporal worker: runs the tools' workflows and activities, and jobs of pipelines. Any number of workers can run. */
 import { Client } from '@temporalio/client';
-import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from '../activities/pipeline/host.js';
 import { HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepTaskQueue } from '../pipelines/run.js';

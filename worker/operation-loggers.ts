@@ -3,9 +3,8 @@
  * to the operation's log.
  */
 import type { Logger as TemporalLogger } from '@temporalio/common';
-import type { InjectedSinks } from '@temporalio/worker';
+import type { InjectedSinks, LoggerSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
-import { workflowLogAttributes, type LoggerSinksDeprecated } from '@temporalio/workflow/lib/logs.js';
 import { defined } from '../operations/defined.js';
 import { parseTrace, type TraceContext } from '../operations/trace-context.js';
 import {
@@ -76,7 +75,7 @@ export class OperationLoggers {
    * Logger sink of workflows, in place of the SDK's. The SDK skips it during replay, and awaits it before it reports a
    * workflow task: a workflow's log is written before its end is visible.
    */
-  workflowSinks(): InjectedSinks<LoggerSinksDeprecated> {
+  workflowSinks(): InjectedSinks<LoggerSinks> {
     const process = asTemporalLogger(this.process);
     const sinkOf = (level: LogLevel) => ({
       fn: (info: WorkflowInfo, message: string, all: Record<string, unknown> = {}): void | Promise<void> => {
@@ -97,7 +96,7 @@ export class OperationLoggers {
     return {
       defaultWorkerLogger: Object.fromEntries(
         LEVELS.map((level) => [level, sinkOf(level)]),
-      ) as InjectedSinks<LoggerSinksDeprecated>['defaultWorkerLogger'],
+      ) as InjectedSinks<LoggerSinks>['defaultWorkerLogger'],
     };
   }
 
@@ -144,7 +143,11 @@ function sourceOf(kind: 'workflow' | 'activity', type: string, { part }: Logging
 
 /** The attributes that the author gave, without those that the SDK adds. */
 function ownAttributes(info: WorkflowInfo, all: Record<string, unknown>): Record<string, unknown> {
-  const ofSdk: Record<string, unknown> = { ...workflowLogAttributes(info), sdkComponent: 'workflow' };
+  const { namespace, taskQueue, workflowId, runId, workflowType } = info;
+  const ofSdk: Record<string, unknown> = {
+    ...{ namespace, taskQueue, workflowId, runId, workflowType },
+    sdkComponent: 'workflow',
+  };
   return Object.fromEntries(
     Object.entries(all).filter(
       ([name, value]) => ofSdk[name] !== value && name !== 'updateId' && name !== 'updateName',

@@ -13,7 +13,7 @@ import {
   visit,
   walkRespondActivityTaskCompletedRequest,
   walkRespondActivityTaskFailedRequest,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+} from '../platform/temporal/internal/payloads.js';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { GRPC, isGrpcError, isThrottled } from '../platform/grpc-errors.js';

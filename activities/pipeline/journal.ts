@@ -9,13 +9,7 @@ import { bootId } from '../../platform/process-identity.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import { readJson, writeJson } from './files.js';
 import { RUNNING_FILE } from './launcher-record.js';
-import {
-  FIRST_LAUNCHER_FILE,
-  LAUNCHER_FILE,
-  LAUNCHER_SCRIPT,
-  RELAY_FILE,
-  RELAY_SCRIPT,
-} from './launcher-script.js';
+import { FIRST_LAUNCHER_FILE, writeScripts } from './launcher-script.js';
 import type { ChildPaths } from './layout.js';
 import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 
@@ -79,8 +73,7 @@ export async function prepareRun(folder: string, script: string): Promise<void> 
   await rm(folder, { recursive: true, force: true });
   await mkdir(spoolFolder(folder), { recursive: true, mode: 0o700 });
   await writeFile(join(folder, 'script.sh'), script.endsWith('\n') ? script : `${script}\n`);
-  await writeFile(join(folder, LAUNCHER_FILE), LAUNCHER_SCRIPT);
-  await writeFile(join(folder, RELAY_FILE), RELAY_SCRIPT);
+  await writeScripts(folder);
   await writeFile(outputFile(folder), '');
   await writeFile(join(folder, RUNNING_FILE), '');
   await writeFile(join(spoolFolder(folder), SPOOL_OPEN_FILE), '');

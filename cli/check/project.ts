@@ -58,12 +58,17 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
 
 async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const names = new NameRegistry('a tool');
-  const { isMailboxToolName, mailboxNameConflict } = await import('../../platform/code-tools.js');
+  const [{ reservedNameConflict }, { MOUNTS }, { reservedNames }] = await Promise.all([
+    import('../../platform/code-tools.js'),
+    import('../../mounts.js'),
+    import('../../mcp-server/mount.js'),
+  ]);
+  const reserved = reservedNames(MOUNTS, settings);
   const files = await loadToolFiles(filesOf('tools', settings), new ProjectModules());
   return files.flatMap(({ path, value, error }) => {
     if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
-    if (value && settings.mailbox && isMailboxToolName(value.name))
-      return [{ path, message: mailboxNameConflict(value.name) }];
+    const conflict = value && reservedNameConflict(value.name, reserved);
+    if (conflict !== undefined) return [{ path, message: conflict }];
     const problems = (error ?? (value && names.take([value.name], path)))?.problems ?? [];
     return [...problems, ...(value ? findingsOf(value, path) : [])];
   });

@@ -33,14 +33,14 @@ export function define(command: Command): void {
   command.action((workflowId: string) =>
     withTemporal(command, async (client, settings) => {
       const flags = command.opts<AdoptFlags>();
-      const [{ createTools }, { adoptingTools, adoptRun }, { createLogger }, { loadSecret }] =
+      const [{ loadTools }, { adoptingTools, adoptRun }, { createLogger }, { loadSecret }] =
         await Promise.all([
-          import('../../platform/tools.js'),
+          import('../load-tools.js'),
           import('../../engine/external/adopt.js'),
           import('../../platform/log.js'),
           import('../../platform/secret.js'),
         ]);
-      const tools = await createTools(settings, createLogger('adopt', 'error'));
+      const tools = await loadTools(settings, createLogger('adopt', 'error'));
       const candidates = adoptingTools(tools.values()).filter(({ name }) => name === (flags.tool ?? name));
       if (candidates.length === 0)
         throw new CommandFailure(

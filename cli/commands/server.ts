@@ -12,7 +12,7 @@ export function define(command: Command): void {
         import('../../platform/settings/conflicts.js'),
         import('../../stack/foreground.js'),
         import('../../platform/log.js'),
-        import('../../mcp-server/index.js'),
+        import('../../server.js'),
       ]);
     assertServable(settings);
     const logger = createLogger('server', settings.logLevel);

@@ -113,18 +113,16 @@ async function sign(
   flags: SignFlags,
   times: ScheduleTimes | undefined,
 ): Promise<SignedStart> {
-  const [{ signStart }, { createTools }, { loadSecret }, { openHome }, { readArguments }] = await Promise.all(
-    [
-      import('../../engine/sign.js'),
-      import('../../platform/tools.js'),
-      import('../../platform/secret.js'),
-      import('../../platform/home.js'),
-      import('../client/call.js'),
-    ],
-  );
+  const [{ signStart }, { loadTools }, { loadSecret }, { openHome }, { readArguments }] = await Promise.all([
+    import('../../engine/sign.js'),
+    import('../load-tools.js'),
+    import('../../platform/secret.js'),
+    import('../../platform/home.js'),
+    import('../client/call.js'),
+  ]);
   openHome(settings.home, say);
   const silent = () => undefined;
-  const tools = await createTools(settings, { error: silent, warn: silent, info: silent });
+  const tools = await loadTools(settings, { error: silent, warn: silent, info: silent });
   const tool = tools.get(name);
   if (!tool)
     throw new CommandFailure(

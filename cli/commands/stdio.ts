@@ -17,7 +17,7 @@ export function define(command: Command): void {
     openHome(settings.home, say);
     const stack = attachToStack(settings, say);
     stack.catch(() => undefined);
-    const { serveStdio } = await import('../../mcp-server/index.js');
+    const { serveStdio } = await import('../../server.js');
     await serveStdio(settings, createLogger('stdio', settings.logLevel), stack);
     process.exit(0);
   });

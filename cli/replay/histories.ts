@@ -1,6 +1,6 @@
 /** The histories that `longhaul replay` replays: of an operation, of the workflows of a query, or in a file. One is read at a time. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import { referencesIn, type Run } from '../../platform/executions.js';
 

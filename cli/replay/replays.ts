@@ -1,5 +1,5 @@
 /** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
 import type { Settings } from '../../platform/settings/index.js';
 import { bundleInChildProcess } from '../../worker/bundle-in-child.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';

@@ -1,5 +1,5 @@
 /** The report of `longhaul replay` on a history. */
-import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
 import { didYouMean } from '../../operations/near-names.js';
 import { describeDifference, describeFrame } from '../../worker/replay/describe.js';
 import type { Difference } from '../../worker/replay/explain.js';

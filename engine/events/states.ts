@@ -1,6 +1,6 @@
 /** State events of an operation, from its history: the same events in the same order for every reader at any time. */
 import type { Payload } from '@temporalio/common';
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { defined } from '../../operations/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';

@@ -2,7 +2,7 @@
  * Runs that were started elsewhere, in lists: those of each tool whose file has a filter for them, after the operations that Longhaul
  * has started. Each page of such a tool costs a call to visibility.
  */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';

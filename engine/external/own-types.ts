@@ -1,5 +1,5 @@
 /** Runs that belong to Longhaul: operations, their parts, and its own services. */
-import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../../mailbox/wire.js';
+import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../../operations/mailbox-workflows.js';
 import { NEXUS_TOOLS_WORKFLOW } from '../../operations/nexus-call.js';
 import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
 import { PART_MEMO, START_MEMO } from '../../operations/wire.js';

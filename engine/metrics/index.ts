@@ -6,7 +6,6 @@ import { Background } from '../../platform/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
 import type { Engine } from '../index.js';
 import { readBuilds, type BuildUse } from './builds.js';
-import { readMailboxes, type MailboxReadings } from './mailbox.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
 
@@ -20,20 +19,12 @@ const MS_PER_COUNT = 1_000;
 /** @returns a function that removes them */
 export function registerEngineGauges(engine: Engine): () => void {
   const { temporal } = engine;
-  const open = new Background<OpenOperations>(
-    ({ callCount }) => Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT),
-    () => readOpenOperations(temporal, engine.tools.keys()),
+  const open = new Background<OpenOperations>(countingIntervalMs, () =>
+    readOpenOperations(temporal, engine.tools.keys()),
   );
   const queueReader = new QueueReader(temporal);
   const queues = new Background<QueueReadings>(QUEUES_INTERVAL_MS, () => queueReader.read());
   const builds = new Background<BuildUse[]>(BUILDS_INTERVAL_MS, () => readBuilds(temporal));
-  const mailboxes = engine.tools.hasMailbox
-    ? new Background<MailboxReadings>(
-        ({ callCount }) => Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT),
-        () => readMailboxes(temporal),
-      )
-    : undefined;
-  const ofMailboxes = <R>(readings: (value: MailboxReadings) => R[]): R[] => mailboxes?.map(readings) ?? [];
   const ofQueues = (value: (queue: QueueReadings['queues'][number]) => number | undefined) =>
     queues.map(({ queues: all }) =>
       all.flatMap((queue): [{ task_queue: string; type: string }, number][] => {
@@ -44,7 +35,7 @@ export function registerEngineGauges(engine: Engine): () => void {
     );
   const ends = [
     onScrape(() => {
-      if (temporal.isConnected) for (const one of [open, queues, builds, mailboxes]) one?.refresh();
+      if (temporal.isConnected) for (const one of [open, queues, builds]) one.refresh();
     }),
     gauge('longhaul_operations_open', () =>
       open.map(({ counts }) =>
@@ -58,26 +49,6 @@ export function registerEngineGauges(engine: Engine): () => void {
     gauge('longhaul_question_oldest_age_seconds', () =>
       open.map(({ questions: { oldestSinceMs } }) => [[{}, secondsFrom(oldestSinceMs, temporal.time.nowMs)]]),
     ),
-    gauge('longhaul_mailbox_agents', () =>
-      ofMailboxes(({ agents }) =>
-        Object.entries(agents).map(([state, count]): Reading<'longhaul_mailbox_agents'> => [
-          { state },
-          count,
-        ]),
-      ),
-    ),
-    gauge('longhaul_mailbox_messages', () =>
-      ofMailboxes(({ messages }) =>
-        Object.entries(messages).map(([state, count]): Reading<'longhaul_mailbox_messages'> => [
-          { state },
-          count,
-        ]),
-      ),
-    ),
-    gauge('longhaul_mailbox_oldest_message_age_seconds', () =>
-      ofMailboxes(({ oldestSentMs }) => [[{}, secondsFrom(oldestSentMs, temporal.time.nowMs)]]),
-    ),
-    gauge('longhaul_mailbox_dead_letters', () => ofMailboxes(({ deadLetters }) => [[{}, deadLetters]])),
     gauge('longhaul_task_queue_backlog', () => ofQueues(({ backlog }) => backlog?.count)),
     gauge('longhaul_task_queue_backlog_age_seconds', () => ofQueues(({ backlog }) => backlog?.ageSeconds)),
     gauge('longhaul_task_queue_pollers', () => ofQueues(({ pollers }) => pollers)),
@@ -104,7 +75,12 @@ export function registerEngineGauges(engine: Engine): () => void {
   return () => ends.forEach((end) => end());
 }
 
+/** Least interval of reads that took this number of calls to visibility, in milliseconds. */
+export function countingIntervalMs({ callCount }: { callCount: number }): number {
+  return Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT);
+}
+
 /** Both in epoch milliseconds, of Temporal's time. @returns 0 if there is no beginning */
-function secondsFrom(sinceMs: number | undefined, nowMs: number): number {
+export function secondsFrom(sinceMs: number | undefined, nowMs: number): number {
   return sinceMs === undefined ? 0 : Math.max(0, (nowMs - sinceMs) / 1_000);
 }

@@ -1,5 +1,5 @@
 /** Counts of open operations by tool and status, and the questions among them, from visibility. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { OTHER } from '../../platform/metrics/index.js';
 import { quote } from '../../platform/visibility-query.js';

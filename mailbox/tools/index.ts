@@ -1,18 +1,22 @@
-/** The mailbox's tools, by name. */
+/** The mailbox in a server process: its tools, its gauges, and the waits of its agents. */
+import type { Engine } from '../../engine/index.js';
+import type { Mounted } from '../../mcp-server/mount.js';
+import { registerMailboxGauges } from '../client/gauges.js';
+import { Mailbox } from '../client/index.js';
 import type { MailboxToolName } from '../tool-names.js';
-import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
 import { bye } from './bye.js';
 import { checkInbox } from './check_inbox.js';
 import { checkReplies } from './check_replies.js';
 import { checkStatus } from './check_status.js';
 import { deadLetters } from './dead_letters.js';
+import type { MailboxTool } from './mailbox-tool.js';
 import { registerAndWait } from './register_and_wait.js';
 import { reportProgress } from './report_progress.js';
 import { respondAndWait } from './respond_and_wait.js';
 import { sendMessage } from './send_message.js';
 import { wait } from './wait.js';
 
-const BY_NAME: Record<MailboxToolName, BuiltinTool> = {
+export const MAILBOX_TOOLS: Record<MailboxToolName, MailboxTool> = {
   register_and_wait: registerAndWait,
   respond_and_wait: respondAndWait,
   wait,
@@ -25,4 +29,13 @@ const BY_NAME: Record<MailboxToolName, BuiltinTool> = {
   bye,
 };
 
-export const mailboxTools: ReadonlyMap<string, BuiltinTool> = new Map(Object.entries(BY_NAME));
+export function openMailbox(engine: Engine, secret: Buffer): Mounted {
+  const { temporal, watches } = engine;
+  const mailbox = new Mailbox(temporal, watches, secret, temporal.storage);
+  return {
+    name: 'mailbox',
+    tools: new Map(Object.entries(MAILBOX_TOOLS).map(([name, toolOf]) => [name, toolOf(mailbox)])),
+    registerGauges: () => registerMailboxGauges(temporal),
+    close: () => mailbox.close(),
+  };
+}

@@ -9,7 +9,19 @@ import type { MailboxToolName } from '../tool-names.js';
 import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
+import type { Mailbox } from '../client/index.js';
 import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/shared/results.js';
+
+/** Who calls a tool of the mailbox, and the mailbox of this process. */
+export interface MailboxCaller {
+  mailbox: Mailbox;
+  principal: string;
+  /** Operations of the caller. */
+  guard: Guard;
+}
+
+/** A tool, for a process with this mailbox. */
+export type MailboxTool = (mailbox: Mailbox) => BuiltinTool;
 
 interface Definition<Input extends z.ZodObject> {
   name: MailboxToolName;
@@ -19,7 +31,7 @@ interface Definition<Input extends z.ZodObject> {
   annotations: BuiltinTool['annotations'];
   input: Input;
   /** @returns the result, as JSON */
-  run: (engine: Guard, callContext: CallContext, input: z.output<Input>) => Promise<object>;
+  run: (engine: MailboxCaller, callContext: CallContext, input: z.output<Input>) => Promise<object>;
 }
 
 /** Advice for errors whose message has none. */
@@ -32,22 +44,23 @@ export function defineMailboxTool<Input extends z.ZodObject>({
   input,
   run,
   ...listed
-}: Definition<Input>): BuiltinTool {
+}: Definition<Input>): MailboxTool {
   const inputSchema = toJsonSchema(input);
-  return {
+  return (mailbox) => ({
     ...listed,
     inputSchema,
-    async call(engine, callContext, args) {
+    async call(guard, callContext, args) {
       try {
         const filled = withDefaults(inputSchema, args ?? {});
         const problems = check(inputSchema, filled, 'arguments');
         if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-        const answer = await run(engine, callContext, filled as z.output<Input>);
+        const caller = { mailbox, principal: guard.principal, guard };
+        const answer = await run(caller, callContext, filled as z.output<Input>);
         return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
       } catch (error) {
         if (error instanceof LonghaulError) return renderRefusal(error, ADVICE);
         throw error;
       }
     },
-  };
+  });
 }

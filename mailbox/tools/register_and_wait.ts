@@ -28,7 +28,7 @@ export const registerAndWait = defineMailboxTool({
   }),
   async run(engine, callContext, input) {
     const { agent_name, agent_type, capabilities, parent, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, input.also);
+    const operations = await readOperations(engine.guard, input.also);
     const id = input.agent_id ?? (await register());
     const name = engine.mailbox.nameOf(engine.principal, id);
     if (name !== agent_name)

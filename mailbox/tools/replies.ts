@@ -1,8 +1,8 @@
 /** Replies to a message, and waiting for them. */
-import type { Guard } from '../../mcp-server/guard.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import type { MailboxCaller } from './mailbox-tool.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 
 /** Name for the unknown taker of a message for anyone. */
@@ -27,7 +27,7 @@ export type ReplyWait = 'any' | 'all';
 
 /** @throws LonghaulError `not_found`, `unavailable` */
 export async function repliesTo(
-  engine: Guard,
+  engine: MailboxCaller,
   callContext: CallContext,
   messageId: string,
   wait: ReplyWait | undefined,

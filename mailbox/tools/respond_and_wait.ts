@@ -20,7 +20,7 @@ export const respondAndWait = defineMailboxTool({
   }),
   async run(engine, callContext, input) {
     const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, also);
+    const operations = await readOperations(engine.guard, also);
     await engine.mailbox.respond(engine.principal, agent_id, response_to, response);
     continueBy(callContext, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
     return waitForWork(engine, callContext, {

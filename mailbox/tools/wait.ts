@@ -18,7 +18,7 @@ export const wait = defineMailboxTool({
   }),
   async run(engine, callContext, input) {
     const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, also);
+    const operations = await readOperations(engine.guard, also);
     continueBy(callContext, 'wait', input, timeout_seconds);
     return waitForWork(engine, callContext, {
       agentId: agent_id,

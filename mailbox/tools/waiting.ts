@@ -1,11 +1,11 @@
 /** Waiting for work within a call. */
-import type { Guard } from '../../mcp-server/guard.js';
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import type { MailboxCaller } from './mailbox-tool.js';
 import { OperationsWatch } from './operations.js';
 import { CALL_AGAIN, NO_WORK, renderMessage, type WaitResult } from './reply.js';
 
@@ -36,12 +36,12 @@ export interface WaitRequest {
  * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
 export async function waitForWork(
-  engine: Guard,
+  engine: MailboxCaller,
   callContext: CallContext,
   { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
 ): Promise<WaitResult> {
   const { shutdown } = callContext;
-  const watch = new OperationsWatch(engine, callContext, operations);
+  const watch = new OperationsWatch(engine.guard, callContext, operations);
   const waiting = reportWaiting(callContext);
   try {
     const received = await engine.mailbox.receive(engine.principal, agentId, {
@@ -63,7 +63,7 @@ export async function waitForWork(
 }
 
 function resultOf(
-  engine: Guard,
+  engine: MailboxCaller,
   { signal, shutdown }: CallContext,
   agentId: string,
   received: ReceiveResult,

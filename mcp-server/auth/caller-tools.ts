@@ -12,11 +12,6 @@ export class CallerTools {
     private readonly rights: () => Rights,
   ) {}
 
-  /** Whether the mailbox's tools are offered too. */
-  get hasMailbox(): boolean {
-    return this.tools.hasMailbox && this.rights().mailbox;
-  }
-
   /** Any tool, for what shows an operation that the caller may read. */
   get(name: string): Tool | undefined {
     return this.tools.get(name);

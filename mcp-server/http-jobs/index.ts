@@ -3,10 +3,13 @@
  * same process as /mcp. A job is an operation, and its ID the operation's token.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../lifecycle/body-limit.js';
 import { withoutContentCoding } from '../lifecycle/content-coding.js';
 import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
+import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
+import { RateLimited } from '../limits/index.js';
 import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest, prepareBody } from './body.js';
@@ -21,7 +24,7 @@ import { registerKickoff } from './kickoff.js';
 import { registerList } from './list.js';
 import { registerLogs } from './logs.js';
 import { registerOpenApi } from './openapi.js';
-import { Problem, PROBLEMS } from './problems.js';
+import { Problem, PROBLEMS, type ProblemType } from './problems.js';
 import { Rates } from './rates.js';
 import { registerResult } from './result.js';
 import { registerResume } from './resume.js';
@@ -32,7 +35,6 @@ import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
 import { traceJobsRequest } from './trace-request.js';
 
-export { authenticationProblem } from './authentication.js';
 export { isJobsPath } from './fallback.js';
 export { Problem } from './problems.js';
 export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
@@ -120,6 +122,27 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   });
   void logRetentionWarning(engine, logger, shutdown.signal);
   return { app };
+}
+
+const AUTHENTICATION_PROBLEMS: Record<string, ProblemType> = {
+  [OAuthErrorCode.InsufficientScope]: 'insufficient-scope',
+  [OAuthErrorCode.AccessDenied]: 'certificate-required',
+};
+
+/**
+ * The problem for an error of authentication.
+ *
+ * @param challenge the response for it, whose WWW-Authenticate is taken over
+ */
+export function authenticationProblem(error: unknown, challenge: Response): Problem {
+  if (error instanceof RateLimited) return toProblem(error);
+  const value = challenge.headers.get('WWW-Authenticate');
+  const headers = value === null ? {} : { 'WWW-Authenticate': value };
+  if (!(error instanceof OAuthError))
+    return new Problem('unavailable', (error as Error).message, {
+      headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    });
+  return new Problem(AUTHENTICATION_PROBLEMS[error.code] ?? 'unauthenticated', error.message, { headers });
 }
 
 function refuseBody(c: Parameters<typeof renderProblem>[0]): Response {

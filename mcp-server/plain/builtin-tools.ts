@@ -1,17 +1,28 @@
-/** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
+/** Longhaul's own tools, by name: the operation_* tools, and those of mounted features. */
 import type { Guard } from '../guard.js';
-import { mailboxTools } from '../../mailbox/tools/index.js';
 import type { Tool } from '../../operations/tool.js';
 import { unknownTool } from '../../platform/tools.js';
 import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
-import { operationTools } from './operation-tools/index.js';
 import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
+import { operationAnswer } from './operation-tools/operation_answer.js';
+import { operationCancel } from './operation-tools/operation_cancel.js';
+import { operationDelete } from './operation-tools/operation_delete.js';
+import { operationGet } from './operation-tools/operation_get.js';
+import { operationList } from './operation-tools/operation_list.js';
+import { operationResume } from './operation-tools/operation_resume.js';
 
-const WITH_MAILBOX: ReadonlyMap<string, BuiltinTool> = new Map([...operationTools, ...mailboxTools]);
+const operationTools: ReadonlyMap<string, BuiltinTool> = new Map(
+  [operationGet, operationAnswer, operationCancel, operationResume, operationList, operationDelete].map(
+    (tool) => [tool.name, tool],
+  ),
+);
 
-export function builtinTools({ tools }: Pick<Guard, 'tools'>): ReadonlyMap<string, BuiltinTool> {
-  return tools.hasMailbox ? WITH_MAILBOX : operationTools;
+export function builtinTools({
+  mountedTools,
+}: Pick<Guard, 'mountedTools'>): ReadonlyMap<string, BuiltinTool> {
+  if (mountedTools.length === 0) return operationTools;
+  return new Map([...operationTools, ...(mountedTools as [string, BuiltinTool][])]);
 }
 
 /** The name of a tool that the caller has; undefined for any other text. */

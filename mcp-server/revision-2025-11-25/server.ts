@@ -2,7 +2,14 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestParamsSchema,
+  CallToolResultSchema,
+  CreateTaskResultSchema,
+  type Result,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { isKind } from '../../operations/errors.js';
@@ -13,8 +20,8 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
 import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
-import { assertNoCursor, parseParams, withFirstIssueOnly } from '../shared/params.js';
-import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
+import { assertNoCursor, parseParams } from '../shared/params.js';
+import { NO_PROMPTS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
 import { asTaskError } from '../shared/protocol-error.js';
@@ -37,45 +44,33 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Params = Record<string, unknown> & {
   _meta?: { progressToken?: string | number } & Record<string, unknown>;
 };
-type Handler = (request: { params?: Params }, extra: Extra) => Promise<object>;
+interface Message {
+  method: string;
+  params?: Params;
+}
+type Handler = (params: Params, extra: Extra) => Promise<object> | object;
+/** Handles a request as a span, and as the context of its log lines. */
+type Trace = <Response extends object>(
+  request: Message,
+  extra: Extra,
+  handle: () => Promise<Response>,
+) => Promise<Response>;
 
 /** Shared: creating a validator costs more than a call. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-/** Allows handlers of prompt methods without the capability. */
+/** Traces the requests that the SDK handles itself: its constructors register `initialize` and `ping`. */
 class LegacyServer extends Server {
-  protected override assertRequestHandlerCapability(method: string): void {
-    if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  constructor(
+    private readonly trace: Trace,
+    ...options: ConstructorParameters<typeof Server>
+  ) {
+    super(...options);
   }
 
-  private get handlers(): Map<string, Handler> {
-    return this['_requestHandlers'] as Map<string, Handler>;
-  }
-
-  /** Traces requests of all methods, those that the SDK handles too. */
-  traceAll({ engine, serving, logger }: LegacyContext, session: Session): void {
-    const { principal } = engine;
-    for (const [method, handle] of this.handlers)
-      this.handlers.set(method, (request, extra) => {
-        const { name, _meta: meta } = request.params ?? {};
-        const tool = method === 'tools/call' ? knownToolName(engine, name) : undefined;
-        const traced = { method, id: extra.requestId, meta, tool, principal };
-        return traceRequest(
-          { ...traced, revision: session.version, transport: serving.transport },
-          logger,
-          () => handle(request, extra),
-        );
-      });
-  }
-
-  /** Shortens the errors of the SDK's own schema check, which it makes before the tools/call handler. */
-  renderChecks(): void {
-    const { handlers } = this;
-    const call = handlers.get('tools/call')!;
-    handlers.set('tools/call', (...args) =>
-      call(...args).catch((error: unknown) => {
-        throw withFirstIssueOnly(error);
-      }),
+  override setRequestHandler(...[schema, handle]: Parameters<Server['setRequestHandler']>): void {
+    super.setRequestHandler(schema, (request, extra) =>
+      this.trace(request as Message, extra, async () => handle(request, extra)),
     );
   }
 }
@@ -95,34 +90,50 @@ export function createLegacyServer(
   // No tasks/list without identified principals (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = engine.principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
-  const server = new LegacyServer(SERVER_INFO, {
+  const trace: Trace = ({ method, params }, { requestId: id }, handle) => {
+    const { name, _meta: meta } = params ?? {};
+    const tool = method === 'tools/call' ? knownToolName(engine, name) : undefined;
+    const { principal } = engine;
+    const { transport } = context.serving;
+    return traceRequest(
+      { method, id, meta, tool, revision: session.version, transport, principal },
+      context.logger,
+      handle,
+    );
+  };
+  const server = new LegacyServer(trace, SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
   const withLinks = linkTransformOf(context, session);
-  const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
-    // The SDK's own schemas would answer wrong params with -32603.
-    server.setRequestHandler(
-      z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
-      async (request, extra) => {
-        try {
-          return withLinks(
-            await context.shutdown.track(Promise.resolve(handle(request.params ?? {}, extra))),
-          );
-        } catch (error) {
-          throw asTaskError(error);
-        }
-      },
-    );
+  const handlers = new Map<string, Handler>();
+  const on = (method: string, handle: Handler) => handlers.set(method, handle);
+  // The SDK's own registration would answer wrong params with -32603, and wants a capability for the methods of prompts.
+  server.fallbackRequestHandler = async (request, extra) => {
+    const { method, params = {} } = request as Message;
+    const handle = handlers.get(method);
+    if (!handle) throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+    const answer = async () => {
+      try {
+        return withLinks(await context.shutdown.track(Promise.resolve(handle(params, extra))));
+      } catch (error) {
+        throw asTaskError(error);
+      }
+    };
+    return trace({ method, params }, extra, answer) as Promise<Result>;
+  };
 
   on('tools/list', async (params) => {
     assertNoCursor(params);
     await engine.tools.settled();
     return { tools: listTools(engine, session), ...problemsMeta(engine) };
   });
-  on('tools/call', (params, extra) => callTool(context, session, params, streamOf(extra)));
-  server.renderChecks();
+  on('tools/call', async (params, extra) => {
+    const { task } = parseParams(CallToolRequestParamsSchema, params);
+    const result = await callTool(context, session, params, streamOf(extra));
+    return parseParams(task ? CreateTaskResultSchema : CallToolResultSchema, result, 'result');
+  });
   on('resources/list', (params) => {
     assertNoCursor(params);
     return { resources: [] };
@@ -166,7 +177,6 @@ export function createLegacyServer(
     on(CANCEL_METHOD, (params) => cancelJob(engine, params));
   }
   if (features.tasks) registerTasks();
-  server.traceAll(context, session);
   return server;
 
   function registerTasks(): void {

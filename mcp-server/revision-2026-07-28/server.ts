@@ -1,8 +1,15 @@
 /** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Guard } from '../guard.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
+import { HookedServer } from '../sdk-internal/hooked-server.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { operationResult, operationStatus } from '../sep-1391/index.js';
 import { registerTasks } from './tasks/handlers.js';
@@ -27,7 +34,7 @@ import { documentationFor, toolsFor } from './list.js';
  * Post-processes results: links in the form that the client supports, and no `content` in a CreateTaskResult, since the SDK
  * completes every result of tools/call to a CallToolResult.
  */
-class CurrentServer extends Server {
+class CurrentServer extends HookedServer {
   constructor(
     private readonly engine: Guard,
     private readonly shutdown: Shutdown,
@@ -42,28 +49,23 @@ class CurrentServer extends Server {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
 
-  protected override _wrapHandler(
-    ...[method, handler]: Parameters<Server['_wrapHandler']>
-  ): ReturnType<Server['_wrapHandler']> {
-    const handle = super._wrapHandler(method, handler);
-    const wrapped: typeof handle = async (request, context) => {
-      const result = await this.shutdown.track(handle(request, context)).catch((error: unknown) => {
+  protected override async around(
+    method: string,
+    params: unknown,
+    context: ServerContext,
+    handle: () => Promise<Result>,
+  ): Promise<Result> {
+    const { logger, resourceLinks } = this.serving;
+    const result = await traceRequest(this.#traced(method, params, context), logger, async () => {
+      const answer = await this.shutdown.track(handle()).catch((error: unknown) => {
         noteRpcError();
         throw withFirstIssueOnly(error);
       });
-      return linkTransform(this.serving.resourceLinks, clientNameOf(context))(result);
-    };
-    const traced: typeof handle = (request, context) =>
-      traceRequest(this.#traced(method, request.params, context), this.serving.logger, () =>
-        wrapped(request, context),
-      );
-    if (method !== 'tools/call') return traced;
-    return async (request, context) => {
-      const result = await traced(request, context);
-      if (result['resultType'] !== 'task') return result;
-      const { content: _content, ...task } = result;
-      return task;
-    };
+      return linkTransform(resourceLinks, clientNameOf(context))(answer);
+    });
+    if (method !== 'tools/call' || result['resultType'] !== 'task') return result;
+    const { content: _content, ...task } = result;
+    return task;
   }
 
   #traced(method: string, params: unknown, { mcpReq }: ServerContext): TracedRequest {

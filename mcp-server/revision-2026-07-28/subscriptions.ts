@@ -13,6 +13,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
 import { isKind } from '../../operations/errors.js';
@@ -29,7 +30,6 @@ import { canFollow, followResource } from '../shared/resource-updates.js';
 import { invalidParams } from '../shared/protocol-error.js';
 import type { Serving } from '../shared/serving.js';
 import { traceRequest } from '../shared/trace-request.js';
-import { listenParams } from './schemas.js';
 
 /** Receiver of a subscription's messages. */
 export interface Subscriber {
@@ -49,6 +49,23 @@ interface Followed {
 const PROTOCOL_VERSION = '2026-07-28';
 /** Maximum open subscriptions of one process. */
 const MAX_SUBSCRIPTIONS = 1024;
+/** Maximum tasks, and maximum jobs, of one subscription. */
+const MAX_IDS = 100;
+/** Maximum resources of one subscription, and maximum length of their URIs, in characters. */
+const MAX_RESOURCES = 100;
+const MAX_URI = 4_000;
+
+const ids = z.array(z.string().min(1).max(1000)).max(MAX_IDS);
+
+/** The filters of all protocols. Unknown fields are ignored. */
+const listenParams = z.looseObject({
+  notifications: z.looseObject({
+    toolsListChanged: z.boolean().optional(),
+    taskIds: ids.optional(),
+    jobIds: ids.optional(),
+    resourceSubscriptions: z.array(z.string().max(MAX_URI)).max(MAX_RESOURCES).optional(),
+  }),
+});
 
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -42,8 +42,8 @@ export function assertNoCursor(params: object = {}): void {
 }
 
 /**
- * Converts an error of an SDK's own schema to the form of {@link parseParams}; other errors pass through. Both SDKs check
- * requests of methods that they know, and their errors have all of zod's issues as JSON in the message, often without a code.
+ * Converts an error of the SDK's own schema to the form of {@link parseParams}; other errors pass through. It checks requests of
+ * methods that it knows, and its errors have all of zod's issues as JSON in the message, often without a code.
  */
 export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];

@@ -4,10 +4,12 @@ import { expect, test } from '@jest/globals';
 import { Command } from 'commander';
 import { globSync } from 'tinyglobby';
 import { findCalled } from '../../cli/client/argv.js';
-import { COMMANDS } from '../../cli/command-table.js';
+import { COMMANDS as OWN_COMMANDS } from '../../cli/command-table.js';
 import { addCommands, defineCommand, type CommandModule } from '../../cli/lazy-commands.js';
 import { addSettingsFlags } from '../../cli/settings-flags.js';
+import { MOUNTED_COMMANDS } from '../../mounts.js';
 
+const COMMANDS = [...OWN_COMMANDS, ...MOUNTED_COMMANDS];
 const program = new Command('longhaul').version('1');
 addSettingsFlags(program);
 addCommands(program, COMMANDS);

@@ -6,14 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { COMMANDS } from '../../cli/command-table.js';
+import { COMMANDS as OWN_COMMANDS } from '../../cli/command-table.js';
 import { escapeControls, escapeStyled, jsonText } from '../../cli/client/terminal-text.js';
+import { MOUNTED_COMMANDS } from '../../mounts.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../operations/meta-keys.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import type { TestStack } from '../support/test-stack.js';
 import { documents, KEYS, run, Terminal } from './commands.js';
 
 jest.setTimeout(PROCESSES_MS);
+
+const COMMANDS = [...OWN_COMMANDS, ...MOUNTED_COMMANDS];
 
 /** A title, a cleared screen, a bell, a C1 sequence, reversed text, separators, and a line that looks like a prompt. */
 const HOSTILE =

@@ -1,6 +1,6 @@
 /** Waits of one agent that are open at the same time, and leases that end. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readMailboxes } from '../../engine/metrics/mailbox.js';
+import { readMailboxes } from '../../mailbox/client/gauges.js';
 import type { ReceiveOptions, ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
 import {

@@ -1,6 +1,6 @@
 /** Commands of workflow code, and the events that they leave in history, in one form in which they can be compared. */
 import proto from '@temporalio/proto';
-import type { SandboxCommand } from './trace.js';
+import type { SandboxCommand } from '../../platform/temporal/internal/replay-trace.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;

@@ -9,7 +9,7 @@ import {
   type Step,
 } from './commands.js';
 import { callersIn, isRuntime, type Frame } from './frames.js';
-import type { SandboxCommand, TracedActivation } from './trace.js';
+import type { SandboxCommand, TracedActivation } from '../../platform/temporal/internal/replay-trace.js';
 
 /** An event that the code doesn't fit. */
 export interface EventOfHistory {

@@ -1,7 +1,8 @@
 /** Histories in files: JSON as Temporal's command line and UI write it, also compressed (`.gz`). */
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { historyFromJSON, type History } from '@temporalio/common/lib/proto-utils.js';
+import type { History } from '@temporalio/worker';
+import { historyFromJSON } from '../../platform/temporal/internal/history-json.js';
 
 /** A file that holds no history. The message names the file, and line and column where there are any. */
 export class HistoryFileError extends Error {

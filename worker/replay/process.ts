@@ -5,15 +5,19 @@
 import { readFileSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
-import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import proto from '@temporalio/proto';
 import { dataConverterOf } from '../../platform/data-converter.js';
 import { createLogger } from '../../platform/log.js';
 import { openStorage, type StorageChoice } from '../../platform/storage/index.js';
+import { exactStacks } from '../../platform/temporal/internal/exact-stacks.js';
+import {
+  tracedBundle,
+  TRACE_SINK,
+  type TracedActivation,
+} from '../../platform/temporal/internal/replay-trace.js';
 import { installRuntime } from '../../platform/temporal-runtime.js';
 import { eventOfTask, explain, type Difference } from './explain.js';
 import { callersIn, type Frame } from './frames.js';
-import { tracedBundle, TRACE_SINK, type TracedActivation } from './trace.js';
 import { functionIn } from './workflow-function.js';
 
 const { History } = proto.temporal.api.history.v1;
@@ -128,24 +132,6 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
     const frame = type ? functionIn(readFileSync(codePath, 'utf8'), type) : undefined;
     return frame ? [frame] : [];
   }
-}
-
-/**
- * Makes stacks of the sandbox exact: with the names that V8 has for functions (source maps may have that of the called function),
- * and with columns.
- */
-function exactStacks(): void {
-  const add = globalHandlers.addWorkflowBundle.bind(globalHandlers);
-  globalHandlers.addWorkflowBundle = async (bundle) => {
-    await add(bundle);
-    const consumer = globalHandlers.bundleFilenameToSourceMapConsumer.get(bundle.filename)!;
-    const original = consumer.originalPositionFor.bind(consumer);
-    // Columns of V8 begin with 1, those of source maps with 0.
-    consumer.originalPositionFor = (place) => ({
-      ...original({ ...place, column: Math.max(0, place.column - 1) }),
-      name: null,
-    });
-  };
 }
 
 /** The failure's message in the core's description of it, which is written for debugging. */

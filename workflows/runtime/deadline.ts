@@ -3,8 +3,8 @@
  * operator has reset it to and the reset.
  */
 import { condition, sleep } from '@temporalio/workflow';
-import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import { defined } from '../../operations/defined.js';
+import { randomSource } from './internal/random-source.js';
 import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 
 /** End of the time that has been counted, in epoch milliseconds. */
@@ -20,7 +20,7 @@ let random: unknown;
 /** Whether an operator has reset the workflow since the last call. Replays give the same answers. */
 function isReset(): boolean {
   const before = random;
-  ({ random } = getActivator());
+  random = randomSource();
   return before !== undefined && before !== random;
 }
 

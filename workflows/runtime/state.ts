@@ -4,7 +4,6 @@
  */
 import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
-import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { DEFAULT_CLEANUP_SECONDS } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS, type Answer, type Progress } from '../../operations/record.js';
@@ -120,7 +119,7 @@ export function state(): StateMemo {
 
 /**
  * Changes the state. Changes in the same workflow task are written to the memo together: each write is an event of
- * history. A replay that looks for a difference sets `longhaulStateChanged`, to know who made a write (worker/replay/trace.ts).
+ * history. A replay that looks for a difference sets `longhaulStateChanged`, to know who made a write (platform/temporal/internal/replay-trace.ts).
  */
 export function changeState(changes: Partial<StateMemo>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
@@ -238,8 +237,14 @@ function statusCommands(next: string): Command[] {
   if (next === status) return [];
   status = next;
   if (!startMemo()?.searchAttributes) return [];
-  const indexedFields = encodeUnifiedSearchAttributes(undefined, [{ key: STATUS, value: next }]);
+  const indexedFields = { [STATUS.name]: keywordPayload(next) };
   return [{ upsertWorkflowSearchAttributes: { searchAttributes: { indexedFields } } }];
+}
+
+/** Payload of a keyword, whose type Temporal takes from the metadata. */
+function keywordPayload(value: string): Payload {
+  const { metadata, ...payload } = defaultPayloadConverter.toPayload(value);
+  return { ...payload, metadata: { ...metadata, type: new TextEncoder().encode('Keyword') } };
 }
 
 /** The work has completed: its progress is written with the result. */

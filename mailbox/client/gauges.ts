@@ -1,12 +1,15 @@
-/** Agents, messages and dead letters of the task queue's mailboxes, from the memos that visibility has of their workflows. */
-import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { stateOf } from '../../mailbox/client/status.js';
-import type { DirectoryMemo, InboxMemo } from '../../mailbox/state.js';
-import type { AgentState } from '../../mailbox/types.js';
-import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO } from '../../mailbox/wire.js';
+/** Gauges of the task queue's mailboxes: agents, messages and dead letters, from the memos that visibility has of their workflows. */
+import { listRuns, type RunInfo } from '../../engine/current-runs.js';
+import { countingIntervalMs, secondsFrom } from '../../engine/metrics/index.js';
+import type { TemporalClient } from '../../engine/temporal.js';
+import { Background } from '../../platform/metrics/background.js';
+import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
+import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { quote } from '../../platform/visibility-query.js';
-import { listRuns, type RunInfo } from '../current-runs.js';
-import type { TemporalClient } from '../temporal.js';
+import type { DirectoryMemo, InboxMemo } from '../state.js';
+import type { AgentState } from '../types.js';
+import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO } from '../wire.js';
+import { stateOf } from './status.js';
 
 const PAGE_RUNS = 1_000;
 
@@ -21,6 +24,37 @@ export interface MailboxReadings {
   oldestSentMs: number | undefined;
   /** Calls to visibility that this took. */
   callCount: number;
+}
+
+/** @returns a function that removes them */
+export function registerMailboxGauges(temporal: TemporalClient): () => void {
+  const mailboxes = new Background<MailboxReadings>(countingIntervalMs, () => readMailboxes(temporal));
+  const ends = [
+    onScrape(() => {
+      if (temporal.isConnected) mailboxes.refresh();
+    }),
+    gauge('longhaul_mailbox_agents', () =>
+      mailboxes.map(({ agents }) =>
+        Object.entries(agents).map(([state, count]): Reading<'longhaul_mailbox_agents'> => [
+          { state },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_mailbox_messages', () =>
+      mailboxes.map(({ messages }) =>
+        Object.entries(messages).map(([state, count]): Reading<'longhaul_mailbox_messages'> => [
+          { state },
+          count,
+        ]),
+      ),
+    ),
+    gauge('longhaul_mailbox_oldest_message_age_seconds', () =>
+      mailboxes.map(({ oldestSentMs }) => [[{}, secondsFrom(oldestSentMs, temporal.time.nowMs)]]),
+    ),
+    gauge('longhaul_mailbox_dead_letters', () => mailboxes.map(({ deadLetters }) => [[{}, deadLetters]])),
+  ];
+  return () => ends.forEach((end) => end());
 }
 
 /** Costs a call for each thousand agents. @throws LonghaulError `unavailable` */

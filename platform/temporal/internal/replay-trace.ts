@@ -1,4 +1,7 @@
 /**
+ * Private door to @temporalio/worker and @temporalio/workflow, seen in 1.24.0: the globals of the sandbox, and the activator's methods.
+ * Interceptors see the commands of an activation, and not the code that made them.
+ *
  * A copy of a bundle that reports its commands: each with the place in the code that made it. Only used to explain why a history
  * doesn't replay; whether it does is decided with the bundle itself. Commands are the same in both.
  */

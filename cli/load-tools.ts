@@ -1,0 +1,10 @@
+/** The tools of these settings as a server offers them. */
+import { reservedNames } from '../mcp-server/mount.js';
+import { MOUNTS } from '../mounts.js';
+import type { Settings } from '../platform/config.js';
+import { createTools, type Tools } from '../platform/tools.js';
+
+/** @throws ProjectError as {@link createTools} */
+export function loadTools(settings: Settings, logger: Parameters<typeof createTools>[1]): Promise<Tools> {
+  return createTools(settings, logger, reservedNames(MOUNTS, settings));
+}

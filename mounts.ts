@@ -1,0 +1,17 @@
+/** Features that Longhaul mounts beside operations. Everything is loaded when it is used. */
+import type { CommandRow } from './cli/lazy-commands.js';
+import { mailboxCommands } from './mailbox/cli/index.js';
+import { MAILBOX_TOOL_NAMES } from './mailbox/tool-names.js';
+import type { Mount } from './mcp-server/mount.js';
+
+/** For servers. */
+export const MOUNTS: readonly Mount[] = [
+  {
+    name: 'mailbox',
+    toolNames: MAILBOX_TOOL_NAMES,
+    open: async (engine, secret) => (await import('./mailbox/tools/index.js')).openMailbox(engine, secret),
+  },
+];
+
+/** For the command line, after its own. */
+export const MOUNTED_COMMANDS: readonly CommandRow[] = mailboxCommands;

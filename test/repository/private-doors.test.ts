@@ -1,0 +1,65 @@
+/** Private parts of SDKs: each is reached from one place, which names the version that it was seen in. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { globSync } from 'tinyglobby';
+import * as durations from '../../platform/temporal/internal/durations.js';
+import * as histories from '../../platform/temporal/internal/history-json.js';
+import * as payloads from '../../platform/temporal/internal/payloads.js';
+import { disallowedModules } from '../../platform/temporal/internal/sandbox-modules.js';
+import { runNode } from './run-node.js';
+
+const DOORS = globSync('{platform/temporal/internal,workflows/runtime/internal,mcp-server/sdk-internal}/*.ts');
+
+test.each(DOORS)('%s names the installed version of the package whose private part it uses', (path) => {
+  const door = /Private door to ([^,]+), seen in ([\d.]+):/.exec(readFileSync(path, 'utf8'));
+  const [, list, version] = door ?? [];
+  expect(list).toBeDefined();
+  for (const name of list!.split(' and ')) {
+    const manifest = readFileSync(`node_modules/${name}/package.json`, 'utf8');
+    expect(`${name} ${(JSON.parse(manifest) as { version: string }).version}`).toBe(`${name} ${version}`);
+  }
+});
+
+test("Temporal's packages are pinned, so that a later install makes the same build", () => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const ofTemporal = Object.entries(dependencies).filter(([name]) => name.startsWith('@temporalio/'));
+  expect(ofTemporal.length).toBeGreaterThan(0);
+  for (const dependency of ofTemporal)
+    expect(dependency).toEqual([dependency[0], expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+});
+
+test("the linter refuses underscored members of SDKs and the sandbox's globals outside of the doors", async () => {
+  const input = [
+    'declare const server: { _meta: object; _handlers: object };',
+    'export const meta = server._meta;',
+    'export const dot = server._handlers;',
+    "export const text = server['_handlers'];",
+    "export type Index = typeof server['_handlers'];",
+    'export class Hook { _wrapHandler() { return 1; } }',
+    'export const sandbox = (globalThis as unknown as { __TEMPORAL__: object }).__TEMPORAL__;',
+  ].join('\n');
+  const eslint = ['node_modules/eslint/bin/eslint.js', '--stdin', '--format', 'json'];
+  const { output } = await runNode([...eslint, '--stdin-filename', 'engine/index.ts'], { input });
+  const [{ messages }] = JSON.parse(output) as [{ messages: { ruleId: string; line: number }[] }];
+  const lines = messages.filter(({ ruleId }) => ruleId === 'no-restricted-syntax').map(({ line }) => line);
+  expect([...new Set(lines)]).toEqual([3, 4, 5, 6, 7]);
+});
+
+test("the doors of Temporal's common package lead to what their users expect", async () => {
+  expect(durations.msToNumber('5m')).toBe(300_000);
+  const timerFiredEventAttributes = { timerId: '7' };
+  const event = { eventId: '1', eventType: 'EVENT_TYPE_TIMER_FIRED', timerFiredEventAttributes };
+  const history = { events: [event] };
+  expect(JSON.parse(histories.historyToJSON(histories.historyFromJSON(history)))).toMatchObject(history);
+  const converter = payloads.loadDataConverter();
+  const encoded = (await payloads.encodeToPayloads(converter, { a: 1 }))!;
+  expect(await payloads.decodeArrayFromPayloads(converter, encoded)).toEqual([{ a: 1 }]);
+  expect(await payloads.decodeMapFromPayloads(converter, { memo: encoded[0]! })).toEqual({ memo: { a: 1 } });
+  const failure = await payloads.encodeErrorToFailure(converter, new Error('broken'));
+  expect(await payloads.decodeOptionalFailureToOptionalError(converter, failure)).toMatchObject({
+    message: 'broken',
+  });
+  expect(disallowedModules).toEqual(expect.arrayContaining(['fs', '@temporalio/client']));
+});
