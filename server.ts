@@ -1,7 +1,7 @@
 /** The package's entry for server processes (`longhaul/server`): those of `mcp-server/`, with everything that Longhaul mounts. */
 import * as bare from './mcp-server/index.js';
 import { MOUNTS } from './mounts.js';
-import type { Settings } from './platform/config.js';
+import type { Settings } from './platform/settings/index.js';
 import type { Logger } from './platform/log.js';
 
 export type { RunningServer } from './mcp-server/index.js';

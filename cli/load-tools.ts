@@ -1,7 +1,7 @@
 /** The tools of these settings as a server offers them. */
 import { reservedNames } from '../mcp-server/mount.js';
 import { MOUNTS } from '../mounts.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import { createTools, type Tools } from '../platform/tools.js';
 
 /** @throws ProjectError as {@link createTools} */

@@ -3,7 +3,7 @@
  * import any room.
  */
 import type { Engine } from '../engine/index.js';
-import type { Settings } from '../platform/config.js';
+import type { Settings } from '../platform/settings/index.js';
 import type { ReservedNames } from '../platform/tools.js';
 import type { BuiltinTool } from './plain/builtin-tool.js';
 
