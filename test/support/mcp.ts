@@ -1,8 +1,12 @@
 /** A client of revision 2026-07-28 that exposes raw messages, for tests of details that the official clients hide. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../stack/cli-process.js';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 export const TASKS_AND_FORMS = { ...TASKS, elicitation: {} };
+
+/** Maximum wait for a Temporal that is started again, in milliseconds. */
+const RESTART_LIMIT_MS = 60_000;
 
 export interface RpcAnswer {
   httpStatus: number;
@@ -90,11 +94,16 @@ export class WireClient {
     return { httpStatus: response.status, ...messages.at(-1), notifications: messages.slice(0, -1) };
   }
 
-  /** Calls a tool that becomes a task. */
+  /** Calls a tool that becomes a task. Calls again while Temporal doesn't answer: the run's own may be started again. */
   async start(name: string, args: object = {}): Promise<string> {
-    const answer = await this.request('tools/call', { name, arguments: args });
-    if (answer.result?.resultType !== 'task') throw new Error(`no task: ${JSON.stringify(answer)}`);
-    return answer.result.taskId;
+    const lastMs = performance.now() + RESTART_LIMIT_MS;
+    for (;;) {
+      const answer = await this.request('tools/call', { name, arguments: args });
+      if (answer.result?.resultType === 'task') return answer.result.taskId;
+      const isUnanswered = answer.result?.content?.[0]?.text?.startsWith('Temporal did not answer in time');
+      if (!isUnanswered || performance.now() > lastMs) throw new Error(`no task: ${JSON.stringify(answer)}`);
+      await delay(500);
+    }
   }
 
   async get(taskId: string): Promise<any> {
