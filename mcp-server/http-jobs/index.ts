@@ -137,7 +137,7 @@ const AUTHENTICATION_PROBLEMS: Record<string, ProblemType> = {
 export function authenticationProblem(error: unknown, challenge: Response): Problem {
   if (error instanceof RateLimited) return toProblem(error);
   const value = challenge.headers.get('WWW-Authenticate');
-  const headers = value === null ? {} : { 'WWW-Authenticate': value };
+  const headers: Record<string, string> = value === null ? {} : { 'WWW-Authenticate': value };
   if (!(error instanceof OAuthError))
     return new Problem('unavailable', (error as Error).message, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },

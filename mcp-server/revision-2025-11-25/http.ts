@@ -246,7 +246,7 @@ function render(error: unknown): Response {
   const refusal = asRefusal(error);
   if (!(refusal instanceof Refusal)) throw refusal;
   const { httpStatus, code, message } = refusal;
-  const headers = httpStatus === 405 ? { Allow: 'GET, HEAD, POST' } : {};
+  const headers: Record<string, string> = httpStatus === 405 ? { Allow: 'GET, HEAD, POST' } : {};
   return Response.json(
     { jsonrpc: '2.0', id: null, error: { code, message } },
     { status: httpStatus, headers },

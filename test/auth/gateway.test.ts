@@ -81,7 +81,12 @@ test('the header says who calls, over MCP and the jobs API alike', async () => {
 });
 
 test('without the header nothing is served, and the answer names it', async () => {
-  for (const headers of [{}, { authorization: `Bearer ${await signed()}` }, { 'x-user': 'alice' }]) {
+  const without: Record<string, string>[] = [
+    {},
+    { authorization: `Bearer ${await signed()}` },
+    { 'x-user': 'alice' },
+  ];
+  for (const headers of without) {
     expect(await statuses(headers)).toEqual([401, 401]);
     const { body } = await new JobsClient(stack.base).get('/v1/jobs', headers);
     expect(body).toMatchObject({

@@ -75,7 +75,7 @@ describe('a call of a long tool', () => {
       return { httpStatus: response.status, code: error?.code };
     };
     const version = 'io.modelcontextprotocol/protocolVersion';
-    for (const odd of [
+    const odd: Parameters<typeof send>[1][] = [
       { headers: { 'content-type': 'text/plain' } },
       { headers: { 'mcp-protocol-version': '' } },
       { headers: { 'mcp-protocol-version': '2025-11-25' } },
@@ -88,10 +88,11 @@ describe('a call of a long tool', () => {
       { body: { params: [] } },
       { body: { params: { taskId, _meta: { [version]: '2026-07-28' } } } },
       { body: { params: { taskId, _meta: { [version]: '2030-01-01' } } } },
-    ]) {
-      const { code, httpStatus } = await send('tasks/get', odd);
+    ];
+    for (const each of odd) {
+      const { code, httpStatus } = await send('tasks/get', each);
       expect(code).toBeLessThan(0);
-      expect({ code, httpStatus }).toEqual(await send('tasks/cancel', odd));
+      expect({ code, httpStatus }).toEqual(await send('tasks/cancel', each));
     }
     expect(await send('tasks/get', {})).toEqual({ httpStatus: 200, code: undefined });
     expect((await client.get(taskId))._meta['io.modelcontextprotocol/serverInfo'].name).toBe('longhaul');

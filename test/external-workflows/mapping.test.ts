@@ -1,4 +1,5 @@
 /** State, questions and results of external workflows, from the values that they give. */
+import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from '@jest/globals';
 import { externalOutcome } from '../../engine/external/result.js';
 import {
@@ -9,7 +10,7 @@ import {
   type QuestionMapping,
 } from '../../operations/external-workflow.js';
 
-const payload = (encoding: string | undefined, data: string) => ({
+const payload = (encoding: string | undefined, data: string): Payload => ({
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
   data: Buffer.from(data),
 });

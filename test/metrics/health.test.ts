@@ -98,15 +98,22 @@ test('a health address on loopback answers under the names of loopback only', as
         await statusWith(address, path, headers),
       ];
       // Browsers always send a Host.
-      for (const headers of [{}, { Host: address }, { Host: `localhost:${port}` }, { Host: `[::1]:${port}` }])
+      const own: Record<string, string>[] = [
+        {},
+        { Host: address },
+        { Host: `localhost:${port}` },
+        { Host: `[::1]:${port}` },
+      ];
+      for (const headers of own)
         expect(await statusOf(headers)).toEqual([path, headers, 200]);
-      for (const headers of [
+      const others: Record<string, string>[] = [
         { Host: `rebound.example:${port}` },
         { Host: `localhost.rebound.example:${port}` },
         { Host: `10.1.2.3:${port}` },
         { Host: '127.0.0.1127.0.0.1' },
         { Host: address, Origin: `http://rebound.example:${port}` },
-      ])
+      ];
+      for (const headers of others)
         expect(await statusOf(headers)).toEqual([path, headers, 403]);
     }
   }
