@@ -1,13 +1,156 @@
 /** Analysis of data files with DuckDB, independent of Temporal. */
-export { estimateArtifact, writeParquet } from './artifact.js';
-export type { Artifact, ArtifactEstimate } from './artifact.js';
-export type { Reading } from './dataset.js';
+import { open, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { quotedString, type Json } from '@duckdb/node-api';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
+import { withDataset, type Dataset, type Reading, type ReadingOptions } from './dataset.js';
+import { inBatches } from './profile.js';
+import { compileQuery } from './query.js';
+import { percentOf, type OnShare } from './session.js';
+import type { DatasetFormat } from './sources.js';
+import { columnsOf, rowsOf, shortType, textTable } from './values.js';
+
 export { DatasetError } from './errors.js';
-export type { DatasetErrorCode } from './errors.js';
-export { inspect } from './inspect.js';
-export type { Inspection } from './inspect.js';
-export { profileColumns, profileTable } from './profile.js';
-export type { Progress } from './progress.js';
-export { runQuery } from './query.js';
-export type { QueryResult } from './query.js';
-export type { DatasetOptions } from './session.js';
+export { profileColumns } from './profile.js';
+
+export interface Inspection {
+  path: string;
+  format: DatasetFormat;
+  bytes: number;
+  rowCount: number;
+  columns: Column[];
+  /** Argument for the other functions, so that they read the file in the same way. */
+  reading: Reading;
+  /** The columns in batches, each worth one call of `profileColumns`. */
+  profileBatches: string[][];
+  notes: string[];
+}
+
+export interface QueryResult {
+  columns: Column[];
+  /** At most `limit` rows and 512 KiB; `notes` says if rows were left out. */
+  rows: Json[][];
+  /** Rows of the whole result. */
+  rowCount: number;
+  table: string;
+  notes: string[];
+}
+
+export interface ArtifactEstimate {
+  /** Exact. */
+  rowCount: number;
+  /** Size of the Parquet file in bytes, extrapolated from a sample of the rows. */
+  estimatedBytes: number;
+}
+
+/** Maximum size of an answer's rows, well below the size at which results have to be artifacts. */
+const MAX_ROWS_BYTES = 512 * 1024;
+/** Rows that are written to measure their compressed size. */
+const SAMPLE_ROWS = 122_880;
+
+/**
+ * Describes the file. Reads all of its rows for the types of its columns, so it also finds lines that can't be read.
+ *
+ * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
+ */
+export function inspect(givenPath: string, options: ReadingOptions): Promise<Inspection> {
+  const onLearned = percentOf(options.onProgress, `reading ${givenPath}`)(0, 100);
+  return withDataset(givenPath, { ...options, onLearned }, async ({ file, reading }) => {
+    const names = reading.columns.map(({ name }) => name);
+    return {
+      path: givenPath,
+      format: file.format,
+      bytes: file.bytes,
+      rowCount: reading.rowCount,
+      columns: reading.columns.map(({ name, type }) => ({ name, type: shortType(type) })),
+      reading,
+      profileBatches: inBatches(names, file.format === 'parquet' ? 4 : 32),
+      notes: reading.notes,
+    };
+  });
+}
+
+/**
+ * Runs the query and returns its first rows.
+ *
+ * @throws DatasetError
+ */
+export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
+  const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
+  const work = async (dataset: Dataset): Promise<QueryResult> => {
+    const { run } = dataset;
+    const step = percentOf(options.onProgress, `querying ${query.path}`);
+    const { from, orderBy } = await resultOf(query, dataset, step(0, 80));
+    const reader = await run(`SELECT * FROM ${from}${orderBy} LIMIT ${query.limit}`, step(80, 90));
+    const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(90, 100))).value(0, 0));
+    const all = rowsOf(reader);
+    let left = MAX_ROWS_BYTES;
+    // At least one row, whose values are bounded one by one.
+    const end = all.findIndex((row, at) => (left -= Buffer.byteLength(JSON.stringify(row)) + 1) < 0 && at > 0);
+    const rows = end === -1 ? all : all.slice(0, end);
+    const notes = [...dataset.reading.notes];
+    if (end !== -1) notes.push(`Only ${end} rows are shown: more would pass 512 KiB.`);
+    const columns = columnsOf(reader);
+    const names = columns.map(({ name }) => name);
+    return { columns, rows, rowCount, table: textTable(names, rows, rowCount), notes };
+  };
+  return withDataset(query.path, { given: query, ...options }, work, { keepFileOrder });
+}
+
+/**
+ * Estimates the size of the result as a Parquet file, without the query's limit.
+ *
+ * @throws DatasetError
+ */
+export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): Promise<ArtifactEstimate> {
+  return withDataset(query.path, { given: query, ...options }, async (dataset) => {
+    const step = percentOf(options.onProgress, `measuring the result of ${query.path}`);
+    const { from } = await resultOf(query, dataset, step(0, 80));
+    const counted = await dataset.run(`SELECT count(*) FROM ${from}`, step(80, 90));
+    const rowCount = Number(counted.value(0, 0));
+    const sample = path.join(dataset.scratchFolder, 'sample.parquet');
+    const rows = `SELECT * FROM ${from} LIMIT ${SAMPLE_ROWS}`;
+    await dataset.run(`COPY (${rows}) TO ${quotedString(sample)} (FORMAT parquet)`, step(90, 100));
+    const { size } = await stat(sample);
+    return { rowCount, estimatedBytes: Math.round(size * Math.max(1, rowCount / SAMPLE_ROWS)) };
+  });
+}
+
+/**
+ * Writes the whole result, without the query's limit, and replaces an existing file. Rows of an ungrouped result come in no
+ * particular order unless order_by gives one.
+ *
+ * @param targetPath comes from the worker, not from the caller: it isn't checked
+ * @throws DatasetError
+ */
+export async function writeParquet(
+  query: DatasetQuery,
+  targetPath: string,
+  options: ReadingOptions,
+): Promise<{ path: string; rowCount: number; bytes: number }> {
+  const target = path.resolve(targetPath);
+  const work = async (dataset: Dataset) => {
+    const step = percentOf(options.onProgress, `writing ${path.basename(target)}`);
+    const { from, orderBy } = await resultOf(query, dataset, step(0, 80));
+    const rows = `SELECT * FROM ${from}${orderBy}`;
+    const settings = 'FORMAT parquet, USE_TMP_FILE false';
+    const copied = await dataset.run(`COPY (${rows}) TO ${quotedString(target)} (${settings})`, step(80, 100));
+    return Number(copied.value(0, 0));
+  };
+  const rowCount = await withDataset(query.path, { given: query, ...options }, work, { write: target });
+  const file = await open(target, 'r+');
+  await file.sync().finally(() => file.close());
+  return { path: target, rowCount, bytes: (await stat(target)).size };
+}
+
+/** What to select the result from. A grouped result is computed once, into a table that spills when it is large. */
+async function resultOf(
+  query: DatasetQuery,
+  { run, source, columns }: Dataset,
+  onShare: OnShare,
+): Promise<{ from: string; orderBy: string }> {
+  const { sql, orderBy, grouped } = compileQuery(query, source, columns);
+  if (!grouped) return { from: `(${sql})`, orderBy };
+  await run(`CREATE TEMP TABLE result AS ${sql}`, onShare);
+  return { from: 'result', orderBy };
+}

@@ -76,10 +76,38 @@ export const analyzeDatasetInput = z.strictObject({
     .max(50)
     .optional()
     .describe('Default: by the grouped columns, else as in the file.'),
+  delimiter: z
+    .string()
+    .regex(/^[\t -~]$/)
+    .optional()
+    .describe('What separates the fields of a CSV file. Default: found, and named in notes, like header.'),
+  header: z.int().min(0).optional().describe("Line of a CSV file that has the columns' names; 0: none has them."),
+  null_values: z
+    .array(z.string().max(100))
+    .max(100)
+    .optional()
+    .describe('Texts of a CSV file that stand for missing values, such as NA.'),
   on_bad_rows: z
     .enum(['fail', 'skip'])
     .optional()
     .describe("Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail."),
+  types: z
+    .array(z.strictObject({ column, type: z.string().regex(/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/) }))
+    .max(1000)
+    .optional()
+    .describe('Of CSV and JSON columns: VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2). Default: one that keeps every value.'),
+  date_format: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Of dates in CSV and JSON that are not ISO 8601, as for strptime: %d/%m/%Y.'),
+  encoding: z
+    .string()
+    .min(1)
+    .max(40)
+    .optional()
+    .describe('Of CSV and JSON files other than UTF-8, such as windows-1252, utf-16le or shift_jis.'),
   limit: z
     .int()
     .min(1)
@@ -130,7 +158,12 @@ export const columnProfileSchema = z.object({
   row_count: z.int(),
   null_count: z.int(),
   null_share: z.number().describe('0 to 1; 0 for a file without rows.'),
-  approx_distinct: z.int().describe('Distinct values, estimated (HyperLogLog, mostly within 5 %).'),
+  approx_distinct: z
+    .int()
+    .describe(
+      'Distinct values. Exact up to a million (of up to 32 columns of CSV or JSON together), beyond that an estimate that may be off ' +
+        'by 45 % (HyperLogLog).',
+    ),
   min: value,
   max: value,
   mean: z.number().nullable().describe('Of numeric columns, without infinities.'),
@@ -143,8 +176,8 @@ export const columnProfileSchema = z.object({
     .array(z.object({ value, count: z.int() }))
     .nullable()
     .describe(
-      'The five most frequent values of a text or boolean column, counted exactly; null for other types and ' +
-        'for columns with more than a million distinct values.',
+      'The five most frequent values of a text or boolean column, counted exactly; null for other types and where distinct values ' +
+        'are estimated.',
     ),
 });
 
@@ -167,7 +200,7 @@ export const analyzeDatasetOutput = z.object({
     .describe('The whole result as a Parquet file.'),
   notes: z
     .array(z.string())
-    .describe('Guesses about columns that could be wrong, each with the column, and what was shortened.'),
+    .describe('What was assumed in reading the file, with the argument that changes it, and what is not exact.'),
 });
 
 export type AnalyzeDatasetInput = z.infer<typeof analyzeDatasetInput>;
@@ -186,7 +219,7 @@ export default defineTool({
     does:
       'Describes every column of a CSV, JSON or Parquet file, and filters, groups, aggregates and sorts its rows with ' +
       'DuckDB. Files may be larger than memory.',
-    useWhen: 'Use it instead of reading a data file yourself; its notes name columns that are in doubt.',
+    useWhen: 'Use it instead of reading a data file yourself; its notes say how the file was read.',
     returns:
       'the first rows, the number of all, the profile if asked for, and the whole result as a Parquet file.',
   },
@@ -228,7 +261,7 @@ function profileText(profile: ColumnProfile[]): string {
   const line = (one: ColumnProfile) => {
     const range = one.min === null ? '' : `, ${JSON.stringify(one.min)} to ${JSON.stringify(one.max)}`;
     const mean = one.mean === null ? '' : `, mean ${Number(one.mean.toPrecision(4))}`;
-    return `- ${one.name} (${one.type}): ${one.null_count} missing, about ${one.approx_distinct} distinct${range}${mean}`;
+    return `- ${one.name} (${one.type}): ${one.null_count} missing, ${one.approx_distinct} distinct${range}${mean}`;
   };
   return ['Columns:', ...profile.map(line)].join('\n');
 }
