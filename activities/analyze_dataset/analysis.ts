@@ -146,9 +146,14 @@ export async function writeParquet(
 /** What to select the result from. A grouped result is computed once, into a table that spills when it is large. */
 async function resultOf(
   query: DatasetQuery,
-  { run, source, columns }: Dataset,
+  { run, source }: Dataset,
   onShare: OnShare,
 ): Promise<{ from: string; orderBy: string }> {
+  const schema = await run(`SELECT * FROM ${source} LIMIT 0`);
+  const columns = schema.columnNames().map((name, index) => {
+    const duckType = schema.columnType(index);
+    return { name, type: String(duckType), duckType };
+  });
   const { sql, orderBy, grouped } = compileQuery(query, source, columns);
   if (!grouped) return { from: `(${sql})`, orderBy };
   await run(`CREATE TEMP TABLE result AS ${sql}`, onShare);

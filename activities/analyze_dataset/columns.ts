@@ -65,7 +65,7 @@ const DOUBLE: Candidate = {
   type: 'DOUBLE',
   keeps: (text) => {
     // 15 digits are kept always.
-    const isShort = `strlen(${text}) <= 15 AND NOT contains(lower(${text}), 'e')`;
+    const isShort = `strlen(${text}) <= 15 AND NOT contains(lower(${text}), 'e') AND ${isPresent(cast(text, 'DOUBLE'))}`;
     return `(${full(`trim(${text})`, NUMBER)} AND (${isShort} OR ${sameDigits(text, 'DOUBLE')}))`;
   },
 };

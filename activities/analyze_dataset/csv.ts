@@ -82,7 +82,7 @@ async function sniff(file: Readable, given: Given, run: Run): Promise<{ dialect:
     const columns = list as { name: string; type: string }[];
     const dialect = {
       files: 1,
-      delimiter: delimiter ?? (columns.length === 1 ? NO_DELIMITER : String(found)),
+      delimiter: delimiter ?? (columns.length === 1 ? NO_DELIMITER : (found as string)),
       skip: Number(lines),
       hasHeader: hasHeader === true,
       names: columns.map(({ name }) => name),

@@ -1,7 +1,7 @@
 /** Opens the files of a dataset, and learns once, for all calls, how they are read. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { quotedString, type DuckDBType } from '@duckdb/node-api';
+import { quotedString } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { convertedSource, deliveredByCsv, deliveredByJson, typed, withGivenTypes } from './columns.js';
 import type { ColumnReading } from './columns.js';
@@ -22,15 +22,10 @@ export interface Reading {
   filesDigest: string;
 }
 
-export interface TypedColumn extends Column {
-  duckType: DuckDBType;
-}
-
 export interface Dataset extends Session {
   file: DatasetFile;
   /** SQL that reads the files, to stand in a FROM. */
   source: string;
-  columns: TypedColumn[];
   reading: Reading;
 }
 
@@ -75,31 +70,22 @@ export async function withDataset<T>(
       const notes = [...file.notes];
       const files: Readable[] = [];
       for (const [index, { name }] of file.files.entries()) {
-        let realPath = session.readPaths[index]!;
-        names.set(realPath, name);
-        const target = path.join(session.scratchFolder, `copy-${index}.${file.format}`);
-        const copied =
-          file.format === 'parquet' ? undefined : await copyAsUtf8({ name, realPath }, encoding, target);
-        if (copied !== undefined) {
-          notes.push(`${name} is read as ${copied}.`);
-          names.set((realPath = target), name);
-        }
-        files.push({ name, realPath });
+        const original = { name, realPath: session.readPaths[index]! };
+        const copy = { name, realPath: path.join(session.scratchFolder, `copy-${index}.${file.format}`) };
+        for (const { realPath } of [original, copy]) names.set(realPath, name);
+        const isText = file.format !== 'parquet';
+        const copied = isText ? await copyAsUtf8(original, encoding, copy.realPath) : undefined;
+        if (copied !== undefined) notes.push(`${name} is read as ${copied}.`);
+        files.push(copied === undefined ? original : copy);
       }
-      const paths = files.map(({ realPath }) => realPath);
       let { reading } = options;
       if (!reading) {
-        const learned = await learn(file, files, session.run, given, options.onLearned);
+        const { rowCount, columns, csv, ...learned } = await learn(file, files, session.run, given, options.onLearned);
         notes.push(...learned.notes);
-        reading = { ...learned, ...(encoding !== undefined && { encoding }), notes, filesDigest };
+        reading = { rowCount, columns, ...(csv && { csv }), ...(encoding && { encoding }), notes, filesDigest };
       }
-      const source = convertedSource(readerOf(file, paths, reading), reading.columns);
-      const schema = await session.run(`SELECT * FROM ${source} LIMIT 0`);
-      const columns = schema.columnNames().map((name, index): TypedColumn => {
-        const duckType = schema.columnType(index);
-        return { name, type: String(duckType), duckType };
-      });
-      return work({ ...session, file, source, columns, reading });
+      const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
+      return work({ ...session, file, source, reading });
     });
   } catch (thrown) {
     throw datasetErrorOf(thrown, names, givenPath);

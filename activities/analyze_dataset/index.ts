@@ -12,8 +12,8 @@ import type { AnalysisCall, AnalysisResult } from './analysis-process.js';
 import { analyzeInChild } from './analyze-in-child.js';
 import type { Reading, ReadingOptions } from './dataset.js';
 import { DatasetError } from './errors.js';
-import type { Progress } from './session.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
+import type { Progress } from './session.js';
 
 /** Determines format, columns and number of rows of the file. @param given arguments for how it is read */
 export function inspectDataset(path: string, given: Partial<DatasetQuery>): Promise<Inspection> {
@@ -51,9 +51,11 @@ export function writeDatasetArtifact(
   }, 1);
 }
 
+type CallOf<Name extends AnalysisCall['name']> = Extract<AnalysisCall, { name: Name }>;
+
 type Analyze = <Name extends AnalysisCall['name']>(
   name: Name,
-  args: Extract<AnalysisCall, { name: Name }>['args'],
+  args: CallOf<Name>['args'],
   more: Pick<ReadingOptions, 'given' | 'reading'>,
 ) => Promise<AnalysisResult<Name>>;
 
@@ -83,7 +85,7 @@ async function inScratch<T>(
     await mkdir(tempFolder);
     const result = await work((name, args, more) => {
       const call = { name, args, options: { ...options, ...more } };
-      return analyzeInChild(call as Extract<AnalysisCall, { name: typeof name }>, { signal, onProgress });
+      return analyzeInChild(call as unknown as CallOf<typeof name>, { signal, onProgress });
     }, tempFolder);
     if (units !== undefined) report({ progress: units, total: units });
     return result;

@@ -26,10 +26,11 @@ export function profileColumns(
   options: ReadingOptions,
 ): Promise<ColumnProfile[]> {
   return withDataset(path, options, async (dataset) => {
-    const known = dataset.columns.map(({ name }) => name);
+    const all = dataset.reading.columns;
     const columns = names.map((name, index) => {
-      if (!known.includes(name)) throw unknownColumn(`columns[${index}]`, name, known);
-      return dataset.columns[known.indexOf(name)]!;
+      const found = all.find((column) => column.name === name);
+      if (found) return found;
+      throw unknownColumn(`columns[${index}]`, name, all.map((column) => column.name));
     });
     const profiles: ColumnProfile[] = [];
     const total = columns.length;

@@ -1,8 +1,7 @@
 /** Converts the structured query to SQL. Of the caller's text it has only quoted strings, and quoted names that were checked. */
 import { DuckDBTypeId, quotedIdentifier, quotedString } from '@duckdb/node-api';
-import type { DuckDBStructType } from '@duckdb/node-api';
-import type { Aggregate, DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
-import type { TypedColumn } from './dataset.js';
+import type { DuckDBStructType, DuckDBType } from '@duckdb/node-api';
+import type { Aggregate, Column, DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
 import { DatasetError, unknownColumn } from './errors.js';
 import { shortType } from './values.js';
 
@@ -13,6 +12,10 @@ export interface CompiledQuery {
   orderBy: string;
   /** Whether rows are grouped or aggregated, so the result is likely small and costly to compute twice. */
   grouped: boolean;
+}
+
+export interface TypedColumn extends Column {
+  duckType: DuckDBType;
 }
 
 /** A column, or a field of one; `name` is its path. */

@@ -24,6 +24,8 @@ export interface DatasetFile {
 /** Maximum number of files that a pattern may match. */
 const MAX_FILES = 1000;
 const CHUNK_BYTES = 1024 ** 2;
+/** Byte order marks, in hexadecimal. */
+const UTF_16: Record<string, string> = { fffe: 'utf-16le', feff: 'utf-16be' };
 const FORMATS: [RegExp, DatasetFormat][] = [
   [/\.(csv|tsv)(\.gz)?$/i, 'csv'],
   [/\.(json|ndjson|jsonl)(\.gz)?$/i, 'json'],
@@ -174,7 +176,6 @@ export async function copyAsUtf8(
 }
 
 async function utf16Of(file: Readable): Promise<string | undefined> {
-  for await (const head of contentOf(file))
-    return { fffe: 'utf-16le', feff: 'utf-16be' }[head.toString('hex', 0, 2)];
+  for await (const head of contentOf(file)) return UTF_16[head.toString('hex', 0, 2)];
   return undefined;
 }

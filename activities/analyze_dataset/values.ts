@@ -40,8 +40,8 @@ const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
     case DuckDBTypeId.MAP: {
       const { keyType, valueType } = type as DuckDBMapType;
       const pairs = (value as DuckDBMapValue).entries.map(({ key, value: of }): [string, Json] => {
-        const name = converter(key, keyType, converter) ?? null;
-        return [typeof name === 'string' ? name : JSON.stringify(name), converter(of, valueType, converter) ?? null];
+        const name = converter(key, keyType, converter);
+        return [typeof name === 'string' ? name : JSON.stringify(name), converter(of, valueType, converter)];
       });
       return Object.fromEntries(pairs);
     }

@@ -6,8 +6,10 @@ import { writeArtifactQuestion } from './question.js';
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
 export const MAX_ANSWER_ROWS = 1000;
 
-const column = z.string().min(1).max(1000);
+const text = (length: number) => z.string().min(1).max(length);
+const column = text(1000);
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
+const maybe = <T extends z.ZodType>(schema: T, description: string) => schema.optional().describe(description);
 
 export const filterSchema = z.strictObject({
   column: column.describe(
@@ -19,108 +21,74 @@ export const filterSchema = z.strictObject({
       'in: equals one of a list; contains: in a text, case matters; is_null and not_null take no value. Rows without a value ' +
         'match is_null only.',
     ),
-  value: z
-    .union([scalar, z.array(scalar).min(1).max(1000)])
-    .optional()
-    .describe(
-      'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
-        'a time zone), true or false, or text; a list for `in`.',
-    ),
+  value: maybe(
+    z.union([scalar, z.array(scalar).min(1).max(1000)]),
+    'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
+      'a time zone), true or false, or text; a list for `in`.',
+  ),
 });
 
 export const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
-    .describe(
-      'All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.',
-    ),
-  column: column.optional().describe('Needed by all but count.'),
-  as: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Its name in the result. Default: fn_column, such as avg_delay, or count.'),
+    .describe('All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.'),
+  column: maybe(column, 'Needed by all but count.'),
+  as: maybe(text(100), 'Its name in the result. Default: fn_column, such as avg_delay, or count.'),
 });
 
 export const orderSchema = z.strictObject({
   column: column.describe('With group_by or aggregates: a grouped column or the name of an aggregate.'),
-  direction: z.enum(['asc', 'desc']).optional().describe('Default: asc. Missing values come last.'),
+  direction: maybe(z.enum(['asc', 'desc']), 'Default: asc. Missing values come last.'),
+});
+
+export const typeSchema = z.strictObject({
+  column,
+  type: z.string().regex(/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/),
 });
 
 export const analyzeDatasetInput = z.strictObject({
-  path: z
-    .string()
-    .min(1)
-    .max(4096)
-    .describe(
-      'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
-        'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
-    ),
-  filters: z.array(filterSchema).max(100).optional().describe('Rows must match all.'),
-  group_by: z
-    .array(column)
-    .max(50)
-    .optional()
-    .describe('Columns; without aggregates each combination is counted.'),
-  aggregates: z
-    .array(aggregateSchema)
-    .max(50)
-    .optional()
-    .describe(
-      "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
-    ),
-  order_by: z
-    .array(orderSchema)
-    .max(50)
-    .optional()
-    .describe('Default: by the grouped columns, else as in the file.'),
-  delimiter: z
-    .string()
-    .regex(/^[\t -~]$/)
-    .optional()
-    .describe('What separates the fields of a CSV file. Default: found, and named in notes, like header.'),
-  header: z.int().min(0).optional().describe("Line of a CSV file that has the columns' names; 0: none has them."),
-  null_values: z
-    .array(z.string().max(100))
-    .max(100)
-    .optional()
-    .describe('Texts of a CSV file that stand for missing values, such as NA.'),
-  on_bad_rows: z
-    .enum(['fail', 'skip'])
-    .optional()
-    .describe("Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail."),
-  types: z
-    .array(z.strictObject({ column, type: z.string().regex(/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/) }))
-    .max(1000)
-    .optional()
-    .describe('Of CSV and JSON columns: VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2). Default: one that keeps every value.'),
-  date_format: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Of dates in CSV and JSON that are not ISO 8601, as for strptime: %d/%m/%Y.'),
-  encoding: z
-    .string()
-    .min(1)
-    .max(40)
-    .optional()
-    .describe('Of CSV and JSON files other than UTF-8, such as windows-1252, utf-16le or shift_jis.'),
+  path: text(4096).describe(
+    'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
+      '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
+      'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
+  ),
+  filters: maybe(z.array(filterSchema).max(100), 'Rows must match all.'),
+  group_by: maybe(z.array(column).max(50), 'Columns; without aggregates each combination is counted.'),
+  aggregates: maybe(
+    z.array(aggregateSchema).max(50),
+    "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
+  ),
+  order_by: maybe(z.array(orderSchema).max(50), 'Default: by the grouped columns, else as in the file.'),
+  delimiter: maybe(
+    z.string().regex(/^[\t -~]$/),
+    'What separates the fields of a CSV file. Default: found, and named in notes, as header is.',
+  ),
+  header: maybe(z.int().min(0).max(10_000), "Line of a CSV file that has the columns' names; 0: none has them."),
+  null_values: maybe(
+    z.array(text(100)).max(100),
+    'Texts of a CSV file that stand for missing values, such as NA.',
+  ),
+  on_bad_rows: maybe(
+    z.enum(['fail', 'skip']),
+    "Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail.",
+  ),
+  types: maybe(
+    z.array(typeSchema).max(1000),
+    'VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2), for columns of CSV and JSON. Default: a type that keeps every value.',
+  ),
+  date_format: maybe(text(100), 'Of dates in CSV and JSON that are not ISO 8601, as for strptime: %d/%m/%Y.'),
+  encoding: maybe(text(40), 'Of CSV and JSON that is not UTF-8: windows-1252, utf-16le, shift_jis, ...'),
   limit: z
     .int()
     .min(1)
     .max(MAX_ANSWER_ROWS)
     .default(50)
     .describe('Rows in the answer; row_count counts the whole result.'),
-  profile: z
-    .boolean()
-    .optional()
-    .describe(
-      'Also describe every column of the whole file: type, missing and distinct values, range, mean, quartiles, most ' +
-        'frequent values. Default: false.',
-    ),
+  profile: maybe(
+    z.boolean(),
+    'Also describe every column of the whole file: type, missing and distinct values, range, mean, quartiles, most ' +
+      'frequent values. Default: false.',
+  ),
   artifact: z
     .boolean()
     .default(true)
@@ -138,19 +106,11 @@ export const columnSchema = z.object({
 });
 
 // Lists and structs end in `unknown` and not in this schema again: clients drop tools with recursive schemas.
-const value = z
-  .union([
-    z.string(),
-    z.number(),
-    z.boolean(),
-    z.null(),
-    z.array(z.unknown()),
-    z.record(z.string(), z.unknown()),
-  ])
-  .describe(
-    'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
-      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
-  );
+const nested = [z.array(z.unknown()), z.record(z.string(), z.unknown())] as const;
+const value = z.union([z.string(), z.number(), z.boolean(), z.null(), ...nested]).describe(
+  'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
+    'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
+);
 
 export const columnProfileSchema = z.object({
   name: z.string(),
