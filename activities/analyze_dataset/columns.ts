@@ -90,11 +90,14 @@ const MIXTURE: Candidate = {
 
 /** @param sniffed types that DuckDB has found in the first rows of the files */
 export function deliveredByCsv(name: string, sniffed: readonly string[], given: Given): Delivered {
-  const numbers = [INTEGER, LONG_INTEGER, DOUBLE];
-  // Text is tried as numbers for the note on those that aren't.
-  const ofType = (type: string) =>
-    /^(BIGINT|DOUBLE|VARCHAR)$/.test(type) ? numbers : type === 'BOOLEAN' ? [BOOLEAN] : TIMES;
-  const candidates = new Set([...dates(given), ...sniffed.flatMap(ofType)]);
+  // Text is tried too, for the note on values that aren't numbers or times like most of their column.
+  const likely: Record<string, Candidate[]> = {
+    BIGINT: [INTEGER, LONG_INTEGER, DOUBLE],
+    DOUBLE: [LONG_INTEGER, DOUBLE],
+    BOOLEAN: [BOOLEAN],
+    VARCHAR: [DOUBLE, ...TIMES],
+  };
+  const candidates = new Set([...dates(given), ...sniffed.flatMap((type) => likely[type] ?? TIMES)]);
   return { name, read: 'VARCHAR', candidates: [...candidates] };
 }
 
