@@ -129,13 +129,17 @@ function dates({ date_format: format }: Given): Candidate[] {
   return [{ type, keeps, dateFormat: format }];
 }
 
-/** Gives columns the types that the caller wants. @throws DatasetError unknown_column */
-export function withGivenTypes(columns: Delivered[], { types = [] }: Given): Delivered[] {
+/** Gives columns the types that the caller wants. @throws DatasetError unknown_column, unreadable */
+export function withGivenTypes(columns: Delivered[], { types = {} }: Given): Delivered[] {
   const names = columns.map(({ name }) => name);
-  for (const [index, { column }] of types.entries())
-    if (!names.includes(column)) throw unknownColumn(`types[${index}].column`, column, names);
+  for (const [name, type] of Object.entries(types)) {
+    if (!names.includes(name)) throw unknownColumn('types', name, names);
+    // It becomes SQL.
+    if (!/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/.test(type))
+      throw unreadable(`types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2); got ${JSON.stringify(type)}`);
+  }
   return columns.map((column) => {
-    const type = types.find((given) => given.column === column.name)?.type;
+    const type = Object.hasOwn(types, column.name) ? types[column.name] : undefined;
     if (type === undefined) return column;
     const keeps = (text: string) =>
       type === 'DOUBLE' ? `${cast(text, type)} IS NOT NULL` : sameDigits(text, type);
@@ -192,7 +196,7 @@ export async function typed(
     if (chosen?.note !== undefined) notes.push(`${shown} ${chosen.note}`);
     if (present === 0 && candidates.length > 0) empty.push(name);
     if (chosen || present === 0) continue;
-    const isGiven = given.types?.some((one) => one.column === name);
+    const isGiven = Object.hasOwn(given.types ?? {}, name);
     const isLikely = (at: number) => kept[at]! * 2 >= present && candidates[at]!.type !== 'VARCHAR';
     const likely = candidates.find((_, at) => isGiven || isLikely(at));
     if (!likely) continue;

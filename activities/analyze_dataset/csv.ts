@@ -69,6 +69,8 @@ export async function planCsv(
 async function sniff(file: Readable, given: Given, run: Run): Promise<{ dialect: Dialect; types: string[] }> {
   const separator = await separatorLine(file);
   const delimiter = given.delimiter ?? separator;
+  if (delimiter !== undefined && !/^[\t -~]$/.test(delimiter))
+    throw unreadable(`delimiter: expected one ASCII character; got ${JSON.stringify(delimiter)}`);
   const skip = given.header ? given.header - 1 : separator === undefined ? 0 : 1;
   const options = [
     ...(delimiter === undefined ? [] : [`delim = ${quotedString(delimiter)}`]),

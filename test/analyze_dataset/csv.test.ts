@@ -78,8 +78,8 @@ describe('an argument', () => {
     ['delimiter takes any character', 'a~b\n1~2,3\n', { delimiter: '~' }, ['a', 'b'], [[1, '2,3']]],
     ['delimiter makes a file one column', 'text\nhello, world\na, b, c\n', { delimiter: '|' }, ['text'], [['hello, world'], ['a, b, c']]],
     ['null_values are missing', 'a,b\nNA,-\n1,NA\n', { null_values: ['NA', '-'] }, ['a', 'b'], [[null, null], [1, null]]],
-    ['types keep leading zeros away', 'a,b\n01234,1\n', { types: [{ column: 'a', type: 'BIGINT' }, { column: 'b', type: 'VARCHAR' }] }, ['a', 'b'], [[1234, '1']]],
-    ['types keep the digits of decimals', 'a\n12345678901234567.25\n', { types: [{ column: 'a', type: 'DECIMAL(38,2)' }] }, ['a'], [['12345678901234567.25']]],
+    ['types keep leading zeros away', 'a,b\n01234,1\n', { types: { a: 'BIGINT', b: 'VARCHAR' } }, ['a', 'b'], [[1234, '1']]],
+    ['types keep the digits of decimals', 'a\n12345678901234567.25\n', { types: { a: 'DECIMAL(38,2)' } }, ['a'], [['12345678901234567.25']]],
     ['date_format reads days first', 'a,b\n01/02/2024,2024-05-06\n', { date_format: '%d/%m/%Y' }, ['a', 'b'], [['2024-02-01', '2024-05-06']]],
     ['date_format reads times with zones', 'a\n31.1.2024 10:00 +0200\n', { date_format: '%d.%m.%Y %H:%M %z' }, ['a'], [['2024-01-31T08:00:00Z']]],
   ])('%s', async (_, text, given, names, rows) => {
@@ -87,12 +87,14 @@ describe('an argument', () => {
   }); // prettier-ignore
 
   it.each<[string, string, Given, string]>([
-    ['types that would change a value', 'a\n1.5\n', { types: [{ column: 'a', type: 'BIGINT' }] }, 'types: column "a" can\'t be read exactly: BIGINT would change "1.5"'],
-    ['types of no number', 'a\nx\n', { types: [{ column: 'a', type: 'DOUBLE' }] }, 'DOUBLE would change "x"'],
-    ['types that would round', 'a\n1.255\n', { types: [{ column: 'a', type: 'DECIMAL(10,2)' }] }, 'DECIMAL(10,2) would change "1.255"'],
-    ['types of a column that is not there', 'a\n1\n', { types: [{ column: 'b', type: 'DOUBLE' }] }, 'types[0].column: expected one of the columns "a"; got "b"'],
+    ['types that would change a value', 'a\n1.5\n', { types: { a: 'BIGINT' } }, 'types: column "a" can\'t be read exactly: BIGINT would change "1.5"'],
+    ['types of no number', 'a\nx\n', { types: { a: 'DOUBLE' } }, 'DOUBLE would change "x"'],
+    ['types that would round', 'a\n1.255\n', { types: { a: 'DECIMAL(10,2)' } }, 'DECIMAL(10,2) would change "1.255"'],
+    ['types of a column that is not there', 'a\n1\n', { types: { b: 'DOUBLE' } }, 'types: expected one of the columns "a"; got "b"'],
     ['a date_format that no column has', 'a\n2024-01-31\n', { date_format: '%d/%m/%Y' }, 'date_format: expected the format of all values of a column'],
     ['a date_format that is none', 'a\nx\n', { date_format: '%Q' }, '%Q'],
+    ['types that are none', 'a\n1\n', { types: { a: "INTEGER); DROP TABLE x; --" } }, 'types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2)'],
+    ['a delimiter of two characters', 'a\n1\n', { delimiter: ', ' }, 'delimiter: expected one ASCII character; got ", "'],
     ['an encoding that is none', 'a\n1\n', { encoding: 'ebcdic' }, 'encoding: expected a name of the WHATWG Encoding Standard'],
   ])('is refused: %s', async (_, text, given, said) => {
     expect(await values.refused('file.csv', text, given)).toContain(said);
@@ -104,7 +106,7 @@ describe('an argument', () => {
     );
     const parquet = `${values.box.data}/file.parquet`;
     await plainSql(`COPY (SELECT 1 AS a) TO '${parquet}'`);
-    const given = { types: [{ column: 'a', type: 'VARCHAR' }] };
+    const given = { types: { a: 'VARCHAR' } };
     const { message } = await refusal(inspect(parquet, { ...values.box.options, given }));
     expect(message).toContain('types: has no meaning for parquet');
   });
@@ -291,7 +293,7 @@ describe('whatever a file holds', () => {
         add(row.map(written).join(delimiter));
       }
       if (random() < 0.3) text = text.slice(0, -newline.length);
-      const types = header.map((column) => ({ column, type: 'VARCHAR' }));
+      const types = Object.fromEntries(header.map((name) => [name, 'VARCHAR']));
       const found = await values.read('file.csv', text, { on_bad_rows: 'skip', types });
       const named = [...found.notes.join(' ').matchAll(/line (\d+) of/g)].map(([, at]) => Number(at));
       const expected = rows.map((row) => row.map((field) => (field === '' ? null : field)));

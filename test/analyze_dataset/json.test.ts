@@ -58,11 +58,11 @@ describe('JSON', () => {
   });
 
   it('may give types and dates', async () => {
-    const types = [{ column: 'a', type: 'BIGINT' }];
+    const types = { a: 'BIGINT' };
     const text = lines([{ a: '007', d: '31/01/2024', o: { x: 1 } }]);
     const found = await values.read('given.jsonl', text, { types, date_format: '%d/%m/%Y' });
     expect(found.rows).toEqual([[7, '2024-01-31', { x: 1 }]]);
-    const asText = await values.read('given.jsonl', text, { types: [{ column: 'o', type: 'VARCHAR' }] });
+    const asText = await values.read('given.jsonl', text, { types: { o: 'VARCHAR' } });
     expect(asText.rows).toEqual([['007', '31/01/2024', '{"x":1}']]);
   });
 

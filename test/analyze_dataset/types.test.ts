@@ -130,7 +130,7 @@ describe('Parquet', () => {
     ['nanoseconds with a zone', 'zoned.parquet', 'Times of "t" are cut to microseconds.'],
     ['names that differ by case only', 'twins.parquet', 'Column "A_1" has a number'],
   ])('of %s is refused or has a note', async (_, name, said) => {
-    const copy = await readFile(new URL(`../fixtures/datasets/${name}`, import.meta.url));
+    const copy = await readFile(new URL(`./parquet/${name}`, import.meta.url));
     await values.box.file(name, copy);
     const found = await inspect(name, values.box.options).then(
       ({ notes }) => notes.join(),

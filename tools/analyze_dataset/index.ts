@@ -6,20 +6,16 @@ import { writeArtifactQuestion } from './question.js';
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
 export const MAX_ANSWER_ROWS = 1000;
 
-const text = (length: number) => z.string().min(1).max(length);
-const column = text(1000);
+const column = z.string();
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 const maybe = <T extends z.ZodType>(schema: T, description: string) => schema.optional().describe(description);
 
 export const filterSchema = z.strictObject({
-  column: column.describe(
-    'As in the file, exactly, or a field of a struct by its path: user.addr.city. So for every column below.',
-  ),
+  column: column.describe('Exactly as in the file, or the path of a field: user.addr.city. So below too.'),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
-      'in: equals one of a list; contains: in a text, case matters; is_null and not_null take no value. Rows without a value ' +
-        'match is_null only.',
+      'contains: in a text, case matters; is_null and not_null take no value. Rows without a value match is_null only.',
     ),
   value: maybe(
     z.union([scalar, z.array(scalar).min(1).max(1000)]),
@@ -33,7 +29,7 @@ export const aggregateSchema = z.strictObject({
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
     .describe('All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.'),
   column: maybe(column, 'Needed by all but count.'),
-  as: maybe(text(100), 'Its name in the result. Default: fn_column, such as avg_delay, or count.'),
+  as: maybe(z.string().min(1).max(100), 'Its name in the result. Default: fn_column, such as avg_delay, or count.'),
 });
 
 export const orderSchema = z.strictObject({
@@ -41,13 +37,8 @@ export const orderSchema = z.strictObject({
   direction: maybe(z.enum(['asc', 'desc']), 'Default: asc. Missing values come last.'),
 });
 
-export const typeSchema = z.strictObject({
-  column,
-  type: z.string().regex(/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/),
-});
-
 export const analyzeDatasetInput = z.strictObject({
-  path: text(4096).describe(
+  path: z.string().min(1).max(4096).describe(
     'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
       '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
       'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
@@ -59,25 +50,13 @@ export const analyzeDatasetInput = z.strictObject({
     "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
   ),
   order_by: maybe(z.array(orderSchema).max(50), 'Default: by the grouped columns, else as in the file.'),
-  delimiter: maybe(
-    z.string().regex(/^[\t -~]$/),
-    'What separates the fields of a CSV file. Default: found, and named in notes, as header is.',
-  ),
-  header: maybe(z.int().min(0).max(10_000), "Line of a CSV file that has the columns' names; 0: none has them."),
-  null_values: maybe(
-    z.array(text(100)).max(100),
-    'Texts of a CSV file that stand for missing values, such as NA.',
-  ),
-  on_bad_rows: maybe(
-    z.enum(['fail', 'skip']),
-    "Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail.",
-  ),
-  types: maybe(
-    z.array(typeSchema).max(1000),
-    'VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2), for columns of CSV and JSON. Default: a type that keeps every value.',
-  ),
-  date_format: maybe(text(100), 'Of dates in CSV and JSON that are not ISO 8601, as for strptime: %d/%m/%Y.'),
-  encoding: maybe(text(40), 'Of CSV and JSON that is not UTF-8: windows-1252, utf-16le, shift_jis, ...'),
+  delimiter: maybe(z.string(), 'Of CSV. Default: see notes.'),
+  header: maybe(z.int().min(0).max(10_000), 'Line of the names in CSV; 0: none.'),
+  null_values: maybe(z.array(z.string()), 'Missing values in CSV, such as NA.'),
+  on_bad_rows: maybe(z.enum(['fail', 'skip']), "Lines of CSV that don't fit: skip notes them. Default: fail."),
+  types: maybe(z.record(z.string(), z.string()), 'Column -> VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2).'),
+  date_format: maybe(z.string(), 'If not ISO 8601: %d/%m/%Y.'),
+  encoding: maybe(z.string(), 'If not UTF-8: windows-1252.'),
   limit: z
     .int()
     .min(1)
@@ -86,18 +65,14 @@ export const analyzeDatasetInput = z.strictObject({
     .describe('Rows in the answer; row_count counts the whole result.'),
   profile: maybe(
     z.boolean(),
-    'Also describe every column of the whole file: type, missing and distinct values, range, mean, quartiles, most ' +
-      'frequent values. Default: false.',
+    'Also describe every column of the file: missing and distinct values, range, mean, quartiles, most frequent values.',
   ),
-  artifact: z
-    .boolean()
-    .default(true)
-    .describe('Also write the whole result, without the limit, as a Parquet file.'),
+  artifact: z.boolean().default(true).describe('Also write the whole result as a Parquet file.'),
   ask_over_mb: z
     .number()
     .min(0)
     .default(16)
-    .describe('Estimated MB of that file above which a person is asked before it is written.'),
+    .describe('Estimated MB of that file above which a person is asked first.'),
 });
 
 export const columnSchema = z.object({
