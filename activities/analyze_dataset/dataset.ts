@@ -1,9 +1,9 @@
 /** Opens the files of a dataset, and learns once, for all calls, how they are read. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { quotedString } from '@duckdb/node-api';
+import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { convertedSource, deliveredByCsv, deliveredByJson, typed, withGivenTypes } from './columns.js';
+import { convertedSource, deliveredByCsv, deliveredByJson, nanNote, typed, withGivenTypes } from './columns.js';
 import type { ColumnReading } from './columns.js';
 import { csvSource, planCsv, rejectedRows, type CsvPlan } from './csv.js';
 import { datasetErrorOf, messageOf, unreadable } from './errors.js';
@@ -181,14 +181,21 @@ const learnParquet: Learn = async (files, run, _given, onShare) => {
   const inFile = await fields('');
   const described = await describe(run, parquetReader(paths));
   const renamed = described.map(({ name }) => name).filter((name) => !inFile.includes(name));
-  const delivered = described.map(({ name, type }) => ({ name, read: type, candidates: [] }));
-  const found = await typed(run, delivered, { source: parquetReader(paths) }, {}, onShare);
+  const floats = described.filter(({ type }) => /^(FLOAT|DOUBLE)$/.test(type)).map(({ name }) => name);
+  const nans = floats.map((name) => `count(*) FILTER (isnan(${quotedIdentifier(name)}))`);
+  const counted = await run(`SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`, onShare);
+  const [rowCount = 0, ...counts] = counted.getRows()[0]!.map(Number);
+  const nan = (name: string) => counts[floats.indexOf(name)] ?? 0;
+  const columns = described.map(({ name, type }): ColumnReading => {
+    return { name, type, read: type, ...(nan(name) > 0 && { hasNan: true as const }) };
+  });
   const notes = [
     ...cut.map((name) => `Times of ${JSON.stringify(name)} are cut to microseconds.`),
     ...several.map((name) => `${JSON.stringify(name)} has several types in the files, and is read as one for all.`),
     ...renamed.map((name) => `Column ${JSON.stringify(name)} has a number: its name differs from another by case only.`),
+    ...floats.filter((name) => nan(name) > 0).map((name) => nanNote(name, nan(name))),
   ];
-  return { ...found, notes: [...notes, ...found.notes] };
+  return { rowCount, columns, notes };
 };
 
 function readerOf({ format }: DatasetFile, paths: readonly string[], { csv, columns }: Reading): string {
