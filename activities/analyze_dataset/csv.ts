@@ -32,6 +32,8 @@ type Given = Pick<DatasetQuery, 'delimiter' | 'header' | 'null_values' | 'on_bad
 const MAX_LINE_BYTES = 16 * 1024 ** 2;
 /** Delimiter of files with one column: a character that no text has. */
 const NO_DELIMITER = '\x1f';
+/** The buffer has to hold two lines. */
+const SIZES = [`max_line_size = ${MAX_LINE_BYTES}`, `buffer_size = ${2 * MAX_LINE_BYTES}`];
 const RFC_4180 = [`quote = '"'`, `escape = '"'`, `comment = ''`];
 
 /**
@@ -78,7 +80,7 @@ async function sniff(file: Readable, given: Given, run: Run): Promise<{ dialect:
     ...(given.header === undefined ? [] : [`header = ${given.header > 0}`]),
   ];
   const sniffWith = async (...more: string[]) => {
-    const settings = [quotedString(file.realPath), 'strict_mode = true', ...options, ...more].join(', ');
+    const settings = [quotedString(file.realPath), 'strict_mode = true', ...SIZES, ...options, ...more].join(', ');
     const sniffed = await run(`SELECT Delimiter, SkipRows, HasHeader, Columns FROM sniff_csv(${settings})`);
     const [found, lines, hasHeader, list] = sniffed.getRowsJson()[0]!;
     const columns = list as { name: string; type: string }[];
@@ -221,8 +223,7 @@ function csvReader(
     `header = ${hasHeader}`,
     `nullstr = [${nullValues.map(quotedString).join(', ')}]`,
     `columns = {${names.map((name) => `${quotedString(name)}: 'VARCHAR'`).join(', ')}}`,
-    `max_line_size = ${MAX_LINE_BYTES}`,
-    `buffer_size = ${2 * MAX_LINE_BYTES}`,
+    ...SIZES,
     // The parallel reader may repeat rows beside lines that don't fit.
     ...(skipsBadRows || hasLineEnds ? ['parallel = false'] : []),
     ...(skipsBadRows ? [`${errors} = true`] : []),

@@ -81,6 +81,7 @@ export function datasetErrorOf(thrown: unknown, names: ReadonlyMap<string, strin
   for (const [path, name] of names) full = full.replaceAll(path, name);
   // Without the query and the hints about DuckDB's own options. Its count of lines in JSON is off by one at times.
   const message = (full.split(/\n\s*\n|\nPossible|\nTry |\n\s+file = |\nLINE \d+:/)[0] ?? full)
+    .replace(/(Original Line: .{200}).*/, '$1…')
     .replace(/\s*\n\s*/g, '; ')
     .replace(/(at byte \d+) in line/, '$1 near line')
     .trim();

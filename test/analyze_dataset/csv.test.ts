@@ -193,7 +193,7 @@ describe('a line that does not fit the header', () => {
     const { rows } = await values.read('file.csv', `a,b\n1,${'x'.repeat(15_000_000)}\n2,3\n`);
     expect(rows.map(([a]) => a)).toEqual([1, 2]);
     const message = await values.refused('file.csv', `a,b\n1,${'x'.repeat(17_000_000)}\n2,3\n`);
-    expect(message).toContain('Line: 2');
+    expect(message).toMatch(/aximum line size/);
   });
 });
 
