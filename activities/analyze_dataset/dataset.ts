@@ -42,6 +42,7 @@ export interface ReadingOptions extends DatasetOptions {
  * for a list in a Parquet file, such as the artifact, it doubles with each: 0.6 s for 20 levels.
  */
 const MAX_DEPTH = 20;
+const MAX_NOTES = 50;
 const ONLY_CSV = ['delimiter', 'header', 'null_values'] as const;
 const NOT_PARQUET = ['encoding', 'types', 'date_format'] as const;
 
@@ -67,7 +68,7 @@ export async function withDataset<T>(
     const read = file.files.map(({ realPath }) => realPath);
     return await withSession({ read, ...sessionFiles }, options, async (session) => {
       const encoding = options.reading?.encoding ?? given.encoding;
-      const notes = [...file.notes];
+      const decoded = new Map<string, string[]>();
       const files: Readable[] = [];
       for (const [index, { name }] of file.files.entries()) {
         const original = { name, realPath: session.readPaths[index]! };
@@ -75,13 +76,19 @@ export async function withDataset<T>(
         for (const { realPath } of [original, copy]) names.set(realPath, name);
         const isText = file.format !== 'parquet';
         const copied = isText ? await copyAsUtf8(original, encoding, copy.realPath) : undefined;
-        if (copied !== undefined) notes.push(`${name} is read as ${copied}.`);
+        if (copied !== undefined) decoded.set(copied, [...(decoded.get(copied) ?? []), name]);
         files.push(copied === undefined ? original : copy);
       }
       let { reading } = options;
       if (!reading) {
-        const { rowCount, columns, csv, ...learned } = await learn(file, files, session.run, given, options.onLearned);
-        notes.push(...learned.notes);
+        const learned = await learn(file, files, session.run, given, options.onLearned);
+        const { rowCount, columns, csv } = learned;
+        const copies = [...decoded].map(([label, [first, ...rest]]) => {
+          return `${first}${rest.length > 0 ? ` and ${rest.length} more` : ''} is read as ${label}.`;
+        });
+        const all = [...file.notes, ...copies, ...learned.notes];
+        const more = all.length > MAX_NOTES ? [`${all.length - MAX_NOTES} more notes were left out.`] : [];
+        const notes = [...all.slice(0, MAX_NOTES), ...more];
         reading = { rowCount, columns, ...(csv && { csv }), ...(encoding && { encoding }), notes, filesDigest };
       }
       const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
