@@ -6,7 +6,7 @@ import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js'
 import { withDataset, type Dataset, type Reading, type ReadingOptions } from './dataset.js';
 import { inBatches } from './profile.js';
 import { compileQuery } from './query.js';
-import { percentOf, type OnShare } from './session.js';
+import { percentOf, type OnShare, type SessionFiles } from './session.js';
 import type { DatasetFormat } from './sources.js';
 import { columnsOf, rowsOf, shortType, textTable } from './values.js';
 
@@ -77,10 +77,7 @@ export function inspect(givenPath: string, options: ReadingOptions): Promise<Ins
  */
 export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
   const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
-  const work = async (dataset: Dataset): Promise<QueryResult> => {
-    const { run } = dataset;
-    const step = percentOf(options.onProgress, `querying ${query.path}`);
-    const { from, orderBy } = await resultOf(query, dataset, step(0, 80));
+  const work = async ({ run, reading, from, orderBy, step }: Result): Promise<QueryResult> => {
     const reader = await run(`SELECT * FROM ${from}${orderBy} LIMIT ${query.limit}`, step(80, 90));
     const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(90, 100))).value(0, 0));
     const all = rowsOf(reader);
@@ -88,13 +85,12 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
     // At least one row, whose values are bounded one by one.
     const end = all.findIndex((row, at) => (left -= Buffer.byteLength(JSON.stringify(row)) + 1) < 0 && at > 0);
     const rows = end === -1 ? all : all.slice(0, end);
-    const notes = [...dataset.reading.notes];
-    if (end !== -1) notes.push(`Only ${end} rows are shown: more would pass 512 KiB.`);
+    const cut = end === -1 ? [] : [`Only ${end} rows are shown: more would pass 512 KiB.`];
     const columns = columnsOf(reader);
     const names = columns.map(({ name }) => name);
-    return { columns, rows, rowCount, table: textTable(names, rows, rowCount), notes };
+    return { columns, rows, rowCount, table: textTable(names, rows, rowCount), notes: [...reading.notes, ...cut] };
   };
-  return withDataset(query.path, { given: query, ...options }, work, { keepFileOrder });
+  return withResult(query, options, `querying ${query.path}`, work, { keepFileOrder });
 }
 
 /**
@@ -103,17 +99,15 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
  * @throws DatasetError
  */
 export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): Promise<ArtifactEstimate> {
-  return withDataset(query.path, { given: query, ...options }, async (dataset) => {
-    const step = percentOf(options.onProgress, `measuring the result of ${query.path}`);
-    const { from } = await resultOf(query, dataset, step(0, 80));
-    const counted = await dataset.run(`SELECT count(*) FROM ${from}`, step(80, 90));
-    const rowCount = Number(counted.value(0, 0));
-    const sample = path.join(dataset.scratchFolder, 'sample.parquet');
+  const work = async ({ run, scratchFolder, from, step }: Result): Promise<ArtifactEstimate> => {
+    const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(80, 90))).value(0, 0));
+    const sample = path.join(scratchFolder, 'sample.parquet');
     const rows = `SELECT * FROM ${from} LIMIT ${SAMPLE_ROWS}`;
-    await dataset.run(`COPY (${rows}) TO ${quotedString(sample)} (FORMAT parquet)`, step(90, 100));
+    await run(`COPY (${rows}) TO ${quotedString(sample)} (FORMAT parquet)`, step(90, 100));
     const { size } = await stat(sample);
     return { rowCount, estimatedBytes: Math.round(size * Math.max(1, rowCount / SAMPLE_ROWS)) };
-  });
+  };
+  return withResult(query, options, `measuring the result of ${query.path}`, work);
 }
 
 /**
@@ -129,33 +123,43 @@ export async function writeParquet(
   options: ReadingOptions,
 ): Promise<{ path: string; rowCount: number; bytes: number }> {
   const target = path.resolve(targetPath);
-  const work = async (dataset: Dataset) => {
-    const step = percentOf(options.onProgress, `writing ${path.basename(target)}`);
-    const { from, orderBy } = await resultOf(query, dataset, step(0, 80));
-    const rows = `SELECT * FROM ${from}${orderBy}`;
-    const settings = 'FORMAT parquet, USE_TMP_FILE false';
-    const copied = await dataset.run(`COPY (${rows}) TO ${quotedString(target)} (${settings})`, step(80, 100));
-    return Number(copied.value(0, 0));
-  };
-  const rowCount = await withDataset(query.path, { given: query, ...options }, work, { write: target });
+  const to = `${quotedString(target)} (FORMAT parquet, USE_TMP_FILE false)`;
+  const work = async ({ run, from, orderBy, step }: Result) =>
+    Number((await run(`COPY (SELECT * FROM ${from}${orderBy}) TO ${to}`, step(80, 100))).value(0, 0));
+  const message = `writing ${path.basename(target)}`;
+  const rowCount = await withResult(query, options, message, work, { write: target });
   const file = await open(target, 'r+');
   await file.sync().finally(() => file.close());
   return { path: target, rowCount, bytes: (await stat(target)).size };
 }
 
-/** What to select the result from. A grouped result is computed once, into a table that spills when it is large. */
-async function resultOf(
+interface Result extends Dataset {
+  /** What to select the result from. */
+  from: string;
+  /** ORDER BY clause, or empty. */
+  orderBy: string;
+  step: (from: number, to: number) => OnShare;
+}
+
+/** Computes a grouped result once, into a table that spills when it is large; another one is read from the file each time. */
+function withResult<T>(
   query: DatasetQuery,
-  { run, source }: Dataset,
-  onShare: OnShare,
-): Promise<{ from: string; orderBy: string }> {
-  const schema = await run(`SELECT * FROM ${source} LIMIT 0`);
-  const columns = schema.columnNames().map((name, index) => {
-    const duckType = schema.columnType(index);
-    return { name, type: String(duckType), duckType };
-  });
-  const { sql, orderBy, grouped } = compileQuery(query, source, columns);
-  if (!grouped) return { from: `(${sql})`, orderBy };
-  await run(`CREATE TEMP TABLE result AS ${sql}`, onShare);
-  return { from: 'result', orderBy };
+  options: ReadingOptions,
+  message: string,
+  work: (result: Result) => Promise<T>,
+  files?: Omit<SessionFiles, 'read'>,
+): Promise<T> {
+  const prepare = async (dataset: Dataset) => {
+    const { run, source } = dataset;
+    const step = percentOf(options.onProgress, message);
+    const schema = await run(`SELECT * FROM ${source} LIMIT 0`);
+    const columns = schema.columnNames().map((name, index) => {
+      const duckType = schema.columnType(index);
+      return { name, type: String(duckType), duckType };
+    });
+    const { sql, orderBy, grouped } = compileQuery(query, source, columns);
+    if (grouped) await run(`CREATE TEMP TABLE result AS ${sql}`, step(0, 80));
+    return work({ ...dataset, from: grouped ? 'result' : `(${sql})`, orderBy, step });
+  };
+  return withDataset(query.path, { given: query, ...options }, prepare, files);
 }
