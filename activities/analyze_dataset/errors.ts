@@ -13,6 +13,8 @@ export type DatasetErrorCode =
 /** Maximum length of a message, in characters: names and types are the file's, and may be of any length. */
 const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_LISTED_NAMES = 100;
+const BAD_LINE =
+  'fix it, leave such lines out with on_bad_rows: "skip", or set delimiter or header (line ends within quotes are not counted)';
 
 /** The message is for the caller: place, expected and actual value. A long one is cut in its middle. */
 export class DatasetError extends Error {
@@ -49,29 +51,12 @@ export function messageOf(thrown: unknown): string {
 
 /** DuckDB's messages; the code and the words for each, in which % is the caller's path. The first that matches counts. */
 const KINDS: [RegExp, DatasetErrorCode, string][] = [
-  [
-    /^Out of Memory Error/,
-    'out_of_memory',
-    'the query over % needs more memory than the limit allows; filter more rows away, group by columns with fewer values, or use avg instead of median',
-  ],
+  [/^Out of Memory/, 'out_of_memory', 'the query over % needs more memory; filter rows away, or use fewer groups'],
   [/^Out of Range Error/, 'bad_aggregate', 'aggregates: a value is too large to be added up'],
   [/^(INTERNAL|FATAL) Error/, 'unreadable', 'path: expected data that DuckDB can read; % makes it fail'],
-  [
-    /not utf-8 encoded|invalid utf-8/i,
-    'unreadable',
-    'path: % is expected to be UTF-8 text; give its encoding, such as encoding: "windows-1252"',
-  ],
-  [
-    /CSV Error on Line|CSV Parser state/,
-    'unreadable',
-    'path: % has a line that does not fit its columns, counted without breaks within quotes; fix it, leave such lines out with ' +
-      'on_bad_rows: "skip", or set delimiter or header',
-  ],
-  [
-    /^(Invalid Input|Conversion|Serialization|Invalid|Parser|Binder|Not implemented) Error|No magic bytes|not a GZIP/i,
-    'unreadable',
-    "path: % can't be read",
-  ],
+  [/not utf-8|invalid utf-8/i, 'unreadable', 'path: % is not UTF-8; set encoding, such as "windows-1252"'],
+  [/CSV Error on|Parser state/, 'unreadable', `path: % has a line that doesn't fit; ${BAD_LINE}`],
+  [/^(Invalid|Conversion|Serialization|Parser|Binder|Not impl)|No magic bytes|not a GZIP/i, 'unreadable', "path: % can't be read"],
 ];
 
 /** @param names paths that DuckDB was given -> names of the files in messages */

@@ -125,7 +125,7 @@ describe('a file that can not be read exactly is refused, with the way out', () 
     ['several kinds of line ends', 'a,b\n1,2\r\n3,4\r5,6', "can't be read"],
     ['another line end within the header', '"a\nb",c\r\n1,2\r\n', "can't be read"],
     ['UTF-16 without a mark', Buffer.from('a,b\n1,2\n', 'utf16le'), 'set encoding: "utf-16le"'],
-    ['Windows-1252', Buffer.from('a,b\nx,1\ncaf\xe9,2\n', 'latin1'), 'encoding: "windows-1252" (Invalid Input Error: CSV Error on Line: 3'],
+    ['Windows-1252', Buffer.from('a,b\nx,1\ncaf\xe9,2\n', 'latin1'), 'set encoding, such as "windows-1252" (Invalid Input Error: CSV Error on Line: 3'],
   ])('%s', async (_, text, said) => {
     const message = await values.refused('file.csv', text);
     expect(message).toMatch(/^unreadable: path: file\.csv /);

@@ -123,11 +123,11 @@ describe('an encoding', () => {
   it('that the bytes do not have is refused', async () => {
     const broken = Buffer.concat([Buffer.from(`\ufeff${TEXT}`, 'utf16le'), Buffer.from([0, 0xd8, 0x41, 0])]);
     expect(await unreadable('broken.csv', broken)).toContain('broken.csv is expected to be utf-16le');
-    expect(await unreadable('latin.csv', latin)).toContain('give its encoding, such as encoding: "windows-1252"');
+    expect(await unreadable('latin.csv', latin)).toContain('set encoding, such as "windows-1252"');
     const late = Buffer.from(`a,b\n${'x,1\n'.repeat(300_000)}\xe9,2\n`, 'latin1');
     expect(await unreadable('late.csv', late)).toContain('CSV Error on Line: 300002');
     const json = Buffer.from('{"a":1}\n{"a":"\xe9"}\n', 'latin1');
-    expect(await unreadable('latin.ndjson', json)).toContain('give its encoding');
+    expect(await unreadable('latin.ndjson', json)).toContain('set encoding');
   });
 });
 
