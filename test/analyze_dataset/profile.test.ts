@@ -22,9 +22,13 @@ describe('inspecting', () => {
     expect(inspection).toMatchObject({ format, rowCount });
     expect(inspection.columns).toHaveLength(columns);
     expect(inspection.profileBatches.flat()).toEqual(inspection.columns.map((column) => column.name));
-    expect(inspection.notes).toEqual(
-      format === 'csv' ? [expect.stringMatching(/^CSV is read with (","|tabs) between fields/)] : [],
-    );
+    const notes = {
+      csv: [expect.stringMatching(/^CSV is read with (","|tabs) between fields, names in line 1/)],
+      // 2001/01/10 18:20
+      json: [expect.stringContaining('"date" is text: its dates are not ISO 8601')],
+      parquet: [],
+    };
+    expect(inspection.notes).toEqual(notes[format as 'csv']);
   });
 
   it('a file with a header alone, or an empty array, gives no rows', async () => {
