@@ -124,7 +124,7 @@ export function deliveredByJson({ name, type }: Column, given: Given): Delivered
     (_, quoted?: string) => quoted ?? 'VARCHAR',
   );
   const note = 'has fields that mix types of values, or have none: they are text without quotes.';
-  const isMixed = /\bJSON(?=[,)[])/.test(type.replace(/"(?:[^"]|"")*"/g, ''));
+  const isMixed = /\bJSON(?=[,)[]|$)/.test(type.replace(/"(?:[^"]|"")*"/g, ''));
   return asText({ type: nested, keeps: isPresent, isNative: true, ...(isMixed && { note }) });
 }
 
@@ -181,7 +181,9 @@ export async function typed(
     `SELECT slot, count(*), count(value), ${measures.join(', ')} FROM (SELECT ${slots}, unnest([${names}]) AS value FROM ${whole}) GROUP BY slot`,
     onShare,
   );
-  const counts = new Map(counted.getRows().map((row) => row.map(Number)).map(([slot, ...rest]) => [slot, rest]));
+  const counts = new Map(
+    counted.getRows().map(([slot, ...rest]): [number, number[]] => [Number(slot), rest.map(Number)]),
+  );
   const rowCount = counts.get(0)?.[0] ?? 0;
   const notes: string[] = [];
   const empty: string[] = [];
