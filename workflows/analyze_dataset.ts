@@ -19,7 +19,7 @@ const MB = 1_000_000;
 export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<AnalyzeDatasetOutput> {
   const { profile: wantsProfile, artifact: wantsArtifact, ask_over_mb: askOverMb, ...query } = input;
   stage('inspect');
-  const file = await dataset.inspectDataset(query.path, query.on_bad_rows);
+  const file = await dataset.inspectDataset(query.path, query);
   // A server that can't see the file learns its size only from here.
   workSize(file.bytes);
   const batches = wantsProfile ? file.profileBatches : [];

@@ -6,15 +6,13 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { estimateArtifact, inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
+import type { ReadingOptions } from './dataset.js';
 import { DatasetError, messageOf, type DatasetErrorCode } from './errors.js';
-import type { Progress } from './progress.js';
+import type { Progress } from './session.js';
 
 const FUNCTIONS = { inspect, profileColumns, runQuery, estimateArtifact, writeParquet };
 
 export type AnalysisFunctions = typeof FUNCTIONS;
-
-/** Options of a function, its last argument. */
-type OptionsOf<F> = F extends (...args: [...infer _, infer Options]) => unknown ? Options : never;
 
 /** A call of one function. */
 export type AnalysisCall = {
@@ -22,9 +20,13 @@ export type AnalysisCall = {
     name: Name;
     /** Without the options. */
     args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
-    options: Omit<OptionsOf<AnalysisFunctions[Name]>, 'onProgress' | 'onLearned'>;
+    options: Omit<ReadingOptions, 'onProgress' | 'onLearned'>;
   };
 }[keyof AnalysisFunctions];
+
+export type AnalysisResult<Name extends keyof AnalysisFunctions> = Awaited<
+  ReturnType<AnalysisFunctions[Name]>
+>;
 
 /** Limits of the process. */
 export interface AnalysisLimits {
@@ -40,8 +42,6 @@ export interface AnalysisRequest {
   limits: AnalysisLimits;
 }
 
-export type AnalysisMessage = { progress: Progress } | AnalysisAnswer;
-
 /** The last message. */
 export type AnalysisAnswer =
   | { result: unknown }
@@ -49,19 +49,16 @@ export type AnalysisAnswer =
   | { failure: { message: string; code?: DatasetErrorCode } }
   | { exceeded: keyof AnalysisLimits };
 
+export type AnalysisMessage = { progress: Progress } | AnalysisAnswer;
+
 const CHECK_INTERVAL_MS = 100;
 
 async function answer({ call, limits }: AnalysisRequest): Promise<AnalysisAnswer> {
-  const options = {
-    ...call.options,
-    onProgress: (progress: Progress) => send({ progress }),
-  };
+  const options = { ...call.options, onProgress: (progress: Progress) => send({ progress }) };
   const work = FUNCTIONS[call.name] as (...args: unknown[]) => Promise<unknown>;
   try {
-    return await Promise.race([
-      work(...call.args, options).then((result) => ({ result })),
-      exceeded(limits, options.tempFolder),
-    ]);
+    const done = work(...call.args, options).then((result) => ({ result }));
+    return await Promise.race([done, exceeded(limits, options.tempFolder)]);
   } catch (thrown) {
     const message = messageOf(thrown);
     return { failure: thrown instanceof DatasetError ? { message, code: thrown.code } : { message } };

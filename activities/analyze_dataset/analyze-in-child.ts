@@ -3,16 +3,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { builtProgram } from '../../platform/program.js';
-import type {
-  AnalysisAnswer,
-  AnalysisCall,
-  AnalysisFunctions,
-  AnalysisLimits,
-  AnalysisMessage,
-  AnalysisRequest,
-} from './analysis-process.js';
-import { DatasetError } from './errors.js';
-import type { OnProgress } from './progress.js';
+import type { AnalysisAnswer, AnalysisCall, AnalysisLimits } from './analysis-process.js';
+import type { AnalysisMessage, AnalysisRequest, AnalysisResult } from './analysis-process.js';
+import { DatasetError, unreadable } from './errors.js';
+import type { OnProgress } from './session.js';
 
 /** DuckDB's 512 MiB, as much for medians, which it doesn't count, and the rest of the process. */
 const MEMORY_MB = 1280;
@@ -21,15 +15,7 @@ const MEMORY_MB = 1280;
 const DISK_SHARE = 0.2;
 
 /** Signals by which a process ends itself. The others come from outside. */
-const CRASHES: ReadonlySet<unknown> = new Set([
-  'SIGABRT',
-  'SIGBUS',
-  'SIGFPE',
-  'SIGILL',
-  'SIGSEGV',
-  'SIGSYS',
-  'SIGTRAP',
-]);
+const CRASHES = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
 
 export interface InChildOptions {
   /** Kills the process; the call then rejects with the signal's reason. */
@@ -50,7 +36,7 @@ export interface InChildOptions {
 export async function analyzeInChild<Name extends AnalysisCall['name']>(
   call: Extract<AnalysisCall, { name: Name }>,
   { signal, onProgress, limits }: InChildOptions,
-): Promise<Awaited<ReturnType<AnalysisFunctions[Name]>>> {
+): Promise<AnalysisResult<Name>> {
   const request: AnalysisRequest = { call, limits: limits ?? (await limitsOn(call.options.tempFolder)) };
   signal.throwIfAborted();
   const child = fork(builtProgram('analyze-dataset'), [], {
@@ -72,7 +58,7 @@ export async function analyzeInChild<Name extends AnalysisCall['name']>(
     child.send(request, () => undefined);
     const [code, endedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     signal.throwIfAborted();
-    if (answer && 'result' in answer) return answer.result as Awaited<ReturnType<AnalysisFunctions[Name]>>;
+    if (answer && 'result' in answer) return answer.result as AnalysisResult<Name>;
     throw errorOf(answer ?? { endedBy: endedBy ?? `exit code ${code}` }, request);
   } finally {
     signal.removeEventListener('abort', kill);
@@ -88,28 +74,19 @@ function errorOf(
   end: Exclude<AnalysisAnswer, { result: unknown }> | { endedBy: string },
   { call, limits }: AnalysisRequest,
 ): Error {
+  const [given] = call.args;
+  const path = typeof given === 'string' ? given : given.path;
   if ('failure' in end) {
     const { code, message } = end.failure;
     return code === undefined ? new Error(message) : new DatasetError(code, message);
   }
-  const [given] = call.args;
-  const path = typeof given === 'string' ? given : given.path;
-  if ('endedBy' in end) {
-    return CRASHES.has(end.endedBy)
-      ? new DatasetError(
-          'unreadable',
-          `path: expected data that DuckDB can read; ${path} crashes it (${end.endedBy})`,
-        )
+  if ('endedBy' in end)
+    return CRASHES.includes(end.endedBy)
+      ? unreadable(`path: expected data that DuckDB can read; ${path} crashes it (${end.endedBy})`)
       : new Error(`the process that read ${path} was ended (${end.endedBy})`);
-  }
-  const wayOut = 'filter more rows away, or group by columns with fewer values';
+  const needs = (what: string) =>
+    `the call on ${path} needs more than ${what}; filter more rows away, group by columns with fewer values, or use avg instead of median`;
   return end.exceeded === 'memoryMb'
-    ? new DatasetError(
-        'out_of_memory',
-        `the call on ${path} needs more than ${limits.memoryMb} MiB of memory; ${wayOut}`,
-      )
-    : new DatasetError(
-        'out_of_disk',
-        `the call on ${path} needs more than ${limits.diskMb} MiB of temporary disk, a fifth of the free space; ${wayOut}`,
-      );
+    ? new DatasetError('out_of_memory', needs(`${limits.memoryMb} MiB of memory`))
+    : new DatasetError('out_of_disk', needs(`${limits.diskMb} MiB of temporary disk, a fifth of the free space`));
 }

@@ -1,80 +1,54 @@
+/** Opens the files of a dataset, and learns once, for all calls, how they are read. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { convertedSource, jsonReader, listOf, parquetReader } from './column-reading.js';
-import type { ColumnReading } from './column-reading.js';
-import { checkContent } from './content.js';
-import type { OnBadRows } from './csv-bad-rows.js';
-import { copyCsv } from './csv-copies.js';
-import { groupOf, isRowSplitError, planCsv, assertRowCount, saferPlan } from './csv-plan.js';
-import type { CsvPlan } from './csv-plan.js';
-import { csvSource } from './csv-source.js';
-import { assertUtf8 } from './encoding.js';
-import { datasetErrorOf, DatasetError, messageOf } from './errors.js';
-import { copyJson } from './json-copies.js';
-import { learnCsv, learnJson, learnParquet } from './learn.js';
-import type { Learned } from './learn.js';
-import { locate } from './locate.js';
-import type { DatasetFile } from './locate.js';
-import { monotonic } from './progress.js';
-import type { OnProgress } from './progress.js';
+import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { withSession } from './session.js';
-import { unionNotes } from './unions.js';
-import type { DatasetOptions, Session, SessionFiles } from './session.js';
+import { convertedSource, deliveredByCsv, deliveredByJson, nanNote, typed, withGivenTypes } from './columns.js';
+import type { ColumnReading } from './columns.js';
+import { csvSource, planCsv, rejectedRows, type CsvPlan } from './csv.js';
+import { datasetErrorOf, messageOf, unreadable } from './errors.js';
+import { withSession, type DatasetOptions, type OnShare, type Run } from './session.js';
+import type { Session, SessionFiles } from './session.js';
+import { contentOf, copyAsUtf8, locate, type DatasetFile, type Readable } from './sources.js';
 
-/**
- * Rows and types learned from the files: CSV and JSON have no types, and no format says which columns have NaN. A plain value
- * that is passed from call to call: all calls see the same rows and types, and learn them only once.
- */
+/** How the files are read. A plain value that is passed from call to call: all calls see the same rows and types. */
 export interface Reading {
-  /** Columns that are text, although most of their values are of another type. */
-  textColumns: string[];
-  /** Whether types come from all rows. */
-  wholeFileTypes: boolean;
-  /** Missing in readings that were recorded before types were learned from all values: those are learned again. */
-  learned?: Omit<Learned, 'mixed'>;
-  /** How the CSV files split into rows. */
+  rowCount: number;
+  columns: ColumnReading[];
   csv?: CsvPlan;
-  /** Notes on files whose columns differ. */
-  unionNotes?: string[];
-  /** Digest of the files that a pattern matched. */
-  filesDigest?: string;
+  encoding?: string;
+  notes: string[];
+  /** Digest of names and sizes of the files. */
+  filesDigest: string;
 }
-
-/** A reading that is complete. */
-export type KnownReading = Reading & Required<Pick<Reading, 'learned'>>;
 
 export interface Dataset extends Session {
   file: DatasetFile;
   /** SQL that reads the files, to stand in a FROM. */
   source: string;
-  /** Names and full types, as DuckDB spells them. */
-  columns: Column[];
-  reading: KnownReading;
-  notes: string[];
-  /** The caller's callback; progress doesn't decrease when the work starts over. */
-  onProgress: OnProgress;
+  reading: Reading;
 }
 
 export interface ReadingOptions extends DatasetOptions {
-  /** Reading of an earlier call on the same path. Default: the file is read first. */
+  /** Reading of an earlier call on the same path. Default: the files are read first, as `given` says. */
   reading?: Reading;
-  /** Handling of lines of a CSV file that don't fit its columns. Default: fail. */
-  onBadRows?: OnBadRows;
-  /** Gets the share of the files that has been read for their types, 0 to 1. */
-  onLearned?: (share: number) => void;
-}
-
-export function readingOptions(
-  { on_bad_rows: onBadRows }: DatasetQuery,
-  options: ReadingOptions,
-): ReadingOptions {
-  return { ...options, ...(onBadRows && { onBadRows }) };
+  given?: Partial<DatasetQuery>;
+  /** Gets the share of the files that has been read. */
+  onLearned?: OnShare;
 }
 
 /**
- * Opens the files, learns their rows and types unless `options.reading` has them, and does `work` on them. Where DuckDB splits a
- * CSV file into other rows than it has, the work is done again in a safer way: so it may run more than once.
+ * Levels of lists and objects that have types; deeper ones are text. DuckDB's time for types grows with the cube of the levels, and
+ * for a list in a Parquet file, such as the artifact, it doubles with each: 0.6 s for 20 levels.
+ */
+const MAX_DEPTH = 20;
+const MAX_NOTES = 50;
+const ONLY_CSV = ['delimiter', 'header', 'null_values'] as const;
+const NOT_PARQUET = ['encoding', 'types', 'date_format'] as const;
+
+/**
+ * Opens the files and does `work` on them.
+ *
  * @throws DatasetError
  */
 export async function withDataset<T>(
@@ -83,121 +57,175 @@ export async function withDataset<T>(
   work: (dataset: Dataset) => Promise<T>,
   sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
+  const { given = {} } = options;
   const file = await locate(givenPath, options.dataFolders);
-  const onProgress = monotonic(options.onProgress.bind(options));
-  let reading = options.reading ?? (await firstLook(file));
-  if (reading.filesDigest !== filesDigestOf(file)) {
-    throw new DatasetError(
-      'unreadable',
-      `path: other files match ${givenPath} than when it was first read; call again`,
+  const names = new Map<string, string>();
+  const content = JSON.stringify(file.files.map(({ name, bytes }) => [name, bytes]));
+  const filesDigest = createHash('sha256').update(content).digest('base64url');
+  if (options.reading && options.reading.filesDigest !== filesDigest)
+    throw unreadable(`path: ${givenPath} has changed or matches other files since it was first read; call again`);
+  try {
+    const read = file.files.map(({ realPath }) => realPath);
+    return await withSession({ read, ...sessionFiles }, options, async (session) => {
+      const encoding = options.reading?.encoding ?? given.encoding;
+      const decoded = new Map<string, string[]>();
+      const files: Readable[] = [];
+      for (const [index, { name }] of file.files.entries()) {
+        const original = { name, realPath: session.readPaths[index]! };
+        const copy = { name, realPath: path.join(session.scratchFolder, `copy-${index}.${file.format}`) };
+        for (const { realPath } of [original, copy]) names.set(realPath, name);
+        const isText = file.format !== 'parquet';
+        const copied = isText ? await copyAsUtf8(original, encoding, copy.realPath) : undefined;
+        if (copied !== undefined) decoded.set(copied, [...(decoded.get(copied) ?? []), name]);
+        files.push(copied === undefined ? original : copy);
+      }
+      let { reading } = options;
+      if (!reading) {
+        const learned = await learn(file, files, session.run, given, options.onLearned);
+        const { rowCount, columns, csv } = learned;
+        const copies = [...decoded].map(([label, [first, ...rest]]) => {
+          return `${first}${rest.length > 0 ? ` and ${rest.length} more` : ''} is read as ${label}.`;
+        });
+        const all = [...file.notes, ...copies, ...learned.notes];
+        const more = all.length > MAX_NOTES ? [`${all.length - MAX_NOTES} more notes were left out.`] : [];
+        const notes = [...all.slice(0, MAX_NOTES), ...more];
+        reading = { rowCount, columns, ...(csv && { csv }), ...(encoding && { encoding }), notes, filesDigest };
+      }
+      const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
+      return work({ ...session, file, source, reading });
+    });
+  } catch (thrown) {
+    throw datasetErrorOf(thrown, names, givenPath);
+  }
+}
+
+type Learned = Pick<Reading, 'rowCount' | 'columns' | 'csv' | 'notes'>;
+
+async function learn(
+  { format, givenPath }: DatasetFile,
+  files: readonly Readable[],
+  run: Run,
+  given: Partial<DatasetQuery>,
+  onLearned?: OnShare,
+): Promise<Learned> {
+  const foreign = [...(format === 'csv' ? [] : ONLY_CSV), ...(format === 'parquet' ? NOT_PARQUET : [])];
+  const unused = foreign.find((name) => given[name] !== undefined);
+  if (unused) throw unreadable(`${unused}: has no meaning for ${format}, which ${givenPath} is`);
+  const learnFormat = { csv: learnCsv, json: learnJson, parquet: learnParquet }[format];
+  return learnFormat(files, run, given, onLearned);
+}
+
+type Learn = (files: readonly Readable[], run: Run, given: Partial<DatasetQuery>, onShare?: OnShare) => Promise<Learned>;
+
+const learnCsv: Learn = async (files, run, given, onShare) => {
+  const { plan: csv, sniffed, notes } = await planCsv(files, given, run);
+  const paths = pathsOf(files);
+  const source = csvSource(csv, paths);
+  const names = (await run(`SELECT * FROM ${source} LIMIT 0`)).columnNames();
+  const delivered = names.map((name) => deliveredByCsv(name, sniffed.get(name.toLowerCase()) ?? [], given));
+  const sources = { source, whole: csvSource(csv, paths, 'store_rejects') };
+  const found = await typed(run, withGivenTypes(delivered, given), sources, given, onShare);
+  const rejected = csv.skipsBadRows ? await rejectedRows(run, files) : { count: 0, notes: [] };
+  const rowCount = found.rowCount + rejected.count;
+  if (rowCount !== csv.recordCount)
+    throw unreadable(
+      `path: ${files[0]!.name} can't be read exactly: DuckDB finds ${rowCount} of ${csv.recordCount} rows. Quotes within values have to ` +
+        'be doubled, and all lines have to end alike',
     );
-  }
-  const read = file.files.map(({ realPath }) => realPath);
-  for (;;) {
-    let readPaths = read;
-    try {
-      return await withSession({ read, ...sessionFiles }, options, async (session) => {
-        readPaths = session.readPaths;
-        if (file.format === 'csv' && !reading.csv)
-          reading = {
-            ...reading,
-            csv: await planCsv(file, options.onBadRows ?? 'fail'),
-          };
-        reading = { ...reading, unionNotes: reading.unionNotes ?? (await unionNotes(file, session)) };
-        const { paths, notes } = await copiesOf(file, reading, session);
-        readPaths = paths;
-        const known = await withTypes(file, paths, reading, session, options);
-        reading = known;
-        const source = sourceOf(file, paths, known);
-        const columns = known.learned.columns.map(({ name, type }) => ({ name, type }));
-        const allNotes = [...file.notes, ...notesOn(known), ...notes];
-        return work({ ...session, file, source, columns, reading: known, notes: allNotes, onProgress });
-      });
-    } catch (thrown) {
-      const safer = await saferReading(file, reading, messageOf(thrown));
-      if (!safer)
-        throw datasetErrorOf(
-          thrown,
-          readPaths,
-          givenPath,
-          file.files.map(({ name }) => name),
-        );
-      reading = safer;
-    }
-  }
+  return { ...found, csv, notes: [...notes, ...rejected.notes, ...found.notes] };
+};
+
+const learnJson: Learn = async (files, run, given, onShare) => {
+  // DuckDB takes a gzip file that is cut off for a whole one. Of CSV files, the rows are counted.
+  for (const file of files) if (file.realPath.endsWith('.gz')) for await (const _ of contentOf(file));
+  const list = listOf(pathsOf(files));
+  const describeAll = (depth: number, more: string) => {
+    const options = `hive_partitioning = false, union_by_name = true, sample_size = -1, maximum_sample_files = ${files.length}`;
+    return describe(run, `read_json(${list}, ${options}, maximum_depth = ${depth}${more})`);
+  };
+  // Within a column, objects whose keys differ by case only have no type but JSON.
+  const describeTyped = (more = '') =>
+    describeAll(MAX_DEPTH, more).catch((thrown: unknown) => {
+      if (!messageOf(thrown).includes('Duplicate name')) throw thrown;
+      return describeAll(1, more);
+    });
+  let described = await describeTyped();
+  // DuckDB takes rows of 200 keys, or of rare ones, for one map each.
+  if (described.length === 1 && described[0]!.name === 'json' && described[0]!.type.startsWith('MAP('))
+    described = await describeTyped(', map_inference_threshold = -1');
+  const delivered = withGivenTypes(described.map((column) => deliveredByJson(column, given)), given);
+  const found = await typed(run, delivered, { source: jsonReader(list, delivered) }, given, onShare);
+  const twin = described.find(({ name, type }) => type !== 'JSON' && found.empty.includes(name));
+  if (twin)
+    throw unreadable(
+      `path: ${files[0]!.name} has keys that differ by case only, which DuckDB can't tell apart: ${JSON.stringify(twin.name)} has no values. Rename one`,
+    );
+  if (!described.some(({ type }) => type.includes('DOUBLE'))) return found;
+  // DuckDB's parser cuts them, whatever the type.
+  const long = '[:,[]\\s*(-?[1-9][0-9]{15,}|-?[0.]*[1-9][0-9.]{18,})\\s*[],}]';
+  const numbers = await run(
+    `SELECT regexp_extract(json, '${long}', 1) AS n FROM read_json_objects(${list}) WHERE n <> '' LIMIT 1`,
+  );
+  const cut = numbers.getRows().map(
+    ([number]) =>
+      `Numbers of many digits, such as ${String(number)}, may be cut to the 15 to 17 that DOUBLE keeps, unless their column is text. ` +
+      'As strings they would be kept.',
+  );
+  return { ...found, notes: [...found.notes, ...cut] };
+};
+
+const learnParquet: Learn = async (files, run, _given, onShare) => {
+  const paths = pathsOf(files);
+  const fields = async (which: string) => {
+    const found = await run(`SELECT DISTINCT name FROM parquet_schema(${listOf(paths)}) ${which} ORDER BY name`);
+    return found.getRows().map(([name]) => String(name));
+  };
+  const [long] = await fields('WHERE precision > 38');
+  if (long !== undefined)
+    throw unreadable(`path: ${JSON.stringify(long)} has decimals of more than 38 digits, which DuckDB doesn't read exactly; write text`);
+  const cut = await fields(`WHERE logical_type LIKE 'Time%NanoSeconds()%' AND duckdb_type NOT LIKE '%NS'`);
+  const several = files.length > 1 ? await fields('GROUP BY name HAVING count(DISTINCT duckdb_type) > 1') : [];
+  const inFile = await fields('');
+  const described = await describe(run, parquetReader(paths));
+  const renamed = described.map(({ name }) => name).filter((name) => !inFile.includes(name));
+  const floats = described.filter(({ type }) => /^(FLOAT|DOUBLE)$/.test(type)).map(({ name }) => name);
+  const nans = floats.map((name) => `count(*) FILTER (isnan(${quotedIdentifier(name)}))`);
+  const counted = await run(`SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`, onShare);
+  const [rowCount = 0, ...counts] = counted.getRows()[0]!.map(Number);
+  const nan = (name: string) => counts[floats.indexOf(name)] ?? 0;
+  const columns = described.map(({ name, type }): ColumnReading => {
+    return { name, type, read: type, ...(nan(name) > 0 && { hasNan: true as const }) };
+  });
+  const notes = [
+    ...cut.map((name) => `Times of ${JSON.stringify(name)} are cut to microseconds.`),
+    ...several.map((name) => `${JSON.stringify(name)} has several types in the files, and is read as one for all.`),
+    ...renamed.map((name) => `Column ${JSON.stringify(name)} has a number: its name differs from another by case only.`),
+    ...floats.filter((name) => nan(name) > 0).map((name) => nanNote(name, nan(name))),
+  ];
+  return { rowCount, columns, notes };
+};
+
+function readerOf({ format }: DatasetFile, paths: readonly string[], { csv, columns }: Reading): string {
+  if (csv) return csvSource(csv, paths);
+  return format === 'json' ? jsonReader(listOf(paths), columns) : parquetReader(paths);
 }
 
-async function firstLook(file: DatasetFile): Promise<Reading> {
-  for (const one of file.files) await checkContent(one);
-  const filesDigest = filesDigestOf(file);
-  return { textColumns: [], wholeFileTypes: false, ...(filesDigest !== undefined && { filesDigest }) };
+/** SQL to read JSON files with these columns. @param list SQL list of their paths */
+function jsonReader(list: string, columns: readonly { name: string; read: string }[]): string {
+  const typed = columns.map(({ name, read }) => `${quotedString(name)}: ${quotedString(read)}`);
+  // Rows that aren't objects are a single column, "json".
+  const records = columns.length === 1 && columns[0]!.name === 'json' ? '' : ', records = true';
+  return `read_json(${list}, hive_partitioning = false${records}, columns = {${typed.join(', ')}})`;
 }
 
-/** Digest of the matched files; undefined for a single file. */
-function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
-  if (files.length === 1 && files[0]!.name === givenPath) return undefined;
-  return createHash('sha256')
-    .update(files.map(({ name }) => name).join('\0'))
-    .digest('base64url');
+function parquetReader(paths: readonly string[]): string {
+  return `read_parquet(${listOf(paths)}, hive_partitioning = false, union_by_name = ${paths.length > 1})`;
 }
 
-/** Copies the files that DuckDB can't read as they are. @returns the paths to read, and notes on the copies */
-async function copiesOf(
-  { files, format }: DatasetFile,
-  { csv }: Reading,
-  { readPaths, scratchFolder }: Session,
-): Promise<{ paths: string[]; notes: string[] }> {
-  const paths = [...readPaths];
-  const notes: string[] = [];
-  if (format === 'parquet') return { paths, notes };
-  for (const [index, one] of files.entries()) {
-    const target = path.join(scratchFolder, `copy-${index}.${format}`);
-    const copied = csv
-      ? await copyCsv(one, groupOf(csv, index), csv.onBadRows, target)
-      : await copyJson(one, target);
-    if (!copied) continue;
-    paths[index] = target;
-    notes.push(...copied);
-  }
-  return { paths, notes };
+async function describe(run: Run, source: string): Promise<Column[]> {
+  const described = await run(`DESCRIBE SELECT * FROM ${source}`);
+  return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
 }
 
-async function withTypes(
-  file: DatasetFile,
-  paths: string[],
-  reading: Reading,
-  { run }: Session,
-  { onLearned = () => undefined }: ReadingOptions,
-): Promise<KnownReading> {
-  if (reading.learned) return { ...reading, learned: reading.learned };
-  const { csv } = reading;
-  const { mixed, ...learned } = csv
-    ? await learnCsv(run, csvSource(csv, paths), csv.names, onLearned)
-    : await (file.format === 'json' ? learnJson : learnParquet)(run, paths, onLearned);
-  if (csv) assertRowCount(learned.rowCount, csv, file);
-  return { ...reading, textColumns: mixed, wholeFileTypes: true, learned };
-}
-
-function sourceOf({ format }: DatasetFile, paths: string[], { csv, learned }: KnownReading): string {
-  const { columns } = learned;
-  return convertedSource(csv ? csvSource(csv, paths) : readerOf(format, paths, columns), columns);
-}
-
-function readerOf(format: DatasetFile['format'], paths: string[], columns: readonly ColumnReading[]): string {
-  return format === 'parquet' ? parquetReader(paths) : jsonReader(listOf(paths), columns);
-}
-
-/** Reading for another try after DuckDB failed or split a CSV file into other rows; undefined if the file is at fault. */
-async function saferReading(
-  file: DatasetFile,
-  { learned: _learned, ...reading }: Reading,
-  message: string,
-): Promise<Reading | undefined> {
-  if (/not utf-8 encoded|invalid UTF-8/i.test(message)) for (const one of file.files) await assertUtf8(one);
-  const csv = reading.csv && isRowSplitError(message) ? saferPlan(reading.csv) : undefined;
-  return csv && { ...reading, csv };
-}
-
-function notesOn({ csv, unionNotes: ofUnion = [], learned }: KnownReading): string[] {
-  return [...(csv?.notes ?? []), ...ofUnion, ...learned.notes];
-}
+const pathsOf = (files: readonly Readable[]) => files.map(({ realPath }) => realPath);
+const listOf = (paths: readonly string[]) => `[${paths.map(quotedString).join(', ')}]`;

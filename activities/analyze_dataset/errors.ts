@@ -1,8 +1,4 @@
-/**
- * Why a dataset could not be analysed. The list is closed; every code means that
- * trying again without a change is of no use. Anything else that goes wrong (a full
- * disk, a failed read) is thrown as it came and may be retried.
- */
+/** Reasons why a dataset can't be analysed. A retry without a change is of no use; other errors are thrown as they came. */
 export type DatasetErrorCode =
   | 'not_found'
   | 'not_allowed'
@@ -16,6 +12,9 @@ export type DatasetErrorCode =
 
 /** Maximum length of a message, in characters: names and types are the file's, and may be of any length. */
 const MAX_MESSAGE_CHARACTERS = 2000;
+const MAX_LISTED_NAMES = 100;
+const BAD_LINE =
+  'fix it, leave such lines out with on_bad_rows: "skip", or set delimiter or header (line ends within quotes are not counted)';
 
 /** The message is for the caller: place, expected and actual value. A long one is cut in its middle. */
 export class DatasetError extends Error {
@@ -26,12 +25,22 @@ export class DatasetError extends Error {
     message: string,
   ) {
     const half = MAX_MESSAGE_CHARACTERS / 2;
-    super(
-      message.length <= MAX_MESSAGE_CHARACTERS
-        ? message
-        : `${message.slice(0, half)}…${message.slice(-half)}`,
-    );
+    const isShort = message.length <= MAX_MESSAGE_CHARACTERS;
+    super(isShort ? message : `${message.slice(0, half)}…${message.slice(-half)}`);
   }
+}
+
+export function unreadable(fault: string): DatasetError {
+  return new DatasetError('unreadable', fault);
+}
+
+/** @param parent path of the struct whose fields are `known`; without it they are columns */
+export function unknownColumn(where: string, name: string, known: readonly string[], parent = ''): DatasetError {
+  const shown = known.slice(0, MAX_LISTED_NAMES).map((each) => JSON.stringify(each));
+  const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
+  const [what, of] = parent === '' ? ['columns', ''] : ['fields', ` of ${JSON.stringify(parent)}`];
+  const expected = `expected one of the ${what} ${shown.join(', ')}${more}${of}`;
+  return new DatasetError('unknown_column', `${where}: ${expected}; got ${JSON.stringify(name)}`);
 }
 
 /** Message of a thrown value. Errors of native code are not instanceof Error in every realm. */
@@ -40,80 +49,29 @@ export function messageOf(thrown: unknown): string {
   return typeof message === 'string' ? message : String(thrown);
 }
 
-/** Error for an unknown column. */
-export function unknownColumn(where: string, name: string, known: readonly string[]): DatasetError {
-  return unknown(where, `one of the columns ${listed(known)}`, name);
-}
+/** DuckDB's messages; the code and the words for each, in which % is the caller's path. The first that matches counts. */
+const KINDS: [RegExp, DatasetErrorCode, string][] = [
+  [/^Out of Memory/, 'out_of_memory', 'the query over % needs more memory; filter rows away, or use fewer groups'],
+  [/^Out of Range Error/, 'bad_aggregate', 'aggregates: a value is too large to be added up'],
+  [/^(INTERNAL|FATAL) Error/, 'unreadable', 'path: expected data that DuckDB can read; % makes it fail'],
+  [/not utf-8|invalid utf-8/i, 'unreadable', 'path: % is not UTF-8; set encoding, such as "windows-1252"'],
+  [/CSV Error on|Parser state/, 'unreadable', `path: % has a line that doesn't fit; ${BAD_LINE}`],
+  [/^(Invalid|Conversion|Serialization|Parser|Binder|Not impl)|No magic bytes|not a GZIP/i, 'unreadable', "path: % can't be read"],
+];
 
-/** Error for an unknown field of `parent`. */
-export function unknownField(
-  where: string,
-  path: string,
-  parent: string,
-  known: readonly string[],
-): DatasetError {
-  return unknown(where, `one of the fields ${listed(known)} of ${JSON.stringify(parent)}`, path);
-}
-
-function unknown(where: string, expected: string, name: string): DatasetError {
-  return new DatasetError('unknown_column', `${where}: expected ${expected}; got ${JSON.stringify(name)}`);
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, 100).map((name) => JSON.stringify(name));
-  const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : '';
-  return `${shown.join(', ')}${more}`;
-}
-
-/**
- * DuckDB's message for a file that it can't read, without the query,
- * the hints about its own SQL options and the path that it was given.
- */
-export function datasetErrorOf(
-  thrown: unknown,
-  readPaths: readonly string[],
-  givenPath: string,
-  names: readonly string[],
-): unknown {
-  const full = readPaths.reduce(
-    (text, readPath, index) => text.replaceAll(readPath, names[index]!),
-    messageOf(thrown),
-  );
-  const message = (full.split(/\n\s*\n|\nPossible|\nTry increasing|\n\s+file = |\nLINE \d+:/)[0] ?? full)
+/** @param names paths that DuckDB was given -> names of the files in messages */
+export function datasetErrorOf(thrown: unknown, names: ReadonlyMap<string, string>, givenPath: string): unknown {
+  if (thrown instanceof DatasetError) return thrown;
+  let full = messageOf(thrown);
+  for (const [path, name] of names) full = full.replaceAll(path, name);
+  // Without the query and the hints about DuckDB's own options. Its count of lines in JSON is off by one at times.
+  const message = (full.split(/\n\s*\n|\nPossible|\nTry |\n\s+file = |\nLINE \d+:/)[0] ?? full)
+    .replace(/(Original Line: .{200}).*/, '$1…')
     .replace(/\s*\n\s*/g, '; ')
+    .replace(/(at byte \d+) in line/, '$1 near line')
     .trim();
-  if (message.startsWith('Out of Memory Error')) {
-    return new DatasetError(
-      'out_of_memory',
-      `the query over ${givenPath} needs more memory than the limit allows; ` +
-        `filter more rows away, group by columns with fewer values, or use avg instead of median (${message})`,
-    );
-  }
-  if (message.startsWith('Out of Range Error')) {
-    return new DatasetError('bad_aggregate', `aggregates: a value is too large to be added up (${message})`);
-  }
-  if (message.startsWith('Permission Error')) {
+  if (message.startsWith('Permission Error'))
     return new DatasetError('not_allowed', `path: ${givenPath} refers to something outside of itself`);
-  }
-  // A failed assertion in DuckDB: a crash that it has noticed.
-  if (/^(INTERNAL|FATAL) Error/.test(message)) {
-    return new DatasetError(
-      'unreadable',
-      `path: expected data that DuckDB can read; ${givenPath} makes it fail (${message})`,
-    );
-  }
-  if (/not utf-8 encoded/i.test(message)) {
-    return new DatasetError(
-      'unreadable',
-      `path: ${givenPath} is expected to be UTF-8 text; it holds other bytes (${message})`,
-    );
-  }
-  if (
-    /^(Invalid Input|Conversion|Serialization|Invalid|Parser|Binder|Not implemented) Error|No magic bytes|not a GZIP stream/i.test(
-      message,
-    )
-  ) {
-    return new DatasetError('unreadable', `path: ${givenPath} can't be read: ${message}`);
-  }
-  return thrown;
+  const [, code, words] = KINDS.find(([pattern]) => pattern.test(message)) ?? [];
+  return code ? new DatasetError(code, `${words!.replace('%', () => givenPath)} (${message})`) : thrown;
 }

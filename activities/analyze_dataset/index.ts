@@ -4,23 +4,20 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DataFolders } from '../../platform/data-folders.js';
 import { dataFoldersOf } from '../../platform/settings/private-paths.js';
 import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import type { ArtifactEstimate, Inspection, QueryResult, Reading } from './analysis.js';
-import { analyzeInChild, type InChildOptions } from './analyze-in-child.js';
+import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
+import type { ArtifactEstimate, Inspection, QueryResult } from './analysis.js';
+import type { AnalysisCall, AnalysisResult } from './analysis-process.js';
+import { analyzeInChild } from './analyze-in-child.js';
+import type { Reading, ReadingOptions } from './dataset.js';
 import { DatasetError } from './errors.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
-import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
+import type { Progress } from './session.js';
 
-/** Determines format, columns and number of rows of the file. */
-export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
-  return inScratch((options, inChild) =>
-    analyzeInChild(
-      { name: 'inspect', args: [path], options: { ...options, ...(onBadRows && { onBadRows }) } },
-      inChild,
-    ),
-  );
+/** Determines format, columns and number of rows of the file. @param given arguments for how it is read */
+export function inspectDataset(path: string, given: Partial<DatasetQuery>): Promise<Inspection> {
+  return inScratch((analyze) => analyze('inspect', [path], { given }));
 }
 
 /** Describes a batch of columns; reports finished columns. */
@@ -29,30 +26,17 @@ export function profileDatasetColumns(
   names: string[],
   reading: Reading,
 ): Promise<ColumnProfile[]> {
-  return inScratch(
-    (options, inChild) =>
-      analyzeInChild(
-        { name: 'profileColumns', args: [path, names], options: { ...options, reading } },
-        inChild,
-      ),
-    names.length,
-  );
+  return inScratch((analyze) => analyze('profileColumns', [path, names], { reading }), names.length);
 }
 
 /** Runs the query; reports the finished share. */
 export function queryDataset(query: DatasetQuery, reading: Reading): Promise<QueryResult> {
-  return inScratch(
-    (options, inChild) =>
-      analyzeInChild({ name: 'runQuery', args: [query], options: { ...options, reading } }, inChild),
-    1,
-  );
+  return inScratch((analyze) => analyze('runQuery', [query], { reading }), 1);
 }
 
 /** Estimates the size of the result's Parquet file. */
 export function estimateDatasetArtifact(query: DatasetQuery, reading: Reading): Promise<ArtifactEstimate> {
-  return inScratch((options, inChild) =>
-    analyzeInChild({ name: 'estimateArtifact', args: [query], options: { ...options, reading } }, inChild),
-  );
+  return inScratch((analyze) => analyze('estimateArtifact', [query], { reading }));
 }
 
 /** Writes the whole result as a Parquet file and stores it as an artifact. */
@@ -60,15 +44,20 @@ export function writeDatasetArtifact(
   query: DatasetQuery,
   reading: Reading,
 ): Promise<Artifact & { rowCount: number }> {
-  return inScratch(async (options, inChild) => {
-    const target = join(options.tempFolder, 'result.parquet');
-    const { rowCount } = await analyzeInChild(
-      { name: 'writeParquet', args: [query, target], options: { ...options, reading } },
-      inChild,
-    );
+  return inScratch(async (analyze, folder) => {
+    const target = join(folder, 'result.parquet');
+    const { rowCount } = await analyze('writeParquet', [query, target], { reading });
     return { ...(await saveArtifact(target)), rowCount };
   }, 1);
 }
+
+type CallOf<Name extends AnalysisCall['name']> = Extract<AnalysisCall, { name: Name }>;
+
+type Analyze = <Name extends AnalysisCall['name']>(
+  name: Name,
+  args: CallOf<Name>['args'],
+  more: Pick<ReadingOptions, 'given' | 'reading'>,
+) => Promise<AnalysisResult<Name>>;
 
 /**
  * Does the work in a temporary folder, which is removed afterwards.
@@ -76,7 +65,7 @@ export function writeDatasetArtifact(
  * @param units this activity's share of the operation's progress, in units; without it nothing is reported
  */
 async function inScratch<T>(
-  work: (options: { dataFolders: DataFolders; tempFolder: string }, inChild: InChildOptions) => Promise<T>,
+  work: (analyze: Analyze, folder: string) => Promise<T>,
   units?: number,
 ): Promise<T> {
   const settings = workerSettings();
@@ -84,26 +73,20 @@ async function inScratch<T>(
   await mkdir(folder, { recursive: true });
   await sweepLeftovers(folder);
   const tempFolder = claimScratch(folder);
+  const options = { dataFolders: dataFoldersOf(settings), tempFolder };
+  const onProgress = AsyncResource.bind(({ progress, total, message }: Progress) => {
+    if (units === undefined) return;
+    report({ progress: (progress / total) * units, total: units, ...(message !== undefined && { message }) });
+  });
+  // Temporal's time-out holds during an outage of Temporal too.
+  const timeout = AbortSignal.timeout(activityInfo().startToCloseTimeoutMs);
+  const signal = AbortSignal.any([cancellationSignal(), timeout]);
   try {
     await mkdir(tempFolder);
-    const result = await work(
-      { dataFolders: dataFoldersOf(settings), tempFolder },
-      {
-        // Temporal's time-out holds during an outage of Temporal too.
-        signal: AbortSignal.any([
-          cancellationSignal(),
-          AbortSignal.timeout(activityInfo().startToCloseTimeoutMs),
-        ]),
-        onProgress: AsyncResource.bind(({ progress, total, message }) => {
-          if (units === undefined || !total) return;
-          report({
-            progress: (progress / total) * units,
-            total: units,
-            ...(message === undefined ? {} : { message }),
-          });
-        }),
-      },
-    );
+    const result = await work((name, args, more) => {
+      const call = { name, args, options: { ...options, ...more } };
+      return analyzeInChild(call as unknown as CallOf<typeof name>, { signal, onProgress });
+    }, tempFolder);
     if (units !== undefined) report({ progress: units, total: units });
     return result;
   } catch (error) {

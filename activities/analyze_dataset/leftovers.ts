@@ -1,23 +1,19 @@
+/**
+ * Temporary folders of calls, and removal of those that killed workers have left. Their names contain host and process ID, and
+ * the next call removes those whose process has ended. Other hosts' folders stay: their processes can't be seen from here.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-/**
- * Temporary folders of calls, and removal of those that killed workers have left. Their names contain host and process ID, and
- * the next call removes those whose process has ended. Other hosts' folders stay: their
- * processes can't be seen from here.
- */
-const PREFIX = 'dataset';
-const HOST =
-  hostname()
-    .replace(/[^a-zA-Z0-9]/g, '')
-    .slice(0, 40) || 'host';
+const HOST = hostname().replace(/[^a-zA-Z0-9]/g, '').slice(0, 40) || 'host';
+const PREFIX = `dataset.${HOST}.`;
 const live = new Set<string>();
 
 /** Path of a temporary folder in `folder`, reserved for this process until {@link releaseScratch}. */
 export function claimScratch(folder: string): string {
-  const claimed = path.join(folder, `${PREFIX}.${HOST}.${process.pid}.${randomBytes(6).toString('hex')}`);
+  const claimed = path.join(folder, `${PREFIX}${process.pid}.${randomBytes(6).toString('hex')}`);
   live.add(claimed);
   return claimed;
 }
@@ -29,10 +25,8 @@ export async function releaseScratch(claimed: string): Promise<void> {
 
 /** Removes temporary folders of dead processes of this host in `folder`. */
 export async function sweepLeftovers(folder: string): Promise<void> {
-  const start = `${PREFIX}.${HOST}.`;
   for (const name of await readdir(folder).catch(() => [])) {
-    if (!name.startsWith(start)) continue;
-    const pid = Number(name.slice(start.length).split('.')[0]);
+    const pid = Number(name.startsWith(PREFIX) && name.slice(PREFIX.length).split('.')[0]);
     const scratch = path.join(folder, name);
     if (!Number.isInteger(pid) || pid <= 0 || live.has(scratch)) continue;
     // An unknown path with our own process ID is an earlier process's: in a container it's always 1.
@@ -43,8 +37,7 @@ export async function sweepLeftovers(folder: string): Promise<void> {
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (thrown) {
     return (thrown as { code?: string }).code === 'EPERM';
   }

@@ -1,22 +1,23 @@
+/** Profiles of columns over the whole file. */
 import { quotedIdentifier } from '@duckdb/node-api';
 import type { Json } from '@duckdb/node-api';
-import { findColumn, isNumeric } from './columns.js';
-import { withDataset } from './dataset.js';
-import type { Dataset, ReadingOptions } from './dataset.js';
-import { inBatches } from './inspect.js';
 import type { Column, ColumnProfile } from '../../tools/analyze_dataset/index.js';
-import { textTable } from './text-table.js';
+import { withDataset, type Dataset, type ReadingOptions } from './dataset.js';
+import { unknownColumn } from './errors.js';
+import { isNumeric } from './query.js';
 import { rowsOf, shortened, shortType } from './values.js';
 
 const TOP_VALUES = 5;
-/** Beyond this number of distinct values the most frequent ones are of little use and expensive to count. */
-const MAX_DISTINCT_FOR_TOP_VALUES = 1_000_000;
+/** Distinct values that are counted exactly in one pass, by the estimates, of all its columns. */
+const MAX_COUNTED = 1_000_000;
 const MAX_SHOWN_CHARACTERS = 200;
+/** A CSV or JSON file is parsed whole in each pass, a Parquet file only where the columns lie. */
+const COLUMNS_PER_PASS = 32;
 
 /**
- * Describes some columns of the whole file. Takes columns one by one from a Parquet file, where that
- * costs nothing, and all in one pass from a CSV or JSON file, which has to be parsed whole
- * each time; a second pass counts the most frequent values. Progress counts columns.
+ * Describes some columns of the whole file, in two passes: the second counts distinct and the most frequent values. Progress counts
+ * columns.
+ *
  * @throws DatasetError
  */
 export function profileColumns(
@@ -25,50 +26,51 @@ export function profileColumns(
   options: ReadingOptions,
 ): Promise<ColumnProfile[]> {
   return withDataset(path, options, async (dataset) => {
-    const columns = names.map((name, index) => findColumn(`columns[${index}]`, name, dataset.columns));
+    const all = dataset.reading.columns;
+    const columns = names.map((name, index) => {
+      const found = all.find((column) => column.name === name);
+      if (found) return found;
+      throw unknownColumn(`columns[${index}]`, name, all.map((column) => column.name));
+    });
     const profiles: ColumnProfile[] = [];
-    for (const batch of inBatches(columns, dataset.file.format === 'parquet' ? 1 : 32)) {
+    const total = columns.length;
+    for (const batch of inBatches(columns, dataset.file.format === 'parquet' ? 1 : COLUMNS_PER_PASS)) {
+      const [first, last] = [batch[0]!.name, batch.at(-1)!.name];
       const message =
         batch.length === 1
-          ? `profiling ${batch[0]!.name} (${profiles.length + 1} of ${columns.length} columns)`
-          : `profiling ${batch.length} columns, ${batch[0]!.name} to ${batch.at(-1)!.name}, in one pass`;
+          ? `profiling ${first} (${profiles.length + 1} of ${total} columns)`
+          : `profiling ${batch.length} columns, ${first} to ${last}, in one pass`;
       const report = (share: number) =>
-        dataset.onProgress({
-          progress: profiles.length + share * batch.length,
-          total: columns.length,
-          message,
-        });
+        options.onProgress({ progress: profiles.length + share * batch.length, total, message });
       report(0);
       profiles.push(...(await profileBatch(dataset, batch, report)));
     }
-    dataset.onProgress({
-      progress: columns.length,
-      total: columns.length,
-      message: `profiled ${columns.length} columns`,
-    });
+    options.onProgress({ progress: total, total, message: `profiled ${total} columns` });
     return profiles;
   });
 }
 
+export function inBatches<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
+}
+
 async function profileBatch(
-  dataset: Dataset,
+  { run, source }: Dataset,
   columns: Column[],
   report: (share: number) => void,
 ): Promise<ColumnProfile[]> {
-  const measures = columns.flatMap(measuresOf);
-  const reader = await dataset.run(
-    `SELECT count(*), ${measures.join(', ')} FROM ${dataset.source}`,
-    undefined,
-    (share) => report(share * 0.6),
-  );
-  const row = rowsOf(reader)[0] ?? [];
+  const measures = ['count(*)', ...columns.flatMap(measuresOf)].join(', ');
+  const measured = await run(`SELECT ${measures} FROM ${source}`, (share) => report(share * 0.6));
+  const row = rowsOf(measured)[0] ?? [];
   const rowCount = Number(row[0]);
-  const profiles = columns.map((column, index): ColumnProfile => {
+  const profiles = columns.map(({ name, type }, index): ColumnProfile => {
     const [present, distinct, min, max, mean, stddev, quartiles] = row.slice(1 + index * 7, 8 + index * 7);
     const nullCount = rowCount - Number(present);
     return {
-      name: column.name,
-      type: shortType(column.type),
+      name,
+      type: shortType(type),
       row_count: rowCount,
       null_count: nullCount,
       null_share: rowCount === 0 ? 0 : nullCount / rowCount,
@@ -82,86 +84,60 @@ async function profileBatch(
       top_values: null,
     };
   });
-  const counted = columns.filter(
-    ({ type }, index) =>
-      hasTopValues(type) && profiles[index]!.approx_distinct <= MAX_DISTINCT_FOR_TOP_VALUES,
-  );
-  const top = await topValues(dataset, counted, (share) => report(0.6 + share * 0.4));
-  return profiles.map((profile) => ({ ...profile, top_values: top.get(profile.name) ?? null }));
+  let left = MAX_COUNTED;
+  const counted = [...profiles]
+    .sort((one, other) => one.approx_distinct - other.approx_distinct)
+    .filter(({ approx_distinct: distinct }) => (left -= distinct) >= 0);
+  await countValues({ run, source }, counted, (share) => report(0.6 + share * 0.4));
+  return profiles;
 }
 
 /** Seven expressions a column, in the order in which `profileBatch` takes them apart. */
 function measuresOf({ name, type }: Column): string[] {
   const column = quotedIdentifier(name);
-  const measures = [`count(${column})`, `approx_count_distinct(${column})`];
-  const ordered = isNumeric(type) || /^(VARCHAR|BOOLEAN|DATE|TIME.*|UUID|ENUM.*)$/s.test(type);
-  measures.push(ordered ? `min(${column})` : 'NULL', ordered ? `max(${column})` : 'NULL');
-  if (!isNumeric(type)) return [...measures, 'NULL', 'NULL', 'NULL'];
+  const isOrdered = isNumeric(type) || /^(VARCHAR|BOOLEAN|DATE|TIME.*|UUID|ENUM.*)$/s.test(type);
+  const range = isOrdered ? [`min(${column})`, `max(${column})`] : ['NULL', 'NULL'];
   const number = `CAST(${column} AS DOUBLE)`;
   const finite = /^(FLOAT|DOUBLE)$/.test(type) ? ` FILTER (isfinite(${column}))` : '';
+  const statistics = [`avg(${number})`, `stddev_samp(${number})`, `approx_quantile(${number}, [0.25, 0.5, 0.75])`];
   return [
-    ...measures,
-    `avg(${number})${finite}`,
-    `stddev_samp(${number})${finite}`,
-    `approx_quantile(${number}, [0.25, 0.5, 0.75])${finite}`,
+    `count(${column})`,
+    `approx_count_distinct(${column})`,
+    ...range,
+    ...statistics.map((measure) => (isNumeric(type) ? `${measure}${finite}` : 'NULL')),
   ];
 }
 
-function hasTopValues(type: string): boolean {
-  return /^(VARCHAR|BOOLEAN|ENUM.*)$/s.test(type);
-}
-
-/** The most frequent values of all these columns, exactly counted in one pass over the file. */
-async function topValues(
-  dataset: Dataset,
-  columns: readonly Column[],
+/** Counts the distinct values of these columns, and the most frequent ones of texts and booleans, in one pass. */
+async function countValues(
+  { run, source }: Pick<Dataset, 'run' | 'source'>,
+  profiles: readonly ColumnProfile[],
   onShare: (share: number) => void,
-): Promise<Map<string, { value: Json; count: number }[]>> {
-  const top = new Map<string, { value: Json; count: number }[]>(columns.map(({ name }) => [name, []]));
-  if (columns.length === 0) return top;
-  const names = columns.map(({ name }) => quotedIdentifier(name));
-  const sets = names.map((name) => `(${name})`).join(', ');
+): Promise<void> {
+  if (profiles.length === 0) return;
+  const names = profiles.map(({ name }) => quotedIdentifier(name));
   // grouping_id has one bit a column, cleared where that column is the grouped one.
   const whens = names.map((name, index) => `WHEN grouping(${name}) = 0 THEN ${index}`).join(' ');
   const values = names.map((name) => `CAST(${name} AS VARCHAR)`).join(', ');
-  const reader = await dataset.run(
-    `SELECT which, value, n FROM (
+  const counted = await run(
+    `SELECT which, value, n, count(*) OVER (PARTITION BY which) FROM (
        SELECT CASE ${whens} END AS which, coalesce(${values}) AS value, count(*) AS n
-       FROM ${dataset.source} GROUP BY GROUPING SETS (${sets}))
+       FROM ${source} GROUP BY GROUPING SETS (${names.map((name) => `(${name})`).join(', ')}))
      WHERE value IS NOT NULL
      QUALIFY row_number() OVER (PARTITION BY which ORDER BY n DESC, value) <= ${TOP_VALUES}
      ORDER BY which, n DESC, value`,
-    undefined,
     onShare,
   );
-  for (const [which, value, count] of rowsOf(reader)) {
-    const column = columns[Number(which)]!;
-    const shown =
-      column.type === 'BOOLEAN' ? value === 'true' : shortened(value ?? null, MAX_SHOWN_CHARACTERS);
-    top.get(column.name)!.push({ value: shown, count: Number(count) });
+  for (const profile of profiles)
+    if (/^(VARCHAR|BOOLEAN|ENUM.*)$/s.test(profile.type)) profile.top_values = [];
+  for (const [which, value, count, distinct] of rowsOf(counted)) {
+    const profile = profiles[Number(which)]!;
+    profile.approx_distinct = Number(distinct);
+    const shown = profile.type === 'BOOLEAN' ? value === 'true' : shortened(value ?? null, MAX_SHOWN_CHARACTERS);
+    profile.top_values?.push({ value: shown, count: Number(count) });
   }
-  return top;
 }
 
 function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
-}
-
-/** The profile as a text table: one row per column. */
-export function profileTable(profiles: readonly ColumnProfile[]): string {
-  const names = ['column', 'type', 'nulls', 'distinct ≈', 'min', 'max', 'mean', 'median ≈', 'most frequent'];
-  const rows = profiles.map((profile): Json[] => [
-    profile.name,
-    profile.type,
-    profile.null_count,
-    profile.approx_distinct,
-    profile.min as Json,
-    profile.max as Json,
-    profile.mean,
-    profile.approx_quartiles?.[1] ?? null,
-    profile.top_values
-      ?.map(({ value, count }) => `${typeof value === 'string' ? value : JSON.stringify(value)} (${count})`)
-      .join(', ') ?? null,
-  ]);
-  return textTable(names, rows, rows.length);
 }

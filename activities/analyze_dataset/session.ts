@@ -1,13 +1,21 @@
+/** One locked DuckDB over the files of one dataset. */
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { DuckDBInstance, quotedString } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBResultReader } from '@duckdb/node-api';
+import { DuckDBInstance, quotedString } from '@duckdb/node-api';
 import type { DataFolders } from '../../platform/data-folders.js';
-import type { Progress } from './progress.js';
+
+export interface Progress {
+  progress: number;
+  total: number;
+  message?: string;
+}
+
+export type OnProgress = (progress: Progress) => void;
 
 export interface DatasetOptions {
   /** Called about four times a second while a query runs; never goes back within a call. */
-  onProgress: (progress: Progress) => void;
+  onProgress: OnProgress;
   dataFolders: DataFolders;
   /** Memory that DuckDB may use before it spills, in megabytes. Default: 512. */
   memoryLimitMb?: number;
@@ -24,15 +32,17 @@ export interface SessionFiles {
   keepFileOrder?: boolean;
 }
 
-/** One locked engine over the files of one dataset. */
+/** Gets the finished share of a statement, 0 to 1, if DuckDB knows it. */
+export type OnShare = (share: number) => void;
+
 export interface Session {
   /** Paths of the files for queries, in their order; without pattern characters. */
   readPaths: string[];
   memoryLimitMb: number;
-  /** The session's folder for small files that it may write. */
+  /** The session's folder for files that it may read and write. */
   scratchFolder: string;
-  /** Runs one statement. `onShare` gets the finished share, 0 to 1, if DuckDB knows it. */
-  run: (sql: string, values?: string[], onShare?: (share: number) => void) => Promise<DuckDBResultReader>;
+  /** Runs one statement. */
+  run: (sql: string, onShare?: OnShare) => Promise<DuckDBResultReader>;
 }
 
 export type Run = Session['run'];
@@ -42,9 +52,8 @@ const THREADS = 2;
 const PROGRESS_INTERVAL_MS = 250;
 
 /**
- * Opens an engine in memory that can touch nothing but the given files: no network, no
- * extensions, no other path, and no way to change that by a later statement. The lock
- * stands behind the quoting and binding of every query, not instead of it.
+ * Opens an engine in memory that can touch nothing but the given files: no network, no extensions, no other path, and no way to
+ * change that by a later statement. The lock stands behind the quoting of every query, not instead of it.
  */
 export async function withSession<T>(
   files: SessionFiles,
@@ -71,12 +80,8 @@ export async function withSession<T>(
     });
     const open = (connection = await instance.connect());
     await lock(open, [...readPaths, ...(files.write === undefined ? [] : [files.write])], scratchFolder);
-    return await work({
-      readPaths,
-      memoryLimitMb,
-      scratchFolder,
-      run: (sql, values, onShare) => runStatement(open, sql, values, onShare),
-    });
+    const run: Run = (sql, onShare) => runStatement(open, sql, onShare);
+    return await work({ readPaths, memoryLimitMb, scratchFolder, run });
   } finally {
     connection?.closeSync();
     instance?.closeSync();
@@ -87,38 +92,44 @@ export async function withSession<T>(
 /** DuckDB expands * ? [ in any path, and has no escape for them: a symbolic link avoids such names. */
 async function pathWithoutPattern(file: string, scratchFolder: string, index: number): Promise<string> {
   if (!/[*?[\]{}]/.test(file)) return file;
-  const ending = /(\.[a-z]+){1,2}$/i.exec(file)?.[0] ?? '';
-  const link = path.join(scratchFolder, `input-${index}${ending}`);
+  const link = path.join(scratchFolder, `input-${index}${/(\.[a-z]+){1,2}$/i.exec(file)?.[0] ?? ''}`);
   await symlink(file, link);
   return link;
 }
 
 async function lock(connection: DuckDBConnection, paths: string[], scratchFolder: string): Promise<void> {
-  await connection.run(`SET TimeZone = 'UTC'`);
-  await connection.run('SET enable_progress_bar = true');
-  await connection.run('SET enable_progress_bar_print = false');
-  await connection.run('SET progress_bar_time = 0');
-  await connection.run(`SET allowed_paths = [${paths.map(quotedString).join(', ')}]`);
-  await connection.run(`SET allowed_directories = [${quotedString(scratchFolder + path.sep)}]`);
-  await connection.run('SET enable_external_access = false');
-  await connection.run('SET lock_configuration = true');
+  for (const setting of [
+    `TimeZone = 'UTC'`,
+    'enable_progress_bar = true',
+    'enable_progress_bar_print = false',
+    'progress_bar_time = 0',
+    `allowed_paths = [${paths.map(quotedString).join(', ')}]`,
+    `allowed_directories = [${quotedString(scratchFolder + path.sep)}]`,
+    'enable_external_access = false',
+    'lock_configuration = true',
+  ])
+    await connection.run(`SET ${setting}`);
 }
 
 async function runStatement(
   connection: DuckDBConnection,
   sql: string,
-  values?: string[],
-  onShare?: (share: number) => void,
+  onShare?: OnShare,
 ): Promise<DuckDBResultReader> {
-  const timer =
-    onShare &&
-    setInterval(() => {
-      const percentage = connection.progress.percentage;
-      if (percentage > 0) onShare(Math.min(percentage / 100, 1));
-    }, PROGRESS_INTERVAL_MS);
+  const look = () => {
+    const { percentage } = connection.progress;
+    if (percentage > 0) onShare?.(Math.min(percentage / 100, 1));
+  };
+  const timer = onShare && setInterval(look, PROGRESS_INTERVAL_MS);
   try {
-    return await connection.runAndReadAll(sql, values);
+    return await connection.runAndReadAll(sql);
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Progress in percent over several statements, each from one share of the whole to another. */
+export function percentOf(onProgress: OnProgress, message: string) {
+  return (from: number, to: number): OnShare =>
+    (share) => onProgress({ progress: from + share * (to - from), total: 100, message });
 }

@@ -1,7 +1,6 @@
 /** Fields within structs, named by paths. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
-import { structFields } from '../../activities/analyze_dataset/field-paths.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
@@ -102,17 +101,4 @@ it('a path names the column of the Parquet file', async () => {
     ['Rome', 2],
     ['Vienna', 1],
   ]);
-});
-
-it('types of structs are taken apart as DuckDB spells them', async () => {
-  const [[type]] = (await plainSql(
-    `SELECT typeof({'a b': 1, 'q"u': {'x,y)': [1], 'd': 1.5::DECIMAL(10,2)}, 'e': 'm,('::ENUM('m,(', 'o')})`,
-  )) as [[string]];
-  expect(structFields(type)?.map(({ name }) => name)).toEqual(['a b', 'q"u', 'e']);
-  expect(structFields(structFields(type)![1]!.type)).toEqual([
-    { name: 'x,y)', type: 'INTEGER[]' },
-    { name: 'd', type: 'DECIMAL(10,2)' },
-  ]);
-  expect(structFields('BIGINT')).toBeUndefined();
-  expect(structFields('STRUCT(a INTEGER)[]')).toBeUndefined();
 });

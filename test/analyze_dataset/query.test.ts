@@ -219,13 +219,6 @@ describe('columns and aggregates', () => {
     expect(result.rows).toEqual([[4]]);
   });
 
-  it('with a median of more values than memory may hold are refused before they run', async () => {
-    const query = { path: FLIGHTS, aggregates: [{ fn: 'median' as const, column: 'delay' }], limit: 1 };
-    const { code, message } = await refusal(runQuery(query, { ...box.options, memoryLimitMb: 40 }));
-    expect(code).toBe('out_of_memory');
-    expect(message).toContain('1 median(s) of 3000000 rows need about 46 MB, the limit is 40 MB');
-  });
-
   it('keep every digit: integers beyond 2^53 and long decimals come as strings', async () => {
     const file = `${box.data}/exact.parquet`;
     await plainSql(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset/index.js';
-import { textTable } from '../../activities/analyze_dataset/text-table.js';
+import { textTable } from '../../activities/analyze_dataset/values.js';
 
 describe('the schemas', () => {
   it('become JSON Schema in which every field of the input is described', () => {
@@ -20,6 +20,7 @@ describe('the schemas', () => {
     [{ path: 'a.csv', sql: 'SELECT 1' }],
     [{ path: 'a.csv', filters: [{ column: 'a', op: 'like', value: 'x' }] }],
     [{ path: 'a.csv', filters: [{ column: 'a', op: 'eq', value: { $gt: 1 } }] }],
+    [{ path: 'a.csv', header: -1 }],
   ])('refuse %j', (input) => {
     expect(analyzeDatasetInput.safeParse(input).success).toBe(false);
   });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DatasetOptions, Progress } from '../../activities/analyze_dataset/analysis.js';
+import type { DatasetOptions, Progress } from '../../activities/analyze_dataset/session.js';
 
 export const VEGA = fileURLToPath(new URL('../../node_modules/vega-datasets/data/', import.meta.url));
 export const FLIGHTS = path.join(VEGA, 'flights-3m.parquet');

@@ -19,7 +19,7 @@ export interface Table {
 }
 
 interface Made {
-  files: { path: string; format: string; style: string }[];
+  files: { path: string; format: string; style: string; given: Partial<DatasetQuery> }[];
   columns: number;
   rows: number;
 }
@@ -53,8 +53,8 @@ export async function differences(oracle: Oracle, table: Table): Promise<string[
   try {
     const made = await make(oracle, table, root);
     const found: string[] = [];
-    for (const [index, { path, format, style }] of made.files.entries()) {
-      const failures = await fileDifferences(oracle, index, path, root).catch((thrown: unknown) => [
+    for (const [index, { path, format, style, given }] of made.files.entries()) {
+      const failures = await fileDifferences(oracle, index, path, root, given).catch((thrown: unknown) => [
         `${(thrown as Error).message}`,
       ]);
       found.push(...failures.map((failure) => `${format} (${style}): ${failure}`));
@@ -69,14 +69,20 @@ function make(oracle: Oracle, table: Table, root: string): Promise<Made> {
   return oracle.ask<Made>({ step: 'make', ...table, folder: root });
 }
 
-async function fileDifferences(oracle: Oracle, file: number, path: string, root: string): Promise<string[]> {
+async function fileDifferences(
+  oracle: Oracle,
+  file: number,
+  path: string,
+  root: string,
+  given: Partial<DatasetQuery>,
+): Promise<string[]> {
   const options = {
     onProgress: () => undefined,
     dataFolders: { folders: [root], privatePaths: [] },
     tempFolder: join(root, 'scratch'),
   };
   await mkdir(options.tempFolder, { recursive: true });
-  const inspection = await inspect(path, options);
+  const inspection = await inspect(path, { ...options, given });
   const { queries, failures } = await oracle.ask<{
     queries: Omit<DatasetQuery, 'path'>[];
     failures: string[];

@@ -1,7 +1,8 @@
-/** Values in every format: NaN and infinities, decimals, time zones, and the reading that all calls share. */
+/** Values in every format: NaN and infinities, decimals, time zones; what Parquet has beyond DuckDB; the reading that all calls share. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import type { Reading } from '../../activities/analyze_dataset/analysis.js';
+import type { Reading } from '../../activities/analyze_dataset/dataset.js';
 import { plainSql, refusal } from './support.js';
 import { lines, ValueSandbox } from './values-support.js';
 
@@ -25,7 +26,7 @@ describe('NaN', () => {
       }));
       const { rows, notes } = await values.query(file, { aggregates });
       expect(rows).toEqual([[2, 1.5, -2.5, -0.5, -1, -0.5]]);
-      expect(notes).toEqual(['Column "x": 1 NaN value counts as missing.']);
+      expect(notes.at(-1)).toBe('Column "x": 1 NaN is missing.');
       expect(await values.rowsOf(file, { column: 'x', op: 'gt', value: 0 })).toEqual([[1, 1.5]]);
       expect(await values.rowsOf(file, { column: 'x', op: 'is_null' })).toEqual([
         [2, null],
@@ -38,12 +39,13 @@ describe('NaN', () => {
     },
   );
 
-  it('is the only value that is: infinite ones count, and are noted', async () => {
-    const { type, notes, rows } = await values.column(['1.5', 'inf', '-Infinity'], 'infinite.csv');
-    expect({ type, rows }).toEqual({ type: 'DOUBLE', rows: [1.5, 'Infinity', '-Infinity'] });
-    expect(notes).toEqual([
-      'Column "x": 2 values are infinite, so sums and averages over them are infinite or missing.',
-    ]);
+  it('is the only value that is: infinite ones count', async () => {
+    const { types, rows, notes } = await values.read('infinite.csv', 'x\n1.5\ninf\n-Infinity\n');
+    expect({ types, rows, notes }).toEqual({
+      types: ['DOUBLE'],
+      rows: [[1.5], ['Infinity'], ['-Infinity']],
+      notes: [],
+    });
     const aggregates = (['sum', 'avg', 'stddev', 'max'] as const).map((fn) => ({ fn, column: 'x' }));
     expect((await values.query('infinite.csv', { aggregates })).rows).toEqual([
       [null, null, null, 'Infinity'],
@@ -69,18 +71,14 @@ describe('time zones', () => {
       ['zoned,utc,local', ...rows.map((row) => Object.values(row).join(','))].join('\n'),
     );
     for (const path of ['zones.jsonl', 'zones.csv']) {
-      const {
-        columns,
-        rows: groups,
-        notes,
-      } = await values.query(path, { group_by: ['zoned', 'utc', 'local'] });
+      const groupBy = { group_by: ['zoned', 'utc', 'local'] };
+      const { columns, rows: groups } = await values.query(path, groupBy);
       expect(columns.slice(0, 3).map(({ type }) => type)).toEqual([
         'TIMESTAMP WITH TIME ZONE',
         'TIMESTAMP WITH TIME ZONE',
         'TIMESTAMP',
       ]);
       expect(groups).toEqual([['2024-01-01T10:00:00Z', '2024-01-01T10:00:00Z', '2024-01-01T12:00:00', 2]]);
-      expect(notes).toEqual([]);
       expect(
         await values.rowsOf(path, { column: 'zoned', op: 'eq', value: '2024-01-01T11:00:00+01:00' }),
       ).toHaveLength(2);
@@ -93,19 +91,10 @@ describe('time zones', () => {
 });
 
 describe('a reading', () => {
-  it('that was recorded before types came from all values is learned again', async () => {
-    await values.box.file('old.csv', 'zip,x\n01234,1\n00001,2\n');
-    const reading: Reading = { textColumns: ['x'], wholeFileTypes: false };
-    const { rows } = await runQuery({ path: 'old.csv', limit: 5 }, { ...values.box.options, reading });
-    expect(rows).toEqual([
-      ['01234', 1],
-      ['00001', 2],
-    ]);
-  });
-
   it('is the same in every call, and survives a trip through JSON', async () => {
+    const given = { date_format: '%d/%m/%Y', null_values: ['NA'] };
     await values.box.file('trip.csv', 'd,n\n01/02/2024,NA\n02/03/2024,1\n');
-    const { reading, columns } = await inspect('trip.csv', values.box.options);
+    const { reading, columns } = await inspect('trip.csv', { ...values.box.options, given });
     const again = JSON.parse(JSON.stringify(reading)) as Reading;
     const result = await runQuery({ path: 'trip.csv', limit: 5 }, { ...values.box.options, reading: again });
     expect(result.columns).toEqual(columns);
@@ -113,5 +102,40 @@ describe('a reading', () => {
       ['2024-02-01', null],
       ['2024-03-02', 1],
     ]);
+  });
+
+  it('is of one file: when that has changed, a call is refused', async () => {
+    await values.box.file('changed.csv', 'a\n1\n');
+    const { reading } = await inspect('changed.csv', values.box.options);
+    await values.box.file('changed.csv', 'a\n1\nx\n');
+    const later = runQuery({ path: 'changed.csv', limit: 5 }, { ...values.box.options, reading });
+    expect((await refusal(later)).message).toContain('changed.csv has changed');
+  });
+});
+
+describe('Parquet', () => {
+  it('keeps nanoseconds, and names decimals and names that DuckDB changes', async () => {
+    const file = `${values.box.data}/odd.parquet`;
+    await plainSql(
+      `COPY (SELECT TIMESTAMP_NS '2024-01-01 00:00:00.123456789' AS ns, 1 AS a, 2 AS "a_1", [TIMESTAMPTZ '2024-01-01 02:00:00+02'] AS l) TO '${file}'`,
+    );
+    const { rows, notes } = await values.query(file);
+    expect(rows).toEqual([['2024-01-01T00:00:00.123456789', 1, 2, ['2024-01-01T00:00:00Z']]]);
+    expect(notes).toEqual([]);
+  });
+
+  // Made with pyarrow: DuckDB writes neither.
+  it.each([
+    ['decimals of 76 digits', 'wide.parquet', 'has decimals of more than 38 digits'],
+    ['nanoseconds with a zone', 'zoned.parquet', 'Times of "t" are cut to microseconds.'],
+    ['names that differ by case only', 'twins.parquet', 'Column "A_1" has a number'],
+  ])('of %s is refused or has a note', async (_, name, said) => {
+    const copy = await readFile(new URL(`./parquet/${name}`, import.meta.url));
+    await values.box.file(name, copy);
+    const found = await inspect(name, values.box.options).then(
+      ({ notes }) => notes.join(),
+      (thrown: Error) => thrown.message,
+    );
+    expect(found).toContain(said);
   });
 });

@@ -1,11 +1,9 @@
-/** Small files of values, read and queried as the tool does it. */
+/** Small files, inspected and queried as the tool does it. */
 import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
-import { sandbox, type Sandbox } from './support.js';
+import { refusal, sandbox, type Sandbox } from './support.js';
 
 export class ValueSandbox {
-  #files = 0;
-
   private constructor(readonly box: Sandbox) {}
 
   static async make(): Promise<ValueSandbox> {
@@ -20,12 +18,28 @@ export class ValueSandbox {
     return (await this.query(path, { filters })).rows;
   }
 
-  /** Types and notes of a CSV file with one column `x` of these fields. */
-  async column(fields: string[], name = `file${(this.#files += 1)}.csv`) {
-    await this.box.file(name, `x\n${fields.map((field) => `${field}\n`).join('')}`);
-    const { columns, notes } = await inspect(name, this.box.options);
-    const { rows } = await this.query(name);
-    return { type: columns[0]!.type, notes, rows: rows.map(([value]) => value) };
+  /** Columns, rows and notes of a new file, less the note that every CSV file has. */
+  async read(name: string, content: string | Buffer, given: Partial<DatasetQuery> = {}) {
+    await this.box.file(name, content);
+    const { columns, notes, rowCount, reading } = await inspect(name, { ...this.box.options, given });
+    // A reading goes through Temporal's history as JSON.
+    const passed = { ...this.box.options, reading: JSON.parse(JSON.stringify(reading)) };
+    const { rows } = await runQuery({ path: name, limit: 1000 }, passed);
+    return {
+      names: columns.map((column) => column.name),
+      types: columns.map(({ type }) => type),
+      rows,
+      rowCount,
+      notes: notes.filter((note) => !note.startsWith('CSV is read with')),
+      assumed: notes.find((note) => note.startsWith('CSV is read with')),
+    };
+  }
+
+  /** Message of the error that refuses a new file. */
+  async refused(name: string, content: string | Buffer, given: Partial<DatasetQuery> = {}): Promise<string> {
+    await this.box.file(name, content);
+    const { code, message } = await refusal(inspect(name, { ...this.box.options, given }));
+    return `${code}: ${message}`;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Longhaul's own regular expressions over callers' input take linear time. */
 import { expect, test } from '@jest/globals';
 import { Hono } from 'hono';
-import { filterCondition } from '../../activities/analyze_dataset/filters.js';
+import { filterCondition } from '../../activities/analyze_dataset/query.js';
 import { preferencesOf } from '../../mcp-server/http-jobs/headers.js';
 
 const app = new Hono().get('/', (c) => c.json(preferencesOf(c)));
@@ -24,7 +24,7 @@ test('Prefer headers are read as before', async () => {
 
 test('a filter whose number has a million digits is refused', () => {
   const filter = { column: 'n', op: 'eq' as const, value: `${'1'.repeat(1_000_000)}x` };
-  expect(() => filterCondition(filter, 'filters[0]', [{ name: 'n', type: 'INTEGER' }] as never, [])).toThrow(
+  expect(() => filterCondition(filter, 'filters[0]', [{ name: 'n', type: 'INTEGER' }] as never)).toThrow(
     'a number',
   );
 });

@@ -6,102 +6,73 @@ import { writeArtifactQuestion } from './question.js';
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
 export const MAX_ANSWER_ROWS = 1000;
 
-const column = z.string().min(1).max(1000);
+const column = z.string();
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
+const maybe = <T extends z.ZodType>(schema: T, description: string) => schema.optional().describe(description);
 
 export const filterSchema = z.strictObject({
-  column: column.describe(
-    'As in the file, exactly, or a field of a struct by its path: user.addr.city. So for every column below.',
-  ),
+  column: column.describe('Exactly as in the file, or the path of a field: user.addr.city. So below too.'),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
-      'in: equals one of a list; contains: in a text, case matters; is_null and not_null take no value. Rows without a value ' +
-        'match is_null only.',
+      'contains: in a text, case matters; is_null and not_null take no value. Rows without a value match is_null only.',
     ),
-  value: z
-    .union([scalar, z.array(scalar).min(1).max(1000)])
-    .optional()
-    .describe(
-      'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
-        'a time zone), true or false, or text; a list for `in`.',
-    ),
+  value: maybe(
+    z.union([scalar, z.array(scalar).min(1).max(1000)]),
+    'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
+      'a time zone), true or false, or text; a list for `in`.',
+  ),
 });
 
 export const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
-    .describe(
-      'All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.',
-    ),
-  column: column.optional().describe('Needed by all but count.'),
-  as: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Its name in the result. Default: fn_column, such as avg_delay, or count.'),
+    .describe('All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.'),
+  column: maybe(column, 'Needed by all but count.'),
+  as: maybe(z.string().min(1).max(100), 'Its name in the result. Default: fn_column, such as avg_delay, or count.'),
 });
 
 export const orderSchema = z.strictObject({
   column: column.describe('With group_by or aggregates: a grouped column or the name of an aggregate.'),
-  direction: z.enum(['asc', 'desc']).optional().describe('Default: asc. Missing values come last.'),
+  direction: maybe(z.enum(['asc', 'desc']), 'Default: asc. Missing values come last.'),
 });
 
 export const analyzeDatasetInput = z.strictObject({
-  path: z
-    .string()
-    .min(1)
-    .max(4096)
-    .describe(
-      'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
-        'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
-    ),
-  filters: z.array(filterSchema).max(100).optional().describe('Rows must match all.'),
-  group_by: z
-    .array(column)
-    .max(50)
-    .optional()
-    .describe('Columns; without aggregates each combination is counted.'),
-  aggregates: z
-    .array(aggregateSchema)
-    .max(50)
-    .optional()
-    .describe(
-      "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
-    ),
-  order_by: z
-    .array(orderSchema)
-    .max(50)
-    .optional()
-    .describe('Default: by the grouped columns, else as in the file.'),
-  on_bad_rows: z
-    .enum(['fail', 'skip'])
-    .optional()
-    .describe("Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail."),
+  path: z.string().min(1).max(4096).describe(
+    'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
+      '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
+      'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
+  ),
+  filters: maybe(z.array(filterSchema).max(100), 'Rows must match all.'),
+  group_by: maybe(z.array(column).max(50), 'Columns; without aggregates each combination is counted.'),
+  aggregates: maybe(
+    z.array(aggregateSchema).max(50),
+    "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
+  ),
+  order_by: maybe(z.array(orderSchema).max(50), 'Default: by the grouped columns, else as in the file.'),
+  delimiter: maybe(z.string(), 'Of CSV. Default: see notes.'),
+  header: maybe(z.int().min(0).max(10_000), 'Line of the names in CSV; 0: none.'),
+  null_values: maybe(z.array(z.string()), 'Missing values in CSV, such as NA.'),
+  on_bad_rows: maybe(z.enum(['fail', 'skip']), "Lines of CSV that don't fit: skip notes them. Default: fail."),
+  types: maybe(z.record(z.string(), z.string()), 'Column -> VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2).'),
+  date_format: maybe(z.string(), 'If not ISO 8601: %d/%m/%Y.'),
+  encoding: maybe(z.string(), 'If not UTF-8: windows-1252.'),
   limit: z
     .int()
     .min(1)
     .max(MAX_ANSWER_ROWS)
     .default(50)
     .describe('Rows in the answer; row_count counts the whole result.'),
-  profile: z
-    .boolean()
-    .optional()
-    .describe(
-      'Also describe every column of the whole file: type, missing and distinct values, range, mean, quartiles, most ' +
-        'frequent values. Default: false.',
-    ),
-  artifact: z
-    .boolean()
-    .default(true)
-    .describe('Also write the whole result, without the limit, as a Parquet file.'),
+  profile: maybe(
+    z.boolean(),
+    'Also describe every column of the file: missing and distinct values, range, mean, quartiles, most frequent values.',
+  ),
+  artifact: z.boolean().default(true).describe('Also write the whole result as a Parquet file.'),
   ask_over_mb: z
     .number()
     .min(0)
     .default(16)
-    .describe('Estimated MB of that file above which a person is asked before it is written.'),
+    .describe('Estimated MB of that file above which a person is asked first.'),
 });
 
 export const columnSchema = z.object({
@@ -110,19 +81,11 @@ export const columnSchema = z.object({
 });
 
 // Lists and structs end in `unknown` and not in this schema again: clients drop tools with recursive schemas.
-const value = z
-  .union([
-    z.string(),
-    z.number(),
-    z.boolean(),
-    z.null(),
-    z.array(z.unknown()),
-    z.record(z.string(), z.unknown()),
-  ])
-  .describe(
-    'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
-      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
-  );
+const nested = [z.array(z.unknown()), z.record(z.string(), z.unknown())] as const;
+const value = z.union([z.string(), z.number(), z.boolean(), z.null(), ...nested]).describe(
+  'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
+    'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
+);
 
 export const columnProfileSchema = z.object({
   name: z.string(),
@@ -130,7 +93,12 @@ export const columnProfileSchema = z.object({
   row_count: z.int(),
   null_count: z.int(),
   null_share: z.number().describe('0 to 1; 0 for a file without rows.'),
-  approx_distinct: z.int().describe('Distinct values, estimated (HyperLogLog, mostly within 5 %).'),
+  approx_distinct: z
+    .int()
+    .describe(
+      'Distinct values. Exact up to a million (of up to 32 columns of CSV or JSON together), beyond that an estimate that may be off ' +
+        'by 45 % (HyperLogLog).',
+    ),
   min: value,
   max: value,
   mean: z.number().nullable().describe('Of numeric columns, without infinities.'),
@@ -143,8 +111,8 @@ export const columnProfileSchema = z.object({
     .array(z.object({ value, count: z.int() }))
     .nullable()
     .describe(
-      'The five most frequent values of a text or boolean column, counted exactly; null for other types and ' +
-        'for columns with more than a million distinct values.',
+      'The five most frequent values of a text or boolean column, counted exactly; null for other types and where distinct values ' +
+        'are estimated.',
     ),
 });
 
@@ -167,7 +135,7 @@ export const analyzeDatasetOutput = z.object({
     .describe('The whole result as a Parquet file.'),
   notes: z
     .array(z.string())
-    .describe('Guesses about columns that could be wrong, each with the column, and what was shortened.'),
+    .describe('What was assumed in reading the file, with the argument that changes it, and what is not exact.'),
 });
 
 export type AnalyzeDatasetInput = z.infer<typeof analyzeDatasetInput>;
@@ -186,7 +154,7 @@ export default defineTool({
     does:
       'Describes every column of a CSV, JSON or Parquet file, and filters, groups, aggregates and sorts its rows with ' +
       'DuckDB. Files may be larger than memory.',
-    useWhen: 'Use it instead of reading a data file yourself; its notes name columns that are in doubt.',
+    useWhen: 'Use it instead of reading a data file yourself; its notes say how the file was read.',
     returns:
       'the first rows, the number of all, the profile if asked for, and the whole result as a Parquet file.',
   },
@@ -228,7 +196,7 @@ function profileText(profile: ColumnProfile[]): string {
   const line = (one: ColumnProfile) => {
     const range = one.min === null ? '' : `, ${JSON.stringify(one.min)} to ${JSON.stringify(one.max)}`;
     const mean = one.mean === null ? '' : `, mean ${Number(one.mean.toPrecision(4))}`;
-    return `- ${one.name} (${one.type}): ${one.null_count} missing, about ${one.approx_distinct} distinct${range}${mean}`;
+    return `- ${one.name} (${one.type}): ${one.null_count} missing, ${one.approx_distinct} distinct${range}${mean}`;
   };
   return ['Columns:', ...profile.map(line)].join('\n');
 }

@@ -95,7 +95,9 @@ def write_csv(rng, folder, columns):
         data = b"\xef\xbb\xbf" + data
     name = "table.tsv" if delimiter == "\t" else "table.csv"
     transposed = [[row[index] for row in fields] for index in range(len(columns))]
-    return {"format": "csv", **saved(rng, folder, name, data), "style": style + (", byte order mark" if mark else ""), "fields": transposed}
+    # Which separator a file has is tested elsewhere: the texts here are full of others.
+    given = {"delimiter": delimiter, "header": 1}
+    return {"format": "csv", "given": given, **saved(rng, folder, name, data), "style": style + (", byte order mark" if mark else ""), "fields": transposed}
 
 
 def parse_csv(text: str, delimiter: str) -> list[list[Raw]]:

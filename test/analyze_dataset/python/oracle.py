@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 import pandas as pd
@@ -113,17 +112,11 @@ EXPECTED_TYPES = {
 
 def expected_values(column, file, index: int) -> list:
     """What the file holds of a column: values with types, or texts."""
-    if column.kind == "slashed" and file["format"] != "parquet":
-        return column.truth
     if file["format"] == "parquet":
         return column.values
     fields = file["fields"][index]
-    if file["format"] == "csv" and column.kind not in TEXT_KINDS:
-        return [None if field is None or field == "" else field for field in fields]
-    return fields
-
-
-TEXT_KINDS = {"words", "nasty", "zeros", "number_like", "truth_like", "missing_words", "spaced", "empty", "mixed", "none", "slashed"}
+    # An empty field is missing, quoted or not.
+    return [None if field == "" else field for field in fields] if file["format"] == "csv" else fields
 
 
 class Check:
@@ -139,21 +132,9 @@ class Check:
             self.failures.append(f"rows: expected {self.rows}; got {inspection['rowCount']}")
         if file["format"] == "json" and self.rows == 0:
             self.columns = []
-        self.columns = [self.renamed(column) for column in self.columns]
         for index, column in enumerate(self.columns):
             self.expect(column, index)
         self.queries = self.make_queries(rng) if not self.failures else []
-
-    def renamed(self, column):
-        """Names that differ by case only get a number, and a note with both of them."""
-        other = f"{column.name}_1"
-        if column.name in self.types or other not in self.types:
-            return column
-        noted = any(json.dumps(column.name) in note and json.dumps(other) in note for note in self.notes)
-        if not noted and self.file["format"] != "csv":
-            self.failures.append(f"{column.name!r} is called {other!r} without a note")
-        self.notes = [note for note in self.notes if "differ by case only" not in note]
-        return replace(column, name=other)
 
     def is_noted(self, name: str) -> bool:
         return any(json.dumps(name, ensure_ascii=False) in note for note in self.notes)
@@ -165,12 +146,6 @@ class Check:
             return
         doubt, noted = column.doubt(self.file["format"]), self.is_noted(name)
         values = expected_values(column, self.file, index)
-        if self.file["format"] == "csv" and "" in self.file["fields"][index] and kind == "VARCHAR":
-            # Quoted by a writer that quotes missing values too.
-            if not any(values):
-                doubt, values = NEVER, [None] * len(values)
-            elif doubt == NEVER:
-                doubt = MAY
         if any(isinstance(value, float) and math.isnan(value) for value in values) and self.file["format"] == "parquet":
             doubt = MUST
         if doubt == NEVER and noted:
@@ -229,7 +204,7 @@ class Check:
 
     def differ(self, name, what, expected, got):
         # A NaN has one reading only: missing. So a note on it excuses no other answer.
-        excused = self.is_noted(name) and not any("NaN value" in note and json.dumps(name, ensure_ascii=False) in note for note in self.notes)
+        excused = self.is_noted(name) and not any(" NaN " in note and json.dumps(name, ensure_ascii=False) in note for note in self.notes)
         if not excused:
             column = next(column for column in self.columns if column.name == name)
             self.failures.append(f"{name!r} ({column.kind}, {self.types[name]}) {what}: expected {expected!r}; got {got!r}")

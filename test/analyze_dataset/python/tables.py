@@ -27,12 +27,11 @@ def make(request):
         first, last = request["rows"]
         for column in columns:
             column.values = column.values[first:last]
-            column.truth = column.truth and column.truth[first:last]
     files = []
     for index, write in enumerate([write_parquet, write_json, write_csv]):
         files.append(write(random.Random(request["seed"] * 3 + index), request["folder"], columns))
     state.update(columns=columns, files=files, seed=request["seed"])
-    shown = [{"path": file["path"], "format": file["format"], "style": file["style"]} for file in files]
+    shown = [{"path": file["path"], "format": file["format"], "style": file["style"], "given": file.get("given", {})} for file in files]
     return {"files": shown, "columns": len(columns), "rows": len(columns[0].values)}
 
 
