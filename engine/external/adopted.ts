@@ -1,4 +1,4 @@
-/** Runs that somebody else has started, adopted as operations: their sealed tokens hold what a start memo would. */
+/** Adopted runs: the sealed token holds what a start memo would. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
@@ -32,7 +32,7 @@ export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 
   return raw.workflowExecutionInfo?.firstRunId || runId;
 }
 
-/** Whether Longhaul has started a run, or it is a part of one that Longhaul has started. */
+/** Whether Longhaul started the run or its parent. */
 export function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
   return memo?.[START_MEMO] !== undefined;
 }
