@@ -1,6 +1,6 @@
 /**
- * Data that a describe doesn't give: large partial results, children. While a workflow is open it alone holds them, so reading
- * them needs a worker; as it closes it leaves them in its memo or in storage.
+ * Data that a describe lacks: large partial results and children. Reading them takes a worker while the workflow is open; at its close it
+ * leaves them in its memo or in storage.
  */
 import { isKind } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
@@ -14,12 +14,9 @@ export class LiveQueries {
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /**
-   * Completes a record with the workflow's data; returns it unchanged, with `live: false`, if no worker answers, or what the
-   * workflow left is no longer in storage.
-   */
+  /** Completes a record with the workflow's data. Returns it unchanged, with `live: false`, if no worker answers or the data is lost. */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
-    // A terminated operation could not write its children into its memo.
+    // A terminated operation couldn't write its children into its memo.
     const isPartly = record.areChildrenLarge || record.isPartialLarge || record.error?.kind === 'terminated';
     const isClosed = isTerminal(record.status);
     if (record.status === 'expired' || (isClosed && !isPartly)) return record;
@@ -38,9 +35,8 @@ export class LiveQueries {
   }
 
   /**
-   * The children of a workflow that is a part.
+   * The children of a part's workflow; undefined if it is open and no worker answers.
    *
-   * @returns undefined if it is open and no worker answers
    * @throws LonghaulError `internal` if it is closed, and they are no longer in storage
    */
   async children(workflowId: string): Promise<ChildRecord[] | undefined> {
@@ -53,14 +49,14 @@ export class LiveQueries {
     );
   }
 
-  /** State that a closed workflow has left, else the answer of an open one, or of one that Temporal ended. */
+  /** Reads what a closed workflow has left; otherwise queries it. */
   async #read(workflowId: string): Promise<StateMemo> {
     const description = await this.temporal.describe(workflowId);
     const closed = await readClosedState(description, this.temporal.storage);
     return closed?.children ? closed : this.#query(workflowId);
   }
 
-  /** Concurrent callers share an answer, since Temporal buffers one query per workflow. */
+  /** Concurrent callers share a query: Temporal buffers one per workflow. */
   #query(workflowId: string): Promise<StateMemo> {
     let query = this.#pending.get(workflowId);
     if (!query) {

@@ -1,6 +1,6 @@
 /**
- * Queries of queues: the place of an operation that waits, and whether a call would be refused. They write no history,
- * and need a worker; without one there is no place to say, and nothing is refused.
+ * Queries of queues: a waiting operation's place, and whether a call would be refused. Queries write no history but need a worker. Without
+ * one, the place is unknown and no call is refused.
  */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
@@ -15,9 +15,9 @@ import { MAX_WAITING } from '../operations/tool-queue.js';
 import type { Tool } from '../operations/tool.js';
 import type { TemporalClient } from './temporal.js';
 
-/** How long an answer about places is used, in milliseconds: all readers of a queue's operations share it. */
+/** How long a queue's places stay fresh, in milliseconds. All readers share them. */
 const FRESH_MS = 2_000;
-/** Deadline of a query, in milliseconds, with its time in the worker's queue. */
+/** Deadline of a query, in milliseconds, including its wait for a worker. */
 const QUERY_DEADLINE_MS = 3_000;
 
 interface View {
@@ -27,7 +27,6 @@ interface View {
 }
 
 export class Places {
-  /** By the queue's name. */
   readonly #views = new Map<string, View>();
 
   constructor(private readonly temporal: TemporalClient) {}
@@ -38,8 +37,8 @@ export class Places {
   }
 
   /**
-   * @returns the error for a call that the tool's queue would refuse now; undefined if it has room, or can't be asked: then the
-   *   queue itself refuses the operation
+   * The error for a call that the tool's queue would refuse now. Undefined if it has room or can't be asked: then the queue itself may
+   * refuse the operation.
    */
   async refusalOf(
     tool: Pick<Tool, 'queue'>,
@@ -78,7 +77,7 @@ export class Places {
     try {
       return await this.temporal.call(query, QUERY_DEADLINE_MS);
     } catch {
-      // No worker, or nobody has asked the queue yet.
+      // There is no worker, or no call has used the queue yet.
       return undefined;
     }
   }
