@@ -1,10 +1,10 @@
 /**
- * Reads shared by concurrent callers: at most one is running and one queued for each key. A caller joins only the queued one,
- * which has not been sent yet, so that it sees everything that was accepted before its call.
+ * Reads shared by concurrent callers: one runs and one is queued per key at most. Callers join only the queued read, which has not been
+ * sent yet, so each sees everything accepted before its call.
  */
 import { withTimeout } from '../platform/with-timeout.js';
 
-/** How long a queued read waits for the running one at most, in milliseconds: a slow read must not delay others. */
+/** How long a queued read waits for the running one, in milliseconds, so a slow read doesn't delay others. */
 const QUEUE_LIMIT_MS = 100;
 
 interface KeyReads<T> {
@@ -30,12 +30,11 @@ export class SharedReads<T> {
     return reads.queued;
   }
 
-  /** Sends a read; later callers queue behind it. */
   #run(key: string, read: () => Promise<T>): Promise<T> {
     const reads: KeyReads<T> = { running: read() };
     this.#reads.set(key, reads);
     return reads.running.finally(() => {
-      // A queued read replaces this entry when it is sent.
+      // A queued read replaces this entry once sent.
       if (this.#reads.get(key) === reads && !reads.queued) this.#reads.delete(key);
     });
   }
