@@ -1,4 +1,3 @@
-/** The patterns within a schema. */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
 
 /** A pattern and its path in the schema: keywords, names and indexes. */
@@ -7,7 +6,7 @@ export interface PatternPlace {
   path: string[];
 }
 
-/** All patterns of a schema: the values of `pattern`, and the names in `patternProperties`. */
+/** All patterns of a schema: values of `pattern`, and names in `patternProperties`. */
 export function findPatterns(schema: unknown): PatternPlace[] {
   const found: PatternPlace[] = [];
   const done = new Set<unknown>();
