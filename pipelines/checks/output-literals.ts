@@ -4,13 +4,13 @@ export interface Script {
   /** Position of the step in its job, from 0. */
   step: number;
   run: string;
-  /** Whether the step runs only after a failure: its values don't count for a job that succeeds. */
+  /** Whether the step runs only after a failure: a job that succeeds doesn't have its values. */
   isForFailure: boolean;
 }
 
 export interface Literal {
   step: number;
-  /** Source text of the statement in the script. */
+  /** Source text of the statement. */
   statement: string;
   value: string;
 }
@@ -23,8 +23,8 @@ const WRITE = new RegExp(
 const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
 
 /**
- * Literal values that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Only those without
- * expansions, and whose key no later line of the job's scripts mentions.
+ * Values that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Skips values with expansions, and keys that a later
+ * line of the job's scripts mentions.
  */
 export function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
   const found = new Map<string, Literal>();
