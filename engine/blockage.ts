@@ -17,8 +17,8 @@ const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.en
 const NO_WORKER_MS = 10_000;
 
 /**
- * How long a workflow task waits before its build's workers are looked up, in milliseconds. If its worker is gone, the task has already
- * waited for the sticky time-out, up to 10 s.
+ * Wait before a workflow task's build is looked up, in milliseconds. A gone worker's task has waited for the sticky time-out before, up to
+ * 10 s.
  */
 const NO_BUILD_MS = 5_000;
 

@@ -23,11 +23,7 @@ const REPLAY_DEADLINE_MS = 20_000;
 const PAGE_EVENTS = 250;
 const PAGE_DEADLINE_MS = 10_000;
 
-/**
- * Reads what a closed operation has left.
- *
- * @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage
- */
+/** @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage */
 export async function readClosedRun(
   { temporal, signer }: Pick<Records, 'temporal' | 'signer'>,
   description: WorkflowExecutionDescription,

@@ -31,7 +31,6 @@ interface Outcome {
   partial?: unknown;
   /** Why storage can't give the result or failure. */
   problem?: OperationError;
-  /** Final progress of a completed operation. */
   progress?: Progress;
   /** Whether it was ended because Temporal refuses one of its commands. */
   isRefused?: boolean;
@@ -72,7 +71,6 @@ export async function closedFields(
   };
 }
 
-/** Status and result or failure of an operation that wasn't canceled. */
 function endedFields(
   temporal: TemporalClient,
   { result, problem, error: failure }: Outcome,

@@ -3,11 +3,7 @@ import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
 
-/**
- * Counts the open operations of a principal, seconds late at most; undefined if Temporal lacks Longhaul's search attributes.
- *
- * @throws LonghaulError `unavailable`
- */
+/** Counts open operations, seconds late at most; undefined without Longhaul's search attributes. @throws LonghaulError `unavailable` */
 export async function countOpenOperations(
   temporal: TemporalClient,
   principal: string,

@@ -1,6 +1,4 @@
-/**
- * Current runs in lists. After a continue-as-new, a reset or a delete, several runs share a workflow ID; a list shows only the current one.
- */
+/** Current runs in lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';

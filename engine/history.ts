@@ -18,7 +18,6 @@ export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 export const INITIAL_EVENTS = 3;
 
 const PAGE_EVENTS = 100;
-/** Maximum number of pages to search for an activity's summary. */
 const SUMMARY_PAGES = 10;
 
 /** Events that close a workflow. Another run follows a continue-as-new, so it isn't one. */
@@ -57,10 +56,8 @@ export async function cancelRequestOf(
 }
 
 export interface TaskFailure {
-  /** Temporal's WorkflowTaskFailedCause. */
   cause: number;
   message: string;
-  /** Name of the error that the worker's code threw. */
   type: string | undefined;
 }
 
@@ -154,9 +151,7 @@ export async function* eventsFromEnd(
 }
 
 /**
- * Arguments of a run's workflow function, from its first event.
- *
- * @throws LonghaulError `not_found`, `unavailable`; `internal` if a large one is no longer in storage
+ * Workflow arguments in a run's first event. @throws LonghaulError `not_found`, `unavailable`; `internal` if a large one is lost in storage
  */
 export async function argumentsOf(
   temporal: TemporalClient,

@@ -1,7 +1,4 @@
-/**
- * The engine: operations over Temporal's client. It doesn't depend on MCP, and caches only what Temporal holds. Every method takes the
- * caller's principal.
- */
+/** The engine: operations over Temporal's client, by principal. It doesn't depend on MCP, and caches only what Temporal holds. */
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -78,7 +75,6 @@ export class Engine {
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
-  /** Watches of workflows in the connected namespace. */
   get watches(): Watches {
     return this.#connected.watches;
   }
@@ -92,10 +88,7 @@ export class Engine {
     };
   }
 
-  /**
-   * @param known names listed in the error message. Default: all tools
-   * @throws LonghaulError `unknown_tool`
-   */
+  /** @param known names listed in the error message. Default: all tools @throws LonghaulError `unknown_tool` */
   tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
     return this.tools.find(name, known);
   }
@@ -254,12 +247,7 @@ export class Engine {
     return answered(await answerOperation(operation, record, claimed, by));
   }
 
-  /**
-   * Requests cancellation; does nothing to a closed operation.
-   *
-   * @returns whether the operation was open
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Requests cancellation of an open operation. @returns whether it was open @throws LonghaulError `not_found`, `unavailable` */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
     const { located, temporal } = this.#locate(principal, token);

@@ -114,7 +114,6 @@ export async function listOperations(
   return { operations };
 }
 
-/** A page of the operations that Longhaul has started. */
 async function ownOperations(
   list: List,
   filter: ListFilter,
@@ -153,7 +152,6 @@ interface List {
   query: string;
   again: ListCursor['again'];
   runTokens: RunTokens;
-  /** Use of the next call to visibility. */
   use: VisibilityUse;
 }
 
@@ -178,10 +176,7 @@ async function readPage(list: List, limit: number, from?: Uint8Array): Promise<P
   return { operations, next };
 }
 
-/**
- * Operations that recently continued as new, whose current run wasn't listed when the page was read. The last page keeps one even if it's
- * listed by now.
- */
+/** Operations that recently continued as new, without a listed current run when the page was read. The last page keeps them anyway. */
 async function missingOperations(list: List, filter: ListFilter, page: Page): Promise<ListedOperation[]> {
   const { temporal, principal } = list;
   if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];

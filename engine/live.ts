@@ -1,7 +1,4 @@
-/**
- * Data that a describe lacks: large partial results and children. Reading them takes a worker while the workflow is open; at its close it
- * leaves them in its memo or in storage.
- */
+/** Large partial results and children, which a describe lacks. An open workflow's worker has to give them; a closed one has left them. */
 import { isKind } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
@@ -35,9 +32,7 @@ export class LiveQueries {
   }
 
   /**
-   * The children of a part's workflow; undefined if it is open and no worker answers.
-   *
-   * @throws LonghaulError `internal` if it is closed, and they are no longer in storage
+   * A part's children; undefined if it is open without a worker. @throws LonghaulError `internal` if it is closed, and storage lost them
    */
   async children(workflowId: string): Promise<ChildRecord[] | undefined> {
     return this.#read(workflowId).then(

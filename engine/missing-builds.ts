@@ -1,7 +1,4 @@
-/**
- * Builds that a blocked workflow waits for. An operation runs on the build that it began on. Temporal's description names that build, even
- * if it's retired or has no workers left.
- */
+/** Builds that blocked workflows wait for. Temporal's description names the build of an operation, even a retired one without workers. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { humanDuration } from '../operations/budgets.js';
@@ -30,11 +27,7 @@ export function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string
   return version?.buildId || undefined;
 }
 
-/**
- * Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task.
- *
- * @param queue task queue of the task
- */
+/** Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. */
 export async function describeMissingBuild(
   temporal: TemporalClient,
   raw: RawDescription,

@@ -29,7 +29,6 @@ interface OpenOperation {
   /** State by the external workflow's file. */
   external: ExternalState | undefined;
   parts: { name: string; part: Part }[];
-  /** Keys of questions with queued answers. */
   answered: ReadonlySet<string>;
   cancelRequest: CancelRequest | undefined;
   base: Pick<OperationRecord, 'stage' | 'progress' | 'updatedAt'>;

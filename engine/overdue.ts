@@ -27,10 +27,7 @@ import type { TemporalClient } from './temporal.js';
 /** Begins the termination reason of an overdue operation. */
 const REASON_PREFIX = 'longhaul.timed_out: ';
 
-/**
- * How long a workflow task must stay pending before an overdue run is ended, in milliseconds by the monotonic clock. A worker would have
- * taken it.
- */
+/** How long a workflow task stays pending before an overdue run is ended, in milliseconds, monotonic. A worker would have taken it. */
 const STUCK_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
@@ -131,12 +128,7 @@ export class OverdueRuns {
     return performance.now() - sinceMs >= STUCK_MS;
   }
 
-  /**
-   * Ends overdue operations that nobody reads. Costs one call to visibility, or more if it finds many.
-   *
-   * @returns how many it has ended
-   * @throws LonghaulError `unavailable`
-   */
+  /** Ends overdue operations that nobody reads, with few calls to visibility. @returns how many @throws LonghaulError `unavailable` */
   async sweep(tools: Tools): Promise<number> {
     const { searchAttributes } = await this.temporal.facts();
     const nowMs = await this.temporal.nowMs();

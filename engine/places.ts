@@ -1,7 +1,4 @@
-/**
- * Queries of queues: a waiting operation's place, and whether a call would be refused. Queries write no history but need a worker. Without
- * one, the place is unknown and no call is refused.
- */
+/** Asks queues for places and refusals. Queries write no history; without a worker the place is unknown, and no call is refused. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import {
@@ -36,10 +33,7 @@ export class Places {
     return waitingMessage((await this.#view(queue))?.get(workflowId));
   }
 
-  /**
-   * The error for a call that the tool's queue would refuse now. Undefined if it has room or can't be asked: then the queue itself may
-   * refuse the operation.
-   */
+  /** Why the tool's queue would refuse a call now; undefined if it has room or can't be asked. The queue may still refuse the operation. */
   async refusalOf(
     tool: Pick<Tool, 'queue'>,
     principal: string,

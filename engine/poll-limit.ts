@@ -1,7 +1,4 @@
-/**
- * Limits a process's history long polls: Temporal caps them per namespace and frontend. Watched workflows without a long poll are described
- * in turn.
- */
+/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
 import PQueue from 'p-queue';
 
 /** Maximum number of describes per tenth of a second, and at a time: 500 workflows are described every 5 s. */

@@ -17,9 +17,7 @@ import type { TemporalClient } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
-/** Maximum number of history pages to search for open activities. */
 const MAX_PAGES = 5;
-/** Maximum number of closed child workflows to describe per read. */
 const CLOSED_PARTS_LIMIT = 50;
 /** Maximum number of runs to remember the highest progress of. */
 const REMEMBERED_RUNS = 5_000;

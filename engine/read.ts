@@ -1,7 +1,4 @@
-/**
- * Reads an operation with one describe call, without a worker. A closed operation's result or failure is read too, and its record is cached
- * for a few seconds.
- */
+/** Reads an operation with one describe, without a worker. Closed operations also need their result, and are cached for a few seconds. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
@@ -43,10 +40,7 @@ export class Records {
   readonly external: ExternalStates;
   readonly #shared = new SharedReads<OperationRecord>();
 
-  /**
-   * @param externalOf a tool's external workflow, by tool name
-   * @param wake called when an external workflow's state may have changed
-   */
+  /** @param externalOf by tool name @param wake called when an external workflow's state may have changed */
   constructor(
     readonly temporal: TemporalClient,
     readonly signer: Signer,
@@ -204,9 +198,7 @@ export function startedRecord(token: string, memo: StartMemo) {
 }
 
 /**
- * Start memo of an operation.
- *
- * @param run content of its token, if sealed
+ * @param run content of a sealed token
  * @throws LonghaulError `not_found` if it is not an operation, another principal's, or another one of the same workflow ID
  */
 export function startMemoOf(

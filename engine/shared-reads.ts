@@ -1,6 +1,5 @@
 /**
- * Reads shared by concurrent callers: one runs and one is queued per key at most. Callers join only the queued read, which has not been
- * sent yet, so each sees everything accepted before its call.
+ * Reads that concurrent callers share. Callers join only a queued read, not yet sent, so they see all that was accepted before their call.
  */
 import { withTimeout } from '../platform/with-timeout.js';
 
@@ -15,12 +14,7 @@ interface KeyReads<T> {
 export class SharedReads<T> {
   readonly #reads = new Map<string, KeyReads<T>>();
 
-  /**
-   * Reads now, or with the queued read if one is running.
-   *
-   * @param key callers with equal keys share reads
-   * @param read must be equivalent for equal keys
-   */
+  /** Reads now, or with the queued read. @param key callers with equal keys share reads @param read must be equivalent for equal keys */
   read(key: string, read: () => Promise<T>): Promise<T> {
     const reads = this.#reads.get(key);
     if (!reads) return this.#run(key, read);

@@ -1,7 +1,4 @@
-/**
- * Signed starts for operators who start tools with Temporal's own command line, UI or schedules: what a server would start, and its
- * signature. Connects to nothing.
- */
+/** Signed starts for Temporal's own command line, UI or schedules: what a server would start, and its signature. Connects to nothing. */
 import { answerDigest } from '../operations/answers.js';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -22,7 +19,6 @@ export interface SignRequest {
   searchAttributes: boolean;
 }
 
-/** Request for Temporal's own command line. */
 export interface SignedStart {
   workflowType: string;
   /** Without the time that Temporal adds for a schedule. */

@@ -130,12 +130,7 @@ export interface WorkflowStart {
   idempotencyKey?: string;
 }
 
-/**
- * Starts the workflow of an operation.
- *
- * @returns the record, once the operation is durable; a repeated start gets the existing operation's
- * @throws LonghaulError `conflict`, `unavailable`
- */
+/** The record is durable; a repeated start gets the existing operation's. @throws LonghaulError `conflict`, `unavailable` */
 export async function startWorkflow(records: Records, request: WorkflowStart): Promise<OperationRecord> {
   const { temporal, signer } = records;
   const { isExact, nowMs } = temporal.time;
@@ -211,12 +206,7 @@ async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean>
   }
 }
 
-/**
- * Completes an interrupted deletion.
- *
- * @param deletion the run that hides the operation
- * @throws LonghaulError `unavailable` while the deletion may still be running
- */
+/** @param deletion the run that hides the operation @throws LonghaulError `unavailable` while the deletion may still be running */
 async function completeOldDeletion(
   temporal: TemporalClient,
   deletion: WorkflowExecutionDescription,

@@ -83,10 +83,7 @@ export class TemporalClient {
   /** Resolves after the first connection, or when the client is closed. */
   readonly whenConnected: Promise<void>;
 
-  /**
-   * @param firstConnectionLimitMs how long calls wait for the first connection, in milliseconds from construction, before they fail with
-   *   `unavailable`. Default: 0
-   */
+  /** @param firstConnectionLimitMs how long calls wait to connect, in milliseconds, before they fail with `unavailable`. Default: 0 */
   constructor(
     private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
       Partial<
@@ -160,11 +157,7 @@ export class TemporalClient {
     return this.#client;
   }
 
-  /**
-   * The client, after waiting for the first connection up to the constructor's limit.
-   *
-   * @throws LonghaulError `unavailable` if it isn't connected by then
-   */
+  /** Waits for the first connection, up to the constructor's limit. @throws LonghaulError `unavailable` if it isn't connected by then */
   async connectedClient(): Promise<Client> {
     await this.#firstConnection;
     return this.client;
@@ -286,12 +279,7 @@ export class TemporalClient {
     return this.call(work, deadlineMs);
   }
 
-  /**
-   * Describes the current run of a workflow; needs no worker.
-   *
-   * @param deadlineMs in milliseconds. Default: 2,000
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Describes the current run; needs no worker. @param deadlineMs Default: 2,000 @throws LonghaulError `not_found`, `unavailable` */
   describe(workflowId: string, deadlineMs?: number): Promise<WorkflowExecutionDescription> {
     return this.call((client) => client.workflow.getHandle(workflowId).describe(), deadlineMs);
   }
@@ -365,10 +353,8 @@ export class TemporalClient {
   }
 
   /**
-   * Reads a workflow that doesn't exist. A Temporal that can't write to its database still describes task queues, but refuses this read
-   * like a start.
-   *
-   * @throws LonghaulError `unavailable`
+   * Reads a missing workflow: a Temporal that can't write still describes task queues, but refuses this. @throws LonghaulError
+   * `unavailable`
    */
   async #assertUsable(): Promise<void> {
     const { home } = this.settings;

@@ -62,7 +62,6 @@ export async function traceCall<T>(
   }
 }
 
-/** Fields of a start memo that lead back to the request. */
 export function originOfStart(): Pick<StartMemo, 'traceparent' | 'startRequestId'> {
   const { trace, requestId: startRequestId } = currentWork() ?? {};
   return defined({ traceparent: trace && formatTrace(trace).traceparent, startRequestId });

@@ -12,7 +12,6 @@ const PRIORITIES = {
   'rest of a list': 3,
   list: 2,
   sessions: 1,
-  /** The sweep of overdue operations. */
   sweep: 1,
   estimates: 0,
   metrics: -1,
@@ -35,10 +34,7 @@ export class VisibilityBudget {
   }
 
   /**
-   * Resolves once a call may be made.
-   *
-   * @param limitMs maximum wait, in milliseconds. Default: none
-   * @throws LonghaulError `unavailable`, retryable, after the maximum wait
+   * Waits for a call's turn. @param limitMs in milliseconds. Default: none @throws LonghaulError `unavailable`, retryable, after this limit
    */
   async take(use: VisibilityUse, limitMs?: number): Promise<void> {
     const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);

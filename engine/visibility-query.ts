@@ -92,11 +92,7 @@ function statusQuery(status: ListFilter['status']): string {
   }
 }
 
-/**
- * Query for runs that recently continued as new: their successors may not be listed yet, and no operation may disappear meanwhile.
- *
- * @param nowMs Temporal's time, in epoch milliseconds
- */
+/** Runs that recently continued as new: lists may lack their successors so far. @param nowMs Temporal's time, in epoch milliseconds */
 export function justContinuedQuery(principal: string, filter: ListFilter, nowMs: number): string {
   const since = new Date(nowMs - LAG_MS).toISOString();
   return listQuery(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);

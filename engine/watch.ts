@@ -115,7 +115,7 @@ export class Watches {
   }
 
   /**
-   * Yields the operation now, then whenever its record changes, until it closes. @param read reads the operation, and checks its principal
+   * Yields the operation now and whenever its record changes, until it closes. @param read reads the operation, and checks its principal
    */
   async *watch(
     workflowId: string,
@@ -185,7 +185,6 @@ class Watch {
   #tickMs = FIRST_TICK_MS;
   #nextPageToken: Uint8Array | undefined;
   #retryMs = RETRY_MS;
-  /** State of the workflow when last described. */
   #described = '';
 
   constructor(

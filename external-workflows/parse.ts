@@ -12,12 +12,7 @@ import { toolFile } from './schema.js';
 import { toolService, type ToolService } from './service.js';
 import { externalTool } from './tool.js';
 
-/**
- * Parses and checks a tool, or a service that lists its tools.
- *
- * @param text the file's text, or its bytes in UTF-8
- * @param path name of the file in problems; its last part is the default tool name
- */
+/** Parses and checks a tool or service. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool | ToolService> {
   return parseYamlFile<Tool | ToolService>(text, path, (data, report) => {
     const parsed = toolFile.safeParse(data.value);

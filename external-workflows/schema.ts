@@ -1,7 +1,4 @@
-/**
- * The file of a tool over an external workflow: every key with its description and schema. The editor schema and the table of keys in
- * docs/bring-your-own.md come from it.
- */
+/** Keys of the file of a tool over an external workflow. The editor schema and the table in docs/bring-your-own.md come from it. */
 import { z } from 'zod';
 import { jsonSchema } from '../pipelines/json-schema.js';
 import { flag, minutes, text, toolName } from '../pipelines/keys.js';

@@ -10,12 +10,7 @@ import { defineExternal, NEXUS_CLEANUP, nexusTool, outputSchema } from './tool.j
 
 /** A service that has to list its tools first. */
 export interface ToolService extends NexusService {
-  /**
-   * Reads the tools in its answer.
-   *
-   * @param listed result of its operation `list_tools`
-   * @returns usable tools, and a line for each unusable one
-   */
+  /** @param listed result of its operation `list_tools` @returns usable tools, and a line for each unusable one */
   toolsOf(listed: unknown): { tools: Tool[]; problems: string[] };
 }
 
@@ -68,7 +63,6 @@ const listing = z.union([
 const LISTED_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** The tool, or why it's unusable. */
 function toolOf(file: ToolFile, at: NexusService, listed: unknown): Tool | string {
   const parsed = definition.safeParse(listed);
   if (parsed.success) return listedTool(file, at, parsed.data);

@@ -20,11 +20,7 @@ export function isBuiltinActivity(type: string): boolean {
   return Object.hasOwn(BUILTIN_NAMES, type);
 }
 
-/**
- * Name of an activity in messages: `job build / step Test` for a pipeline step, or the activity type for a tool's own.
- *
- * @param summary as Temporal keeps it (`build / Test`); undefined if unknown
- */
+/** Name in messages: `job build / step Test` for a pipeline step, or the type. @param summary `build / Test`; undefined if unknown */
 export function activityName(type: string, summary: string | undefined): string {
   return BUILTIN_NAMES[type]?.(summary) ?? type;
 }

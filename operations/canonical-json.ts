@@ -1,10 +1,6 @@
 /** JSON with the same text for equal values, for digests. Also for Temporal's sandbox. */
 
-/**
- * JSON with sorted keys. A value has the same text before and after it was sent as JSON.
- *
- * @throws TypeError for a BigInt; RangeError for a cycle
- */
+/** JSON with sorted keys, the same before and after a value is sent as JSON. @throws TypeError for a BigInt; RangeError for a cycle */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const { toJSON } = value as { toJSON?: unknown };

@@ -6,10 +6,7 @@ import type { JsonSchema } from './schema.js';
 /** Keywords beside which `additionalProperties` would refuse properties of other schemas. */
 const COMPOSING_KEYWORDS = ['allOf', '$ref', '$dynamicRef'];
 
-/**
- * Refuses properties that the schema doesn't name, so a misspelt argument isn't ignored. Leaves the schema alone if its author has decided,
- * or a subschema names more.
- */
+/** Refuses unnamed properties, so no misspelt argument is ignored, unless the author has decided or a subschema names more. */
 export function closed(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   const isDecided = ['additionalProperties', 'unevaluatedProperties', ...COMPOSING_KEYWORDS].some(

@@ -1,7 +1,4 @@
-/**
- * Scans JSON text for what JSON.parse hides: sizes, and numbers that a double can't hold. In Node.js 20, JSON.parse gives no access to the
- * source text.
- */
+/** Scans JSON text for sizes, and numbers that a double can't hold. In Node.js 20, JSON.parse gives no access to the source text. */
 
 /** Sizes of a text, and where its ID is; meaningless if the text isn't JSON. */
 export interface JsonScan {

@@ -11,10 +11,7 @@ export const STATUS_META_KEY = 'longhaul/status';
 export const PARTS_META_KEY = 'longhaul/parts';
 /** In tasks of 2026-07-28: progress in numbers, and the stage. */
 export const PROGRESS_META_KEY = 'longhaul/progress';
-/**
- * In tasks of 2026-07-28: the record's answers (`AnsweredRequest[]`). In acknowledgements of `tasks/update`: an {@link AnswerOutcome} per
- * answer.
- */
+/** Tasks of 2026-07-28: the record's `AnsweredRequest[]`. Acknowledgements of `tasks/update`: an {@link AnswerOutcome} per answer. */
 export const ANSWERS_META_KEY = 'longhaul/answers';
 /** In tasks, and in statuses of operation tokens and jobs: trace ID of the call that started the operation. */
 export const TRACE_META_KEY = 'longhaul/trace-id';

@@ -6,10 +6,7 @@ const DECIMALS = 2;
 /** Tolerance for rounding errors of summed fractions, in units of the last digit. */
 const NOISE = 1e-6;
 
-/**
- * Rounds progress, since summed fractions have up to 17 digits. Amounts round down and totals up, so only finished work reaches the total,
- * and rounded progress decreases only if progress does.
- */
+/** Rounds summed fractions: amounts down, totals up. Only finished work reaches the total, and progress stays monotonic. */
 export function roundProgress({ progress, total, message }: Progress): Progress {
   const roundedTotal = total === undefined ? undefined : roundUp(total);
   const amount = roundDown(progress);

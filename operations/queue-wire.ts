@@ -1,7 +1,4 @@
-/**
- * The wire contract between waiting operations, their queue's workflow, and the engine. These names and shapes are in histories: add
- * fields, never rename them.
- */
+/** The wire contract of waiting operations, queues and the engine. Histories hold these names and shapes: add fields, never rename. */
 import { defineQuery, defineSignal } from './definitions.js';
 import type { ToolQueue } from './tool-queue.js';
 

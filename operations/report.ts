@@ -1,7 +1,4 @@
-/**
- * Progress reports of activities. Heartbeats carry them while an activity runs. Afterwards they are in its result, in its failure's or
- * cancellation's details, or in a time-out's last heartbeat.
- */
+/** Progress reports of activities: in heartbeats while they run, then in their result, failure details or last heartbeat. */
 import type { Progress } from './record.js';
 
 /** Heartbeat details of an activity; also the last detail of a failure or cancellation. */

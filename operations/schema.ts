@@ -1,7 +1,4 @@
-/**
- * JSON Schema validation of arguments and answers, in the server and in Temporal's sandbox. It interprets schemas, since the sandbox allows
- * no generated code, and converts zod's.
- */
+/** JSON Schema validation of arguments and answers. It interprets schemas, since Temporal's sandbox allows no generated code. */
 import { LonghaulError } from './errors.js';
 import { isObject } from './is-object.js';
 import { copySchema, problemsOfSchema } from './json-schema/authored.js';
@@ -106,11 +103,7 @@ export function referenceTarget(schema: JsonSchema, part: JsonSchema): unknown {
   return validatorOf(schema).targetOf(part);
 }
 
-/**
- * Compiles a schema's patterns for all later checks.
- *
- * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
- */
+/** Compiles a schema's patterns. @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct */
 export function compilePatterns(schema: JsonSchema, name: string): void {
   forEachPattern(schema, name, (pattern) => validatorOf(schema).pattern(pattern));
 }
@@ -133,10 +126,7 @@ export function schemaPlace(path: readonly string[]): string {
   return path.map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('');
 }
 
-/**
- * Copies a value with the schema's defaults for missing properties, also in nested objects and lists, but not in unions and behind
- * references.
- */
+/** Copies a value with the schema's defaults, also in nested objects and lists, but not in unions and behind references. */
 export function withDefaults(schema: JsonSchema, value: unknown): unknown {
   const { items } = schema;
   if (Array.isArray(value) && isObject(items)) return value.map((item) => withDefaults(items, item));

@@ -1,7 +1,4 @@
-/**
- * Content and form of signatures. Workflow code has no key, so it only compares digests. The worker's activities and the server verify that
- * the key's holder signed the digest.
- */
+/** Content and form of signatures. Workflow code has no key and compares digests; activities and the server verify the signature. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from './canonical-json.js';

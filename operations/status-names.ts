@@ -1,7 +1,4 @@
-/**
- * Each protocol's names for the statuses of operations and their parts (jobs and steps of a pipeline). The command line uses the record's
- * own names.
- */
+/** Each protocol's names for the statuses of operations and their parts. The command line uses the record's own names. */
 import {
   isOpenPart,
   isTerminal,
@@ -123,19 +120,13 @@ export const PART_STATUS_NAMES: Record<
   skipped: { plain: 'skipped', job: 'skipped' },
 };
 
-/**
- * Status of a part of an operation. Parts left open by an ended operation get its status. Only a terminated operation leaves parts open, so
- * an expired one's count as failed.
- */
+/** Status of a part: open parts of an ended operation get its status. Only a termination leaves parts open, so expired ones have failed. */
 export function partStatusIn(operationStatus: OperationStatus, status: ChildStatus): ChildStatus {
   if (!isTerminal(operationStatus) || !isOpenPart(status)) return status;
   return operationStatus === 'expired' ? 'failed' : (operationStatus as ChildStatus);
 }
 
-/**
- * `canceled` from the cancel request on, for protocols that treat cancelled as final at once. The work may still be stopping, and an
- * external workflow may even complete.
- */
+/** `canceled` from the cancel request on, for protocols that treat it as final at once, though the work may still stop or even complete. */
 export function statusOnceCanceled({
   status,
   cancelRequestedAt,

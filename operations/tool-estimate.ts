@@ -58,11 +58,7 @@ export function estimateArguments({ per, variants = [] }: ToolEstimate): string[
     .concat(variants.flatMap(({ when }) => Object.keys(when)));
 }
 
-/**
- * The first variant that the arguments match.
- *
- * @returns the author's estimate, and the variant's name, if one matches; the same `when` always has the same name
- */
+/** The first variant that the arguments match: the author's estimate, and a name that is stable for the same `when`. */
 export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,

@@ -47,8 +47,8 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   title?: string;
   description: DescriptionParts;
   /**
-   * Schema of the arguments: zod or JSON Schema, of an object. Refuses unnamed arguments, unless it has `additionalProperties` (zod:
-   * `z.looseObject`), `unevaluatedProperties`, `allOf` or `$ref`.
+   * Schema of an object, zod or JSON Schema. Unnamed arguments are refused without `additionalProperties` (`z.looseObject`), `allOf` or
+   * `$ref`.
    */
   input: Input;
   /** Schema of the result: zod or JSON Schema, of an object. */

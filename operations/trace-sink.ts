@@ -9,10 +9,7 @@ export type TraceSinks = {
   [TRACE_SINK]: {
     /** @param header of the start */
     runEnded(header: Payload, outcome: RunOutcome): void;
-    /**
-     * @param name of the span: `HandleUpdate:provide_input`
-     * @param beganMs in epoch milliseconds, by the worker's clock
-     */
+    /** @param name of the span: `HandleUpdate:provide_input` @param beganMs in epoch milliseconds, by the worker's clock */
     messageHandled(header: Payload, name: string, beganMs: number, isFailed: boolean): void;
   };
 };

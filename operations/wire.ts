@@ -25,10 +25,7 @@ export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 /** Local activity of every worker: verifies an answer's signature. Argument: an {@link AnswerProof}; result: a problem, or null. */
 export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
 
-/**
- * Local activity of every worker: checks once whether a schedule's workflow may work now. Argument: a {@link ScheduledStart}; result: a
- * problem, or null.
- */
+/** Local activity: checks once whether a schedule's workflow may work. Argument: {@link ScheduledStart}; result: a problem, or null. */
 export const VERIFY_SCHEDULED_START_ACTIVITY = 'longhaul_verify_scheduled_start';
 
 /** Header of activities of an operation and its parts: the operation's token. The worker wraps activities with it. */
@@ -86,10 +83,7 @@ export function tokenOf(principal: string, workflowId: string): string {
   return principal === ANONYMOUS ? workflowId : workflowId.slice(workflowId.indexOf('.') + 1);
 }
 
-/**
- * Token of another operation of the same owner, as the reader knows it: the workflow ID if another principal reads the record by its
- * workflow ID.
- */
+/** Another operation's token, as the record's reader knows it: the workflow ID, if that reader is another principal. */
 export function tokenBeside(
   { token, principal }: { token: string; principal: string },
   workflowId: string,

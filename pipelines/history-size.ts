@@ -1,7 +1,4 @@
-/**
- * Estimates the size of a pipeline's histories. Temporal ends a workflow at 51,200 events, without cleanups. Jobs with many items run in
- * pages: child workflows with their own histories.
- */
+/** Estimates history sizes. Temporal ends a workflow at 51,200 events, so jobs with many items run in pages: child workflows. */
 import type { Job } from './pipeline.js';
 
 /** Maximum estimated events of a pipeline's own history; retries after questions and lost hosts add more. */
@@ -52,11 +49,7 @@ export interface HistoryPlan {
   events: number;
 }
 
-/**
- * Plans which jobs run in pages: none while all children fit into one history, or else the ones with many items.
- *
- * @param items number of items of each `for-each` job, by its name
- */
+/** Plans paged jobs: none while all children fit into one history, or else jobs with many items. @param items by `for-each` job */
 export function planHistory(jobs: Record<string, Job>, items: ReadonlyMap<string, number>): HistoryPlan {
   const all = Object.entries(jobs).map(([name, job]) => ({ name, job, count: items.get(name) ?? 1 }));
   const events = sum(all.map(({ job, count }) => count * childEvents(job)));

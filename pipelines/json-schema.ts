@@ -1,7 +1,4 @@
-/**
- * JSON Schema keywords for inputs, outputs and an approval's fields. The set is closed, so a misspelt keyword, or an input outside
- * `properties`, is reported at its place.
- */
+/** JSON Schema keywords for inputs, outputs and fields. The set is closed, so a misspelt keyword is reported at its place. */
 import { z } from 'zod';
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;

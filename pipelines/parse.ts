@@ -30,12 +30,7 @@ function checkQueue(file: unknown, report: Report): void {
     report(['queue', 'per-caller'], `expected at most concurrency, ${concurrency}; got ${perCaller}`);
 }
 
-/**
- * Parses and checks a pipeline.
- *
- * @param text the file's text, or its bytes in UTF-8
- * @param path name of the file in problems; its last part is the default tool name
- */
+/** Parses and checks a pipeline. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parsePipeline(text: string | Uint8Array, path: string): ParsedFile<Pipeline> {
   return parseYamlFile(text, path, (data, report) => {
     const parsed = pipelineFile.safeParse(data.value);

@@ -1,7 +1,4 @@
-/**
- * A parsed pipeline: a YAML file's content, checked and with defaults. The workflow's arguments hold it, so edits of the file reach only
- * new operations. Add fields, never rename them.
- */
+/** A parsed pipeline, with defaults. Workflow arguments hold it, so edits of a file reach only new operations. Add fields, never rename. */
 import type { JsonSchema } from '../operations/schema.js';
 import type { QueueOptions } from '../operations/tool-queue.js';
 

@@ -1,7 +1,4 @@
-/**
- * Plans a resume: the input of the operation that continues an earlier one. It uses only what the earlier one left, so the pipeline's file
- * may have changed or gone.
- */
+/** Plans the input of an operation that resumes another, only from what that one left: its file may have changed or gone. */
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';

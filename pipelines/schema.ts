@@ -1,7 +1,4 @@
-/**
- * The language of pipelines: every key with its description and schema. The editor schema and the table of keys in
- * docs/pipelines-language.md come from it.
- */
+/** The language of pipelines. The editor schema and the table of keys in docs/pipelines-language.md come from it. */
 import { z } from 'zod';
 import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
 import { jsonSchema } from './json-schema.js';

@@ -27,12 +27,7 @@ type MakeValue<T> = (reportGap: Report, reportFinding: Report) => T;
 /** Checks a file's data, and reports its problems. @returns called only if there are no problems */
 export type CheckData<T> = (data: YamlData, report: Report) => MakeValue<T> | undefined;
 
-/**
- * Parses a text.
- *
- * @param text the file's text, or its bytes in UTF-8
- * @param path name of the file in problems
- */
+/** @param text in UTF-8, if bytes @param path name of the file in problems */
 export function parseYamlFile<T>(
   text: string | Uint8Array,
   path: string,

@@ -1,7 +1,4 @@
-/**
- * Reads a pipeline's YAML: version 1.2, one document, only values that JSON can hold, limited in size and depth. The data knows its places
- * in the text.
- */
+/** Reads a pipeline's YAML: version 1.2, one document, only JSON's values, limited in size and depth, with places in the text. */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { unquotedPattern } from './unquoted-pattern.js';

@@ -5,7 +5,6 @@ import { parseSignature } from '../../operations/signatures.js';
 import { ANONYMOUS, type AnswerHeader, type KeptAnswer, type ProvidedInput } from '../../operations/wire.js';
 import type { Signer } from '../../platform/signer.js';
 
-/** An answer before it has an ID. */
 export interface GivenAnswer {
   key: string;
   answer: Answer;
@@ -57,18 +56,12 @@ export function claimantOf(
   return isOfThis && signer.problemOf(['answer'], workflowId, signature) === undefined ? by : undefined;
 }
 
-/**
- * The answerer as a record shows it. Callers without authentication have no name. An unsigned answer to a named caller's operation is an
- * operator's.
- *
- * @param claimant by a valid signature
- */
+/** The answerer as a record shows it: the anonymous have no name, and unsigned answers to a named caller are an operator's. */
 export function answererOf(starter: string, claimant: Answerer | undefined): Pick<AnsweredRequest, 'by'> {
   if (claimant) return 'principal' in claimant && claimant.principal === ANONYMOUS ? {} : { by: claimant };
   return starter === ANONYMOUS ? {} : { by: { operator: true } };
 }
 
-/** Answers of a state memo, with verified answerers. */
 export function verifiedAnswers(
   signer: Signer,
   workflowId: string,

@@ -22,7 +22,6 @@ import { sentAnswers } from './sent.js';
 const LOOK_MS = 200;
 /** How long a signal may take to reach the history after its workflow task has timed out, in milliseconds. */
 const LATE_MS = 1_000;
-/** Temporal's default time-out of a workflow task, in seconds. */
 const DEFAULT_TASK_TIMEOUT_SECONDS = 10;
 
 /** `accepted`: the operation has the answer. `queued`: the answer is first in the history, and a worker will take it. */
@@ -45,7 +44,6 @@ export interface AnsweredOperation extends AnswerReceipt {
 export interface Answered {
   temporal: TemporalClient;
   workflowId: string;
-  /** Reads the operation and checks its principal. */
   read: () => Promise<OperationRecord>;
   /** Whether a worker other than Longhaul's reads the answer. */
   isExternal: boolean;
@@ -174,11 +172,7 @@ export async function eventuallyShown<T>(
   return undefined;
 }
 
-/**
- * The outcome by the record; undefined while no answer to the question counts.
- *
- * @throws LonghaulError `wrong_state` with the answerer, if another one counts
- */
+/** Undefined while no answer to the question counts. @throws LonghaulError `wrong_state` with the answerer, if another one counts */
 async function outcomeIn(
   operation: Answered,
   { answers = [], runId }: OperationRecord,
@@ -201,10 +195,10 @@ function refusedIn({ answers }: OperationRecord, input: ProvidedInput): Answered
 }
 
 /**
- * Whether an answer is the first to its question in the history.
+ * Whether an answer is the question's first in the history.
  *
  * @param runId Default: the current run
- * @param asked the question; skips answers that don't fit it. Default: every answer counts
+ * @param asked skips answers that don't fit this question. Default: every answer counts
  */
 async function isFirst(
   { temporal, workflowId }: Answered,

@@ -23,7 +23,7 @@ export interface SentAnswer {
   given: ProvidedInput | AnswerHeader;
   /** ISO 8601. */
   at: string;
-  /** Whether it came as a signal or as an update. */
+  /** Whether it came as a signal, not as an update. */
   isSignal: boolean;
   /** Whether a completed workflow task has seen the answer. */
   isTaken: boolean;

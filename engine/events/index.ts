@@ -58,7 +58,6 @@ export interface EventSources {
   watches: Watches;
   workflowId: string;
   read: () => Promise<OperationRecord>;
-  /** Completes a record with the operation's parts. */
   readLive: (record: OperationRecord) => Promise<OperationRecord>;
 }
 
@@ -98,7 +97,6 @@ export async function* streamEvents(
 class EventReader {
   isOver = false;
   hasMore = false;
-  /** Whether the operation's parts couldn't be read. */
   isStale = false;
   #position: EventPosition | undefined;
   #children: ChildRecord[] | undefined;
@@ -172,9 +170,8 @@ class EventReader {
   }
 
   /**
-   * Goes to the current run if no continue-as-new leads there. Readers get its state, not the events before.
-   *
-   * @param isGap whether the run that was read is no longer kept
+   * Goes to the current run, if no continue-as-new leads there; gives its state. @param isGap whether the run that was read is no longer
+   * kept
    */
   async *#beginAttempt({ runId }: OperationRecord, isGap: boolean): AsyncGenerator<OperationEvent> {
     const { logs, state, ...before } = this.#position!;

@@ -32,12 +32,7 @@ export interface LogsProgress {
   isDone: boolean;
 }
 
-/**
- * Yields the lines of the operation's own log after a position.
- *
- * @param position changed in place, before each event
- * @returns whether the log had more pages than one pass reads
- */
+/** Yields the own log's lines after a position, changed before each event. @returns whether more pages are left than one pass reads */
 export async function* streamOwnLog(
   storage: Storage,
   workflowId: string,
@@ -57,10 +52,10 @@ export async function* streamOwnLog(
 }
 
 /**
- * Yields the lines of the steps' logs after a position.
+ * Yields the steps' log lines after a position.
  *
  * @param position changed in place, before each event
- * @param isClosed whether the operation has ended; then no log grows any more
+ * @param isClosed whether the operation has ended, so no log grows
  */
 export async function* streamStepLogs(
   storage: Storage,
@@ -116,7 +111,6 @@ function doneParts({ done, names }: LogsPosition, children: ChildRecord[]): Bits
   return names === namesOf(children, parts) ? parts : new Bits('');
 }
 
-/** Digest of the part names up to the last delivered part. */
 function namesOf(children: ChildRecord[], { length }: Bits): string {
   return textDigest(JSON.stringify(children.slice(0, length).map(({ name }) => name)));
 }

@@ -26,7 +26,6 @@ export interface EventPosition {
 
 export interface DeliveredState {
   status: OperationStatus;
-  /** Digest of the stage. */
   stage?: string;
   isCancelRequested?: true;
   /** Whether it waits for its turn in a queue. */
@@ -41,8 +40,7 @@ export interface LogsPosition {
   /** Digest of the names at those places. If they differ, no part counts as delivered. */
   names?: string;
   /**
-   * Digest of a part's name -> line and byte offset after the delivered lines, for each step in turn, until the part is done. Kept short:
-   * positions are sent in headers.
+   * Digest of a part's name -> line and byte offset after the delivered lines, for each step in turn. Short, since headers carry positions.
    */
   at: Record<string, number[]>;
   /** Line and byte offset after the delivered lines of the operation's own log. */
@@ -67,7 +65,6 @@ export function copyPosition(position: EventPosition): EventPosition {
   return copy;
 }
 
-/** Digest of a part's name or a question's key. */
 export function nameDigest(name: string): string {
   return digest(name, NAME_CHARACTERS);
 }

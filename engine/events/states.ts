@@ -12,7 +12,6 @@ import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredSta
 
 const { ContinueAsNewInitiator, EventType } = proto.temporal.api.enums.v1;
 
-/** Maximum number of events per page from the beginning. */
 const PAGE_EVENTS = 1_000;
 /** Deadline of a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
@@ -26,7 +25,6 @@ export interface StateHistoryEvent {
   memo?: Pick<StateMemo, 'stage' | 'inputRequests' | 'turnAt'>;
   /** The run starts by waiting for its turn in a queue. */
   beginsWaiting?: true;
-  /** The run follows another one. */
   isLaterRun?: true;
   isCancelRequest?: true;
   isClose?: true;
@@ -40,9 +38,9 @@ export interface RunStates {
 }
 
 /**
- * Reads the events of a run after a given one, from the end: the cost depends on new events only.
+ * Reads a run's events after a given one; undefined if the run is no longer kept. Reads from the end, so the cost depends on new events
+ * only.
  *
- * @returns undefined if the run is no longer kept
  * @throws LonghaulError `unavailable`
  */
 export async function statesAfter(

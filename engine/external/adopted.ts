@@ -5,12 +5,7 @@ import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { startOf } from '../description.js';
 import type { SealedRun } from './run-tokens.js';
 
-/**
- * The start memo of an adopted run.
- *
- * @param retentionSeconds how long the namespace keeps closed workflows
- * @throws LonghaulError `not_found` for another execution of the workflow ID
- */
+/** @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
 export function adoptedMemo(
   description: WorkflowExecutionDescription,
   { principal, tool, firstRunId }: SealedRun & { tool: string },

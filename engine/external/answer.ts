@@ -162,7 +162,6 @@ function argumentsOfAnswer({ schema, answer: to }: QuestionMapping, answer: Answ
   return argumentsOf(to.args, answer.content);
 }
 
-/** Arguments of the accepted update with this ID. */
 async function acceptedArguments(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },

@@ -10,11 +10,7 @@ import type { TemporalClient } from '../temporal.js';
 const LIMIT_MS = 30_000;
 const ANSWER_SLACK_MS = 5_000;
 
-/**
- * The service's answer to `list_tools`. Servers that ask at the same time share a run.
- *
- * @throws LonghaulError `unavailable` with the reason
- */
+/** The answer to `list_tools`. Servers that ask at the same time share a run. @throws LonghaulError `unavailable` with the reason */
 export async function listServiceTools(temporal: TemporalClient, service: NexusService): Promise<unknown> {
   await temporal.whenConnected;
   const handle = await temporal.call((client) =>

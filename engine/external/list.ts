@@ -1,7 +1,4 @@
-/**
- * Adopted runs in lists, for each tool whose file has a filter for them. They follow the operations that Longhaul has started. Each page of
- * a tool costs a call to visibility.
- */
+/** Adopted runs in lists, after Longhaul's own operations. Each page of a tool with such a filter costs a call to visibility. */
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
@@ -16,14 +13,12 @@ import { firstRunIdOf } from './adopted.js';
 import { adoptingTools } from './adopt.js';
 import { RunTokens } from './run-tokens.js';
 
-/** List filters that apply to adopted runs. */
 export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
   createdAfter?: string;
 }
 
 export interface AdoptedPage {
   operations: ListedOperation[];
-  /** Page token of Temporal. */
   next: Uint8Array | undefined;
 }
 

@@ -18,7 +18,6 @@ const MAX_REMEMBERED = 2_000;
 export interface QueryAnswer {
   /** Undefined until a query was answered. */
   value: unknown;
-  /** Why the latest query failed. */
   problem?: string;
   /** Number of history events when the value was given. */
   historyLength: number;

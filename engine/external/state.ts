@@ -1,7 +1,4 @@
-/**
- * State of an operation whose workflow doesn't use Longhaul's runtime. It comes from Temporal's description and the queries in the tool's
- * file, in the form of the runtime's state memo.
- */
+/** State of an operation without Longhaul's runtime: Temporal's description and the file's queries, in the form of the state memo. */
 import { createHash } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { canonicalJson } from '../../operations/canonical-json.js';
@@ -133,7 +130,6 @@ export class ExternalStates {
     return { inputRequests: Object.fromEntries(keyed), problem };
   }
 
-  /** When the cancel signal was sent. */
   async #cancelSignal(
     description: WorkflowExecutionDescription,
     { cancelSignal }: ExternalWorkflow,
@@ -143,7 +139,6 @@ export class ExternalStates {
     return sent && { cancelRequestedAt: sent.at };
   }
 
-  /** Latest event of a run with an update or signal of this name. */
   async #latestEvent(
     { workflowId, runId }: WorkflowExecutionDescription,
     historyLength: number,

@@ -1,6 +1,5 @@
 /**
- * Logs of steps and operations, page by page, even while they grow. A page costs one read of a few pages' size at any cursor. Without a
- * cursor, line numbers are counted from the start, in chunks.
+ * Logs of steps and operations, page by page. A page costs one read at any cursor; without one, line numbers are counted from the start.
  */
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -63,10 +62,7 @@ function assertKept({ status, token }: OperationRecord): void {
 }
 
 /**
- * Reads a page of a step's log.
- *
- * @param record from a live read
- * @throws LonghaulError `invalid_arguments`, `not_found` when there is no such log, `expired`, `unavailable`
+ * @param record from a live read @throws LonghaulError `invalid_arguments`, `not_found` when there is no such log, `expired`, `unavailable`
  */
 export async function readStepLog(
   storage: Storage,
@@ -126,10 +122,7 @@ export interface PageQuery extends LogQuery {
 }
 
 /**
- * Reads a page of a log.
- *
- * @param query `step` is used for the cursor only
- * @throws LonghaulError `invalid_arguments`, `not_found` when the log has nothing, `unavailable`
+ * @param query `step` is for the cursor only @throws LonghaulError `invalid_arguments`, `not_found` when the log has nothing, `unavailable`
  */
 export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
@@ -171,10 +164,7 @@ export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<Lo
   };
 }
 
-/**
- * Reads the lines after a position, without a growing last line, so each line is delivered once. @param isComplete whether the step has
- * ended
- */
+/** Reads the lines after a position. Leaves a growing last line, so each line comes once. @param isComplete whether the step has ended */
 export async function readLinesFrom(
   log: ChunkedLog,
   from: Position,

@@ -1,7 +1,4 @@
-/**
- * Splits a log's bytes into lines. Cuts fall between characters, so pieces decode to the same text as the whole log, even from invalid
- * UTF-8.
- */
+/** Splits a log's bytes into lines. Cuts fall between characters, so pieces decode like the whole log, even from invalid UTF-8. */
 import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
 import type { ChunkedLog } from '../../platform/chunked-log.js';
 

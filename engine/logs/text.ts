@@ -11,12 +11,7 @@ export interface LogText extends Omit<LogPage, 'lines'> {
   isContinued?: true;
 }
 
-/**
- * Reads pages up to {@link TEXT_CHARACTERS}.
- *
- * @param query with a `limit`, only one page is read
- * @throws LonghaulError as `readPage` does
- */
+/** Reads up to {@link TEXT_CHARACTERS}. @param query with a `limit`, only one page @throws LonghaulError as `readPage` does */
 export async function readLogText(
   readPage: (query: LogQuery) => Promise<LogPage>,
   query: LogQuery,

@@ -9,7 +9,6 @@ export interface BuildUse {
   build: string;
   /** `current`, `ramping`, `draining`, `drained`, `inactive`, or `retired` if Temporal no longer knows the version. */
   status: string;
-  /** Open operations that only this build can run. */
   open: number;
   /** Whether one of its workers takes tasks. */
   isPolled: boolean;

@@ -1,7 +1,4 @@
-/**
- * Gauges of what Temporal knows about the task queue: open operations, questions, backlogs, hosts, builds. Each scrape starts the reads for
- * the next one. Every server gives the same values.
- */
+/** Gauges of what Temporal knows about the task queue, the same on every server. Each scrape starts the reads for the next one. */
 import { Background } from '../../platform/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
 import type { Engine } from '../index.js';

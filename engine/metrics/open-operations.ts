@@ -18,7 +18,6 @@ export interface OpenOperations {
     /** When the oldest was asked, in epoch milliseconds. */
     oldestSinceMs: number | undefined;
   };
-  /** Number of calls to visibility. */
   callCount: number;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Parts of a tool's arguments that make some clients or model APIs refuse all tools of a server. `longhaul check` reports them; the tool is
- * served anyway.
- */
+/** Arguments that make some clients or model APIs refuse all tools of a server. `longhaul check` reports them; the tool is still served. */
 import type { JsonSchema } from '../schema.js';
 
 export interface ClientFinding {

@@ -52,7 +52,6 @@ interface Described {
   summary: string;
   inputSchema: JsonSchema;
   estimate: ToolEstimate;
-  /** Whether the estimate is the author's own. */
   isEstimated: boolean;
   deadlineSeconds: number;
   cleanup: string | undefined;
@@ -61,10 +60,7 @@ interface Described {
   example: ToolExample | undefined;
 }
 
-/**
- * The description in lists of tools. Every request of a model carries it, so it says only what sets the tool apart; the server's
- * instructions and {@link documentationFor} have the rest.
- */
+/** The description in lists of tools, which every model request carries: only what sets the tool apart. See {@link documentationFor}. */
 export function describe({
   summary,
   cleanup,

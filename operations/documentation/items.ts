@@ -23,7 +23,6 @@ export interface Gap {
   item: Item;
   field: string;
   expected: string;
-  /** Present value, if there is one. */
   got?: string;
 }
 
@@ -32,7 +31,6 @@ export interface ToolExample {
   output?: unknown;
 }
 
-/** The author's parts of a description. */
 export interface DescriptionParts {
   /** What the tool does, in one or two sentences. */
   does: string;

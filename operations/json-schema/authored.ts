@@ -22,10 +22,7 @@ const MAX_CHARACTERS = 1024 * 1024;
 /** Maximum number of schemas for one value, counting each reference to a schema again. */
 const MAX_APPLIED = 10_000;
 
-/**
- * Copies a schema as JSON, so the author's code can't change it later. @throws Error for a schema that isn't JSON, or is too large or
- * nested too deeply
- */
+/** Copies a schema, so the author can't change it later. @throws Error for a schema that isn't JSON, too large or nested too deeply */
 export function copySchema(schema: JsonSchema): JsonSchema {
   const text = toText(schema);
   if (text.length > MAX_CHARACTERS)

@@ -1,6 +1,5 @@
 /**
- * Schema patterns on RE2 in JavaScript, which matches in linear time. The engine is loaded with the first pattern: every workflow sandbox
- * evaluates its imports, and most schemas have no pattern.
+ * Schema patterns on RE2 in JavaScript, which matches in linear time. It's loaded with the first pattern: sandboxes evaluate every import.
  */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
@@ -41,12 +40,7 @@ export class UnsupportedPattern extends Error {
   override name = 'UnsupportedPattern';
 }
 
-/**
- * Checks that a pattern is an ECMAScript regular expression with the flag `u` (JSON Schema 2020-12 core, section 6.4), without loading the
- * engine.
- *
- * @throws UnsupportedPattern
- */
+/** Checks for an ECMAScript regular expression with flag `u` (JSON Schema 2020-12 core, section 6.4). @throws UnsupportedPattern */
 export function checkPattern(source: string): void {
   try {
     new RegExp(source, 'u');

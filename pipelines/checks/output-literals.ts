@@ -22,10 +22,7 @@ const WRITE = new RegExp(
 );
 const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
 
-/**
- * Values that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Skips values with expansions, and keys that a later
- * line of the job's scripts mentions.
- */
+/** Values of unconditional `echo "key=text" >> "$LONGHAUL_OUTPUT"`, without expansions, for keys that no later line mentions. */
 export function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
   const found = new Map<string, Literal>();
   for (const { step, run, isForFailure } of scripts) {
