@@ -17,8 +17,8 @@ const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.en
 const NO_WORKER_MS = 10_000;
 
 /**
- * Wait before a workflow task's build is looked up, in milliseconds. A gone worker's task has waited for the sticky time-out before, up to
- * 10 s.
+ * Wait before a workflow task's build is looked up, in milliseconds. Before, a gone worker's task waits for the sticky time-out: up to 10
+ * s.
  */
 const NO_BUILD_MS = 5_000;
 

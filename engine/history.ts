@@ -150,9 +150,7 @@ export async function* eventsFromEnd(
   }
 }
 
-/**
- * Workflow arguments in a run's first event. @throws LonghaulError `not_found`, `unavailable`; `internal` if a large one is lost in storage
- */
+/** Workflow arguments, from the first event. @throws LonghaulError `not_found`, `unavailable`; `internal` if storage lost a large one */
 export async function argumentsOf(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },

@@ -1,4 +1,4 @@
-/** Large partial results and children, which a describe lacks. An open workflow's worker has to give them; a closed one has left them. */
+/** Large partial results and children, which a describe lacks: queried while a workflow is open, later in its memo or storage. */
 import { isKind } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
@@ -31,9 +31,7 @@ export class LiveQueries {
     }
   }
 
-  /**
-   * A part's children; undefined if it is open without a worker. @throws LonghaulError `internal` if it is closed, and storage lost them
-   */
+  /** A part's children; undefined if it is open without a worker. @throws LonghaulError `internal` if it's closed, and storage lost them */
   async children(workflowId: string): Promise<ChildRecord[] | undefined> {
     return this.#read(workflowId).then(
       ({ children = [] }) => children,

@@ -128,7 +128,9 @@ export class OverdueRuns {
     return performance.now() - sinceMs >= STUCK_MS;
   }
 
-  /** Ends overdue operations that nobody reads, with few calls to visibility. @returns how many @throws LonghaulError `unavailable` */
+  /**
+   * Ends overdue operations that nobody reads. Usually costs one call to visibility. @returns how many @throws LonghaulError `unavailable`
+   */
   async sweep(tools: Tools): Promise<number> {
     const { searchAttributes } = await this.temporal.facts();
     const nowMs = await this.temporal.nowMs();

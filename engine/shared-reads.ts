@@ -1,6 +1,4 @@
-/**
- * Reads that concurrent callers share. Callers join only a queued read, not yet sent, so they see all that was accepted before their call.
- */
+/** Reads that concurrent callers share. Callers join only a queued read, not yet sent, so they see all that happened before their call. */
 import { withTimeout } from '../platform/with-timeout.js';
 
 /** How long a queued read waits for the running one, in milliseconds, so a slow read doesn't delay others. */

@@ -130,7 +130,7 @@ export interface WorkflowStart {
   idempotencyKey?: string;
 }
 
-/** The record is durable; a repeated start gets the existing operation's. @throws LonghaulError `conflict`, `unavailable` */
+/** @returns the record, once durable; a repeated start gets the existing operation's @throws LonghaulError `conflict`, `unavailable` */
 export async function startWorkflow(records: Records, request: WorkflowStart): Promise<OperationRecord> {
   const { temporal, signer } = records;
   const { isExact, nowMs } = temporal.time;

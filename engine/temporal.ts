@@ -83,7 +83,7 @@ export class TemporalClient {
   /** Resolves after the first connection, or when the client is closed. */
   readonly whenConnected: Promise<void>;
 
-  /** @param firstConnectionLimitMs how long calls wait to connect, in milliseconds, before they fail with `unavailable`. Default: 0 */
+  /** @param firstConnectionLimitMs how long after construction calls wait to connect, in milliseconds; then `unavailable`. Default: 0 */
   constructor(
     private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
       Partial<
@@ -352,10 +352,7 @@ export class TemporalClient {
     }
   }
 
-  /**
-   * Reads a missing workflow: a Temporal that can't write still describes task queues, but refuses this. @throws LonghaulError
-   * `unavailable`
-   */
+  /** Reads a missing workflow: a Temporal that can't write describes task queues, but refuses this. @throws LonghaulError `unavailable` */
   async #assertUsable(): Promise<void> {
     const { home } = this.settings;
     if (usesEmbeddedTemporal(home) && (await isDiskFull(home))) throw new DiskFullError(home, undefined);

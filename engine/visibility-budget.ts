@@ -33,9 +33,7 @@ export class VisibilityBudget {
     return this.#queue.size;
   }
 
-  /**
-   * Waits for a call's turn. @param limitMs in milliseconds. Default: none @throws LonghaulError `unavailable`, retryable, after this limit
-   */
+  /** Waits for a call's turn. @param limitMs in milliseconds. Default: none @throws LonghaulError `unavailable`, retryable, after it */
   async take(use: VisibilityUse, limitMs?: number): Promise<void> {
     const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     try {

@@ -114,9 +114,7 @@ export class Watches {
     }
   }
 
-  /**
-   * Yields the operation now and whenever its record changes, until it closes. @param read reads the operation, and checks its principal
-   */
+  /** Yields the operation now and at each change of its record, until it closes. @param read reads it, and checks its principal */
   async *watch(
     workflowId: string,
     read: () => Promise<OperationRecord>,

@@ -4,7 +4,6 @@
 export interface JsonScan {
   /** Levels of nesting. */
   depth: number;
-  /** Members of objects. */
   members: number;
   /** Commas and opening brackets: at least the number of members and items. */
   values: number;
@@ -88,7 +87,6 @@ function isOutOfRange(number: string): boolean {
   return !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(number));
 }
 
-/** The first number that a double can't hold. */
 export function inexactNumberIn(json: string): InexactNumber | undefined {
   if (!MAY_BE_INEXACT.test(json)) return undefined;
   let found: [start: number, end: number] | undefined;

@@ -16,9 +16,7 @@ export const PATTERN_CHARACTERS = 200;
 export interface LogQuery {
   /** Reference of a step ({@link chooseStep}), or {@link OPERATION_LOG}. Default: a step of a pipeline, or else the operation's own log. */
   step?: string;
-  /** First line, from 1. */
   fromLine?: number;
-  /** Last line, from 1. */
   toLine?: number;
   /** The last lines, as many as fit a page; 1 to {@link PAGE_LINES}. Not with the other forms. */
   tail?: number;
@@ -36,7 +34,6 @@ export interface LogLine {
   number: number;
   /** U+FFFD replaces invalid UTF-8. */
   text: string;
-  /** The piece begins in the middle of the line. */
   isContinued?: true;
   /** The line continues after this piece, or hasn't ended yet. */
   isUnfinished?: true;

@@ -2,9 +2,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** Longest workflow ID on PostgreSQL, in characters. */
+/** In characters, on PostgreSQL. */
 export const LONGEST_WORKFLOW_ID = 255;
-/** Length of a hash, in hexadecimal digits: 128 bits of SHA-256. */
+/** In hexadecimal digits: 128 bits of SHA-256. */
 const HASH_LENGTH = 32;
 
 /** `<workflow ID>/<page name>`. A hash replaces the end of an ID that would be too long. */

@@ -38,12 +38,10 @@ export function queueWorkflowId(taskQueue: string, name: string): string {
 }
 
 export interface TurnRequest {
-  /** Workflow ID of the operation. */
   id: string;
   principal: string;
   /** When the operation was started, in epoch milliseconds: requests may overtake each other. */
   createdAtMs: number;
-  /** The tool's priority, 1 to 5. */
   priority?: number;
   queue: ToolQueue;
 }

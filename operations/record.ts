@@ -59,7 +59,6 @@ export interface AnsweredRequest {
   action: Answer['action'];
   /** `queued`: no worker has taken it yet. At most one answer to a key isn't refused. */
   state: 'applied' | 'refused' | 'queued';
-  /** Why it was refused, in one line. */
   reason?: string;
   /** Set if nobody answered in time, so the workflow used its default. */
   isDefault?: true;
@@ -115,7 +114,6 @@ export interface ArtifactRecord {
   /** Path relative to the workspace, with `/`. */
   path: string;
   bytes: number;
-  /** Workflow ID of the operation that it belongs to. */
   workflowId: string;
   /** Whether its owner may execute it. */
   isExecutable?: true;
@@ -133,7 +131,7 @@ export interface PageRange {
   /** Its workflow's ID; missing until it starts. */
   workflowId?: string;
   job: string;
-  /** Position of the first item, from 0. */
+  /** From 0. */
   from: number;
   count: number;
 }
@@ -177,7 +175,7 @@ export interface OperationRecord {
    * queueing, and the queued ones; oldest first.
    */
   answers?: AnsweredRequest[];
-  /** Partial result; kept after cancel, failure and time-out. */
+  /** Kept after cancel, failure and time-out. */
   partial?: unknown;
   /** Set if a partial result is too large for a record that isn't read live. */
   isPartialLarge?: true;

@@ -36,7 +36,6 @@ export function isReportedResult(result: unknown): result is ReportedResult {
   return (result as ReportedResult | null | undefined)?.longhaul === 'result';
 }
 
-/** Fields of Temporal failures that hold a report. */
 interface Reporting {
   details?: unknown[] | null;
   lastHeartbeatDetails?: unknown;

@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StartMemo } from './wire.js';
 
-/** Length of a digest, in hexadecimal digits: 160 bits of SHA-256. */
+/** In hexadecimal digits: 160 bits of SHA-256. */
 const DIGEST_LENGTH = 40;
 
 /** What can be signed: the start of a workflow ID; a schedule's starts, whose IDs are `<ID>-<time>`; an answer to an operation. */

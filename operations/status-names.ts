@@ -120,7 +120,7 @@ export const PART_STATUS_NAMES: Record<
   skipped: { plain: 'skipped', job: 'skipped' },
 };
 
-/** Status of a part: open parts of an ended operation get its status. Only a termination leaves parts open, so expired ones have failed. */
+/** Status of a part: parts left open get their ended operation's status. Only a termination leaves parts open: expired ones have failed. */
 export function partStatusIn(operationStatus: OperationStatus, status: ChildStatus): ChildStatus {
   if (!isTerminal(operationStatus) || !isOpenPart(status)) return status;
   return operationStatus === 'expired' ? 'failed' : (operationStatus as ChildStatus);

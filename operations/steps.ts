@@ -5,7 +5,7 @@ import { isOpenPart, type ChildRecord, type ChildStatus, type StepRecord } from 
 export interface ChosenStep {
   /** Name of its job, with the item's position: `test[3]`. */
   child: string;
-  /** Position in the job, from 1. */
+  /** From 1. */
   position: number;
   step: StepRecord;
 }

@@ -13,7 +13,6 @@ export interface CallEstimate {
      * path in the data folders, or of all files that match the pattern. Default: `value`.
      */
     of?: 'value' | 'file_bytes';
-    /** Seconds per unit, 0 or more. */
     seconds: number;
   };
 }

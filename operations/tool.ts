@@ -31,7 +31,6 @@ export type { DescriptionParts } from './documentation/items.js';
 /** Argument names that no tool may declare. Every call may have `idempotency_key`; calls to long-running tools have the others. */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
 
-/** Prefix reserved for Longhaul's own operation tools. */
 export const OPERATION_TOOL_PREFIX = 'operation_';
 
 /** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); not supported. */
@@ -47,8 +46,8 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   title?: string;
   description: DescriptionParts;
   /**
-   * Schema of an object, zod or JSON Schema. Unnamed arguments are refused without `additionalProperties` (`z.looseObject`), `allOf` or
-   * `$ref`.
+   * Schema of the arguments: an object, zod or JSON Schema. Refuses unnamed arguments, unless it has `additionalProperties` (zod:
+   * `z.looseObject`), `unevaluatedProperties`, `allOf` or `$ref`.
    */
   input: Input;
   /** Schema of the result: zod or JSON Schema, of an object. */

@@ -14,7 +14,6 @@ export interface TraceContext {
   tracestate?: string;
 }
 
-/** A context as text, as in Temporal's header. */
 export interface TraceCarrier {
   traceparent: string;
   tracestate?: string;

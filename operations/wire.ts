@@ -72,7 +72,6 @@ export const PART_MEMO = 'longhaul_part';
 /** Memo key of the {@link OriginMemo}. */
 export const ORIGIN_MEMO = 'longhaul_origin';
 
-/** Maximum size of the state memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
 
 /** Principal of all callers without authentication. */
@@ -106,11 +105,8 @@ export interface StartMemo {
   inputWaitSeconds?: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
-  /** Size of the work in the tool's units, if known at the start. */
   size?: number;
-  /** Estimate variant; missing for the default. */
   variant?: string;
-  /** The tool's priority, 1 to 5; missing for the default. */
   priority?: number;
   /** The tool's queue; missing if its operations run at once. */
   queue?: ToolQueue;
@@ -160,7 +156,6 @@ export interface PartMemo {
   operatorAnswers?: false;
   traceparent?: string;
   startRequestId?: string;
-  /** Signature of the operation's start. */
   signature?: string;
   /** Names from the operation's part to this one, with `/`; missing in the operation's own parts. */
   path?: string;
@@ -170,7 +165,6 @@ export interface PartMemo {
 /** Memo of a child workflow that is no part, since it may outlive its operation. */
 export interface OriginMemo {
   operationId: string;
-  /** Signature of the operation's start. */
   signature: string;
 }
 

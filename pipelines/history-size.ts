@@ -6,7 +6,6 @@ export const MAX_RUN_EVENTS = 45_000;
 /** Estimated events from which jobs with many items run in pages. */
 const PAGED_RUN_EVENTS = 8_000;
 const MAX_PAGE_EVENTS = 4_000;
-/** Minimum number of items of a paged job. */
 const MIN_PAGED_ITEMS = 50;
 
 /** Events of an activity, its workflow tasks, and its progress. */
@@ -45,7 +44,6 @@ function pagedJobEvents(job: Job, items: number): number {
 
 export interface HistoryPlan {
   paged: Set<string>;
-  /** Estimated events of the pipeline's own history. */
   events: number;
 }
 

@@ -5,7 +5,6 @@ import { at } from './values.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** Hints for common mistakes in one kind of file. */
 export interface Hints {
   /** Ends the message about an unknown key. @param path of its map */
   ofKey: (path: KeyPath, key: string, value: unknown) => string;

@@ -18,9 +18,7 @@ export interface Pipeline {
   concurrency: number;
   /** 1 to 5: which operations workers take first. */
   priority?: number;
-  /** How many of its operations run at once. */
   queue?: QueueOptions;
-  /** The operation's deadline, in minutes. */
   timeoutMinutes: number;
   /** Usual duration by the file, in minutes; used until there are past runs. */
   estimateMinutes?: number;
@@ -44,7 +42,6 @@ export interface Job {
   steps: Step[];
   /** Paths and patterns of workspace files to store once the steps have ended. */
   artifacts: string[];
-  /** Keys that its steps write. */
   outputs: string[];
 }
 

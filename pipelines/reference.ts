@@ -62,7 +62,6 @@ function defaultOf(value: unknown): string {
     : `\`${JSON.stringify(value)}\``.replaceAll('"', '');
 }
 
-/** Pads as the formatter does. */
 function table([head = [], ...rows]: string[][]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;

@@ -19,7 +19,7 @@ export interface PipelineResume {
 
 export interface StepPosition {
   child: string;
-  /** Position in its job, from 1. */
+  /** From 1. */
   step: number;
 }
 
@@ -28,7 +28,7 @@ export interface PageRun {
   /** The pipeline with only the page's job, and without the schema of its inputs. */
   pipeline: Pipeline;
   job: string;
-  /** Position of the first item in the list, from 0. */
+  /** From 0. */
   from: number;
   items: unknown[];
   /** The operation's inputs if they are small; missing: activities query {@link INPUTS_QUERY}. */
@@ -45,7 +45,6 @@ export interface PageRun {
 
 export interface PageResume {
   workflowId: string;
-  /** Workflow ID of its page. */
   pageId: string;
   /** First step to run, if it belongs to this page. */
   from?: StepPosition;
@@ -62,7 +61,6 @@ export interface PageResult {
   artifacts: ArtifactReference[];
 }
 
-/** Maximum number of failed children that an error names. */
 export const NAMED_FAILURES = 20;
 
 export interface ChildFailure {
@@ -75,7 +73,7 @@ export interface ChildFailure {
 /** ID of a child with its own workspace: a job, or one item of a `for-each` job. */
 export interface ChildId {
   job: string;
-  /** Position of the item, from 0. */
+  /** From 0. */
   index?: number;
 }
 
@@ -100,7 +98,6 @@ export interface OpenWorkspace {
   secrets: string[];
   /** Artifacts of needed jobs, to copy to the host. */
   artifacts: ArtifactReference[];
-  /** Workflow ID of the operation whose workspace to take over. */
   takeOverFrom?: string;
 }
 
@@ -112,7 +109,7 @@ export interface OpenedWorkspace {
 
 export interface RunStep {
   child: ChildId;
-  /** Position in the job, from 1. */
+  /** From 1. */
   step: number;
   name: string;
   run: string;
@@ -120,7 +117,6 @@ export interface RunStep {
   /** Variables of the pipeline, the job and the step; later ones override earlier ones. */
   env: Record<string, string>;
   secrets: string[];
-  /** Fields of the approval's form. */
   approval?: Record<string, unknown>;
   timeoutMinutes?: number;
   /**
@@ -175,7 +171,6 @@ export interface UnsavedDetails {
   unsaved: UnsavedArtifact[];
 }
 
-/** Argument of the activity that waits for a host. */
 export interface AwaitHost {
   host: string;
   /** When the wait began, ISO 8601: a worker that has polled since then is back. */

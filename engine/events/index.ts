@@ -169,10 +169,7 @@ class EventReader {
     }
   }
 
-  /**
-   * Goes to the current run, if no continue-as-new leads there; gives its state. @param isGap whether the run that was read is no longer
-   * kept
-   */
+  /** Goes to the current run if no continue-as-new leads there, and gives its state. @param isGap whether the run is no longer kept */
   async *#beginAttempt({ runId }: OperationRecord, isGap: boolean): AsyncGenerator<OperationEvent> {
     const { logs, state, ...before } = this.#position!;
     const first = await this.#firstRunId();

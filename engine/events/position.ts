@@ -39,9 +39,7 @@ export interface LogsPosition {
   done: string;
   /** Digest of the names at those places. If they differ, no part counts as delivered. */
   names?: string;
-  /**
-   * Digest of a part's name -> line and byte offset after the delivered lines, for each step in turn. Short, since headers carry positions.
-   */
+  /** Digest of a part's name -> line and byte offset after the delivered lines, for each step in turn. Short: headers carry positions. */
   at: Record<string, number[]>;
   /** Line and byte offset after the delivered lines of the operation's own log. */
   own?: [line: number, offset: number];

@@ -1,6 +1,4 @@
-/**
- * Logs of steps and operations, page by page. A page costs one read at any cursor; without one, line numbers are counted from the start.
- */
+/** Logs of steps and operations, page by page. A page costs one read at any cursor; otherwise lines are counted from the start. */
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
@@ -61,9 +59,7 @@ function assertKept({ status, token }: OperationRecord): void {
   if (status === 'expired') throw new LonghaulError('expired', `${token}: the operation has expired`);
 }
 
-/**
- * @param record from a live read @throws LonghaulError `invalid_arguments`, `not_found` when there is no such log, `expired`, `unavailable`
- */
+/** @param record from a live read @throws LonghaulError `invalid_arguments`, `not_found` if there is no log, `expired`, `unavailable` */
 export async function readStepLog(
   storage: Storage,
   workflowId: string,
@@ -121,9 +117,7 @@ export interface PageQuery extends LogQuery {
   mayBeMissing?: boolean;
 }
 
-/**
- * @param query `step` is for the cursor only @throws LonghaulError `invalid_arguments`, `not_found` when the log has nothing, `unavailable`
- */
+/** @param query `step` is for the cursor only @throws LonghaulError `invalid_arguments`, `not_found` if the log is empty, `unavailable` */
 export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);

@@ -2,7 +2,6 @@
 import { isObject } from '../is-object.js';
 import { check, type JsonSchema } from '../schema.js';
 
-/** Maximum nesting of schemas. */
 const DEEPEST = 8;
 /** Maximum number of schemas to read for an example. */
 const MAX_PARTS = 1_000;

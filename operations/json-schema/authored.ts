@@ -9,7 +9,6 @@ import { subschemasOf } from './subschemas.js';
 
 type JsonSchema = Record<string, unknown>;
 
-/** An unusable part of a schema. */
 export interface SchemaProblem {
   path: string[];
   expected: string;
@@ -17,7 +16,6 @@ export interface SchemaProblem {
 }
 
 const MAX_LEVELS = 100;
-/** Maximum size of a schema, in characters of JSON. */
 const MAX_CHARACTERS = 1024 * 1024;
 /** Maximum number of schemas for one value, counting each reference to a schema again. */
 const MAX_APPLIED = 10_000;

@@ -1,3 +1,4 @@
+/** The patterns within a schema. */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
 
 /** A pattern and its path in the schema: keywords, names and indexes. */

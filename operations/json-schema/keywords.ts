@@ -23,7 +23,6 @@ export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   'then',
   'else',
 ]);
-/** Keywords with a list of schemas. */
 export const LIST_KEYWORDS: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf']);
 /** Keywords that map names to schemas. Before 2020-12, `dependencies` may map them to lists of names. */
 export const MAP_KEYWORDS: ReadonlySet<string> = new Set([

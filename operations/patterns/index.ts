@@ -1,6 +1,4 @@
-/**
- * Schema patterns on RE2 in JavaScript, which matches in linear time. It's loaded with the first pattern: sandboxes evaluate every import.
- */
+/** Schema patterns on RE2 in JavaScript, which matches in linear time. It's loaded with the first pattern: sandboxes run every import. */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
 import { fitsFormat } from '../json-schema/formats.js';

@@ -1,7 +1,7 @@
 /** Finds literal values that scripts write to $LONGHAUL_OUTPUT. */
 
 export interface Script {
-  /** Position of the step in its job, from 0. */
+  /** From 0. */
   step: number;
   run: string;
   /** Whether the step runs only after a failure: a job that succeeds doesn't have its values. */
@@ -10,7 +10,6 @@ export interface Script {
 
 export interface Literal {
   step: number;
-  /** Source text of the statement. */
   statement: string;
   value: string;
 }
