@@ -27,7 +27,7 @@ export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 
   return raw.workflowExecutionInfo?.firstRunId || runId;
 }
 
-/** Whether Longhaul started the run or its parent. */
+/** Whether Longhaul has started a run as an operation, by its memo. */
 export function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
   return memo?.[START_MEMO] !== undefined;
 }
