@@ -1,4 +1,4 @@
-/** Arguments of a call: validation, defaults, and the size of the work they request. */
+/** Arguments of a call: validation, defaults, and the size of the requested work. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../operations/errors.js';
 import { check, withDefaults } from '../operations/schema.js';
@@ -6,9 +6,9 @@ import type { Tool } from '../operations/tool.js';
 import { sizeInArguments, type CallEstimate } from '../operations/tool-estimate.js';
 import { fileBytes, type DataFolders } from '../platform/data-folders.js';
 
-/** Maximum size of a call's arguments, and of an answer, in bytes of JSON: 1 MiB. */
+/** Maximum size of a call's arguments, and of an answer: 1 MiB of JSON. */
 const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
-/** Maximum time a start waits for the size of a file, in milliseconds. */
+/** Maximum time that a start waits for a file's size, in milliseconds. */
 const SIZE_LIMIT_MS = 100;
 
 /** Validates arguments, adds defaults. @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
@@ -30,10 +30,7 @@ export function assertSize(what: 'arguments' | 'answer', value: unknown): void {
   );
 }
 
-/**
- * Size of the work, if it is known. The size of a file is read from disk, unless that takes longer than 100 ms.
- *
- */
+/** The size of the work, if known. Reading a file's size from disk may take 100 ms at most. */
 export async function sizeOfCall(
   estimate: CallEstimate,
   args: Record<string, unknown>,

@@ -1,10 +1,9 @@
-/** Artifacts of an operation: files that it has left in storage. */
+/** Artifacts: files that an operation has left in storage. */
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage/index.js';
 
-/** A file in storage. */
 export interface StoredFile {
   sizeBytes: number;
   /** Changes whenever the bytes do; safe in an entity tag. */
@@ -29,7 +28,6 @@ export async function readArtifact(
   return storage.read(key);
 }
 
-/** Lists the artifacts of an operation, sorted by name. */
 export async function listArtifacts(
   storage: Storage,
   workflowId: string,

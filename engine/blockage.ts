@@ -13,19 +13,19 @@ import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
 
-/** How long a workflow task or activity waits before it is reported that no worker takes it, in milliseconds. */
+/** How long a workflow task or activity waits before "no worker" is reported, in milliseconds. */
 const NO_WORKER_MS = 10_000;
 
 /**
- * How long a workflow task waits before its build's workers are looked for, in milliseconds. The task of a worker that is gone has
- * waited for the sticky time-out before, up to 10 s.
+ * Wait before a workflow task's build is looked up, in milliseconds. Before, a gone worker's task waits for the sticky time-out: up to 10
+ * s.
  */
 const NO_BUILD_MS = 5_000;
 
-/** How long after the start of a retry the status message shows its reason, in milliseconds. */
+/** How long after a retry's start the status message shows its reason, in milliseconds. */
 const RETRY_SHOWN_MS = 5_000;
 
-/** Describes the blockage of an open workflow in one line; undefined if there is none. */
+/** Describes what blocks an open workflow, in one line. */
 export async function describeBlockage(
   temporal: TemporalClient,
   raw: WorkflowExecutionDescription['raw'],
@@ -56,7 +56,7 @@ export async function describeBlockage(
     if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
   }
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } = PendingActivityState;
-  // While an activity runs, others may wait for a free slot.
+  // While one activity runs, others may wait for a free slot.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
   for (const activity of activities) {
     const waitsFor = await outcomeWait(temporal, activity);
@@ -88,7 +88,7 @@ export async function describeBlockage(
   return undefined;
 }
 
-/** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while each is at its first attempt. */
+/** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while all are at their first. */
 export async function describeRetries(
   temporal: TemporalClient,
   { pendingActivities }: WorkflowExecutionDescription['raw'],
@@ -104,7 +104,7 @@ export async function describeRetries(
   return (await Promise.all(each)).join(', ');
 }
 
-/** Why the outcome of an activity whose work is done can't be stored; undefined if it can, or the work isn't done. */
+/** Why the outcome of a finished activity can't be stored; undefined if it can, or the work goes on. */
 async function outcomeWait(
   temporal: TemporalClient,
   { heartbeatDetails }: PendingActivity,
@@ -119,10 +119,7 @@ function isRetried({ attempt }: PendingActivity): boolean {
 
 type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
-/**
- * Display name of a pending activity. Temporal's description of a workflow has no summaries, so the summary of Longhaul's
- * own activities is read from the history.
- */
+/** Display name of a pending activity. Temporal's description has no summaries, so a built-in activity's is read from the history. */
 export async function pendingActivityName(
   temporal: TemporalClient,
   workflowId: string,

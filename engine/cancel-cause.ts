@@ -1,25 +1,24 @@
 /**
- * Cause of a cancel request, the only field of it that Temporal keeps for a program: the caller's reason and the operation's
- * progress at that time. Temporal drops the heartbeats of an activity that is cancelled while it waits for its next attempt,
- * and a workflow that doesn't wait for a cancelled activity never gets its last report.
+ * Cause of a cancel request: the caller's reason and the operation's progress. It's the only field of the request that Temporal keeps.
+ * Temporal drops the last heartbeats of an activity that is cancelled between attempts, and a workflow that doesn't wait for a cancelled
+ * activity never sees its last report.
  */
 import type { Progress } from '../operations/record.js';
 
-/** Begins the last line of a cause that holds the progress: its numbers as JSON. */
+/** Begins the last line of a cause with progress, followed by JSON. */
 const PROGRESS_PREFIX = 'longhaul.progress: ';
 
-/** Numbers of an operation's progress. Its message stays where Temporal encodes it: causes are readable for all. */
+/** Progress without its message: anyone can read causes, and Temporal encodes messages elsewhere. */
 export type Reached = Pick<Progress, 'progress' | 'total'>;
 
-/** Cause of a cancel request; undefined if there is nothing to keep. */
 export function cancelCause(reason: string | undefined, progress: Progress | undefined): string | undefined {
-  // An empty last line: a caller's reason that looks like a cause stays a reason.
+  // The empty last line keeps a reason that looks like a cause a reason.
   if (!progress) return reason && readCancelCause(reason).reached ? `${reason}\n` : reason;
   const { message: _message, ...reached } = progress;
   return `${reason ? `${reason}\n` : ''}${PROGRESS_PREFIX}${JSON.stringify(reached)}`;
 }
 
-/** Reason and progress in a cause; one that an operator gave is all reason. */
+/** Splits a cause. An operator's cause is all reason. */
 export function readCancelCause(cause: string): { reason?: string; reached?: Reached } {
   const start = cause.lastIndexOf('\n') + 1;
   const reached = cause.startsWith(PROGRESS_PREFIX, start)

@@ -1,4 +1,4 @@
-/** Cancellation of operations. Running activities may take a while to stop, so an operation can stay open after the request. */
+/** Cancellation of operations. An operation stays open after the request until its running activities have stopped. */
 import { randomUUID } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -11,15 +11,15 @@ import { traceCall } from './trace-calls.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** Maximum wait for a cancelled operation to end, in milliseconds: longer than killing a step takes. */
+/** Maximum wait for a cancelled operation to end, in milliseconds; killing a step takes less. */
 const CANCELLATION_LIMIT_MS = 30_000;
 
 /**
- * Requests cancellation; a closed operation stays as it is.
+ * Requests cancellation; does nothing to a closed operation.
  *
  * @param read reads the operation, and checks its principal
- * @param signalOf signal that cancels a tool's workflow, if it isn't Temporal's own request
- * @returns whether it was open
+ * @param signalOf signal that cancels a tool's workflow in place of Temporal's request
+ * @returns whether the operation was open
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function cancelOperation(
@@ -48,16 +48,15 @@ export async function cancelOperation(
       ),
     );
   } catch (error) {
-    // It closed in the meantime.
     if (!isTerminal((await read()).status)) throw error;
     return false;
   }
-  // It may have closed in the meantime here too: Temporal accepts a request for a closed run, and does nothing.
+  // Temporal accepts a request for a run that has just closed, and does nothing.
   const after = await read();
   return !isTerminal(after.status) || after.status === 'canceled';
 }
 
-/** Sends the signal once: an external workflow may not expect a second one. */
+/** Sends the signal only once: an external workflow may not expect a second one. */
 async function sendCancelSignal(
   temporal: TemporalClient,
   workflowId: string,
@@ -75,16 +74,11 @@ async function sendCancelSignal(
   }
 }
 
-/** Whether cancellation was requested and the operation is still open. */
 export function isCancelling({ status, cancelRequestedAt }: OperationRecord): boolean {
   return cancelRequestedAt !== undefined && !isTerminal(status);
 }
 
-/**
- * Status message while an operation is being cancelled.
- *
- * @param blockage line of `describeBlockage`, if there is one
- */
+/** Status message while an operation is being cancelled. @param blockage line of `describeBlockage` */
 export async function cancellingMessage(
   temporal: TemporalClient,
   { pendingActivities, workflowExecutionInfo }: WorkflowExecutionDescription['raw'],
@@ -102,11 +96,10 @@ export async function cancellingMessage(
 }
 
 /**
- * Waits for an operation that is being cancelled to end; returns the record of any other unchanged.
+ * Waits for an operation that is being cancelled to end; returns any other record unchanged.
  *
  * @param watch yields the record now and at each change
- * @param signal ends the wait early
- * @throws LonghaulError `unavailable` when it has not ended within 30 s
+ * @throws LonghaulError `unavailable` if it hasn't ended within 30 s
  */
 export async function awaitCancellation(
   record: OperationRecord,

@@ -1,6 +1,6 @@
 /**
- * Reads a closed pipeline for a resume: its input in the first event, its jobs in the memos of its close, the results of its
- * pages in its history. Only if Temporal ended it after it had begun, its jobs are known to its workflow alone, which a worker has to replay.
+ * Reads a closed pipeline for a resume: input from the first event, jobs from the closing memo, page results from the history. If Temporal
+ * ended the pipeline, a worker has to replay it, since only the workflow knows the jobs.
  */
 import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
@@ -19,16 +19,11 @@ import type { TemporalClient } from './temporal.js';
 
 /** Maximum time for a worker to replay a workflow that Temporal ended, in milliseconds. */
 const REPLAY_DEADLINE_MS = 20_000;
-/** Events per page of history while results of pages are looked for, and the deadline of such a page in milliseconds. */
+/** Events per page of history when reading page results, and the deadline of such a page in milliseconds. */
 const PAGE_EVENTS = 250;
 const PAGE_DEADLINE_MS = 10_000;
 
-/**
- * Reads what a closed operation has left.
- *
- * @param memo its start memo
- * @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage
- */
+/** @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage */
 export async function readClosedRun(
   { temporal, signer }: Pick<Records, 'temporal' | 'signer'>,
   description: WorkflowExecutionDescription,
@@ -43,7 +38,7 @@ export async function readClosedRun(
     );
   if (!problem && type !== PIPELINE_WORKFLOW) throw notResumable(memo.tool);
   const args = await argumentsOf(temporal, { workflowId, runId });
-  // A resume is signed: it must not sign for an input that nobody has signed.
+  // A resume is signed, so it must not sign input that nobody has signed.
   if (problem || parseSignature(memo.signature)?.digest !== startDigest(type, memo, args))
     throw new LonghaulError(
       'wrong_state',
@@ -59,7 +54,7 @@ function notResumable(tool: string): LonghaulError {
   return new LonghaulError('wrong_state', `"${tool}" can't be resumed; call it again`);
 }
 
-/** Undefined for a pipeline that failed before it had any. */
+/** Empty for a pipeline that ended before a worker took it; undefined if it can't be resumed. */
 async function childrenOf(
   temporal: TemporalClient,
   description: WorkflowExecutionDescription,
@@ -68,11 +63,11 @@ async function childrenOf(
   const state = await readClosedState(description, temporal.storage);
   if (state?.children) return state.children;
   if (!['TERMINATED', 'TIMED_OUT'].includes(description.status.name)) return undefined;
-  // Temporal refuses queries of a run that no worker has carried forward.
+  // Temporal refuses to query a run that no worker has taken.
   return (await hasBegun(temporal, description)) ? replayedChildren(temporal, description, tool) : [];
 }
 
-/** Has a worker replay a workflow that couldn't write its memo as it closed. */
+/** A worker replays a workflow that couldn't write its memo as it closed. */
 async function replayedChildren(
   temporal: TemporalClient,
   { workflowId, runId }: WorkflowExecutionDescription,
@@ -97,7 +92,7 @@ async function replayedChildren(
   }
 }
 
-/** Results of completed pages. They are in the pipeline's history, which Temporal keeps for longer than those of its pages. */
+/** Results of completed pages, from the pipeline's history: Temporal keeps it for longer than the pages' own. */
 async function pageResults(
   temporal: TemporalClient,
   { workflowId, runId }: WorkflowExecutionDescription,
@@ -105,7 +100,7 @@ async function pageResults(
   children: ChildRecord[],
 ): Promise<Record<string, PageResult>> {
   const results: Record<string, PageResult> = {};
-  /** Workflow ID -> name of pages that this run has completed. */
+  /** Workflow ID -> name of the pages that this run has completed. */
   const own = new Map<string, string>();
   for (const { name, status, page } of children) {
     if (status !== 'completed' || page?.workflowId === undefined) continue;

@@ -1,4 +1,4 @@
-/** Record of a closed operation: how it ended, with its result or failure. */
+/** Record of a closed operation: how it ended, and its result or failure. */
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import {
   ActivityFailure,
@@ -29,11 +29,10 @@ interface Outcome {
   result?: unknown;
   error?: OperationError;
   partial?: unknown;
-  /** Why result or failure can't be read from storage. */
+  /** Why storage can't give the result or failure. */
   problem?: OperationError;
-  /** Final progress of a completed operation. */
   progress?: Progress;
-  /** It was ended since Temporal refuses one of its commands. */
+  /** Whether it was ended because Temporal refuses one of its commands. */
   isRefused?: boolean;
 }
 
@@ -44,11 +43,7 @@ interface ClosedOperation {
   isExternal: boolean;
 }
 
-/**
- * The fields by which the record of a closed operation differs from that of an open one.
- *
- * @param record its record so far
- */
+/** The fields that set a closed operation's record apart from an open one's. */
 export async function closedFields(
   temporal: TemporalClient,
   record: Pick<OperationRecord, 'updatedAt' | 'keepAliveSeconds'>,
@@ -76,7 +71,6 @@ export async function closedFields(
   };
 }
 
-/** Status, and result or failure, of an operation that wasn't canceled. */
 function endedFields(
   temporal: TemporalClient,
   { result, problem, error: failure }: Outcome,
@@ -127,7 +121,6 @@ async function canceledFields(
   };
 }
 
-/** A record without the partial result is better than none. */
 async function largePartial(
   temporal: TemporalClient,
   description: WorkflowExecutionDescription,
@@ -141,7 +134,7 @@ async function largePartial(
   }
 }
 
-/** Outcome of a closed workflow: its close event, decoded by the SDK. */
+/** Reads the outcome from the close event, which the SDK decodes. */
 async function readOutcome(
   temporal: TemporalClient,
   { workflowId, runId, memo }: WorkflowExecutionDescription,
@@ -190,7 +183,7 @@ async function readOutcome(
   }
 }
 
-/** Why a value can't be read, if storage is the reason. */
+/** Why a value can't be read, if storage is the cause. */
 function unreadableIn(error: unknown): OperationError | undefined {
   const lost = lostValueIn(error);
   if (lost) return finalError('internal', lost.message);
@@ -198,12 +191,12 @@ function unreadableIn(error: unknown): OperationError | undefined {
   return problem && unavailable(problem.message);
 }
 
-/** Retryable whatever the cause: an operator may remove it. */
+/** Always retryable: an operator may remove the cause. */
 function unavailable(message: string): OperationError {
   return { kind: 'unavailable', message, retryable: true };
 }
 
-/** An external workflow's failure has that of its activity or child as its cause, and says nothing of it itself. */
+/** Temporal wraps an external workflow's failure: reports the activity's or child's, not the wrapper. */
 function workError(failure: Error | undefined, message: string, isExternal: boolean): OperationError {
   const isWrapper = failure instanceof ActivityFailure || failure instanceof ChildWorkflowFailure;
   if (isExternal && isWrapper && failure.cause) return workError(failure.cause, message, isExternal);

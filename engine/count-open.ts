@@ -1,14 +1,9 @@
-/** Number of a principal's open operations, by one call to visibility. */
+/** Counts a principal's open operations with one call to visibility. */
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
 
-/**
- * Counts the open operations of a principal. Visibility lags by up to seconds.
- *
- * @returns undefined when this Temporal lacks Longhaul's search attributes
- * @throws LonghaulError `unavailable`
- */
+/** Counts open operations, seconds late at most; undefined without Longhaul's search attributes. @throws LonghaulError `unavailable` */
 export async function countOpenOperations(
   temporal: TemporalClient,
   principal: string,

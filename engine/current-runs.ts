@@ -1,7 +1,4 @@
-/**
- * Current runs in lists: after a continue-as-new, a reset or a delete several runs share a workflow ID, and a list shows an
- * operation once, by its current run.
- */
+/** Current runs in lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
@@ -20,9 +17,8 @@ const RUNS_PAGE_SIZE = 1000;
 export type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 /**
- * Drops runs that are not current for their workflow ID. If the current run isn't listed yet, it replaces the listed one.
+ * Drops runs that aren't current for their workflow ID. A current run that isn't listed yet replaces the listed one.
  *
- * @param infos runs of one page of a list
  * @param keepListed also keep current runs that the list has at another position. Default: false
  * @throws LonghaulError `unavailable`
  */
@@ -46,7 +42,7 @@ export async function currentRuns(
       if (isOnly && info.status !== CONTINUED) return info;
       const now = await current(workflowIdOf(info));
       if (!now || runIdOf(now) === runIdOf(info)) return now;
-      // The list has the current run at its own position, if it matches the filters.
+      // The list has the current run at its own position, if the filters match.
       return runs?.has(runIdOf(now)) && !keepListed ? undefined : now;
     }),
   );
@@ -57,7 +53,7 @@ function isRepeated(info: RunInfo, infos: RunInfo[]): boolean {
   return infos.some((other) => other !== info && workflowIdOf(other) === workflowIdOf(info));
 }
 
-/** Run IDs by workflow ID, without those of runs that have continued as new. */
+/** Run IDs by workflow ID, without runs that have continued as new. */
 async function listedRuns(
   temporal: TemporalClient,
   workflowIds: string[],
@@ -95,10 +91,9 @@ export async function listRuns(
   return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
 }
 
-/** The current run; undefined when the workflow is gone. */
 async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {
   const { raw } = (await temporal.describe(workflowId).catch(undefinedIf('not_found'))) ?? {};
-  // That of a reset run is the time of the reset.
+  // A reset run's own start time is the time of the reset.
   const startTime = raw?.workflowExtendedInfo?.originalStartTime;
   const info = raw?.workflowExecutionInfo;
   return info ? { ...info, ...(startTime ? { startTime } : {}) } : undefined;

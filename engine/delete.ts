@@ -1,4 +1,4 @@
-/** Deletion of a closed operation: a Temporal run hides it at once, then it is removed from storage and from Temporal. */
+/** Deletes a closed operation: a Temporal run hides it at once, then storage and Temporal remove it. */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import { tokenOfResumed, workflowIdOf } from '../operations/token.js';
@@ -13,14 +13,14 @@ import { findWorkflow } from '../platform/find-workflow.js';
 import { startMemoOf } from './read.js';
 import type { TemporalClient } from './temporal.js';
 
-/** Limit for all calls of a deletion together, in milliseconds. Each call has a limit of its own. */
+/** Limit for all calls of a deletion together, in milliseconds. Each call has its own limit too. */
 const DELETE_LIMIT_MS = 60_000;
 
 /**
  * Deletes a closed operation.
  *
- * @throws LonghaulError `wrong_state` while the operation is open, or one that was resumed from it exists; `not_found`;
- *   `unavailable`, not retryable when Temporal refuses to delete
+ * @throws LonghaulError `wrong_state` while the operation is open, or one resumed from it exists; `not_found`; `unavailable`, not retryable
+ *   when Temporal refuses to delete
  */
 export async function deleteOperation(
   temporal: TemporalClient,
@@ -59,7 +59,7 @@ export async function deleteOperation(
   throw new LonghaulError('wrong_state', 'the operation was reset meanwhile and is open: cancel it first');
 }
 
-/** Whether this run is a deletion of this principal that isn't complete. */
+/** Whether this run is this principal's deletion and still under way. */
 function isUnfinishedDeletion(found: WorkflowExecutionDescription, principal: string): boolean {
   return !found.closeTime && deletionIn(found)?.principal === principal;
 }
@@ -69,7 +69,7 @@ export async function finishDeletion(
   temporal: TemporalClient,
   found: WorkflowExecutionDescription,
 ): Promise<void> {
-  // It lists the operation's runs.
+  // Deletion lists the operation's runs, hence the budget.
   await temporal.callVisibility(
     'list',
     (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),

@@ -1,4 +1,4 @@
-/** Estimates of how long a tool's work takes, from its past runs. They are cached; newer ones are read in the background. */
+/** Estimates how long a tool's work takes, from its past runs. Runs are cached and refreshed in the background. */
 import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
@@ -16,9 +16,9 @@ import { createdAtOf } from './description.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
-/** Number of past runs read: one page. Their memos may be 64 KiB each, and a page has to fit into a gRPC message of 4 MiB. */
+/** Number of past runs to read: one page. Memos may take 64 KiB each, and a page has to fit into a gRPC message of 4 MiB. */
 const SAMPLE_RUNS = 40;
-/** How long past runs are used, in milliseconds: those of a full sample, and those of fewer runs. */
+/** How long past runs stay fresh, in milliseconds: a full sample, and a smaller one. */
 const FRESH_MS = 300_000;
 const FEW_FRESH_MS = 10_000;
 
@@ -28,23 +28,21 @@ interface KnownRun extends PastRun {
   argumentsDigest: string;
 }
 
-/** Past runs of a tool. */
 interface Sample {
   /** Latest first. */
   runs: readonly KnownRun[];
-  /** Monotonic clock: when they were last read. */
+  /** When they were last read, by the monotonic clock. */
   readAtMs: number;
 }
 
-/** A call before its start. */
 export interface PlannedCall {
   principal: string;
   argumentsDigest: string;
-  /** Size of the work; undefined if it is unknown. */
+  /** Size of the work; undefined if unknown. */
   size: number | undefined;
-  /** Name of the estimate variant that applies to the call; undefined for the default one. */
+  /** Estimate variant of the call; undefined for the default. */
   variant: string | undefined;
-  /** Fixed estimate of the tool for this variant. */
+  /** The tool's fixed estimate for this variant. */
   estimate: CallEstimate;
 }
 
@@ -54,15 +52,15 @@ export class Estimates {
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Begins to read the past runs of tools, one tool after the other, so that their first calls find them. */
+  /** Starts reading the past runs of tools, one tool at a time, so their first calls find them. */
   preload(tools: readonly Tool[]): void {
     for (const tool of tools) this.#refresh(tool, { runs: [], readAtMs: 0 });
   }
 
   /**
-   * Estimates a call from the tool's last completed runs of the same variant, in seconds, without people's time to answer and
-   * time in queue; undefined where the author's estimate is better. Never waits. If the size of the work is unknown, that of
-   * the latest run with the same arguments and principal is used.
+   * Estimates a call from the tool's last completed runs of the same variant, in seconds, without time for answers and in queues; undefined
+   * if the author's estimate is better. Never waits. A call of unknown size counts as large as the principal's latest run with the same
+   * arguments.
    */
   of(tool: Tool, { principal, argumentsDigest, size, variant, estimate }: PlannedCall): number | undefined {
     const sample: Sample = this.#samples.get(tool.name) ?? { runs: [], readAtMs: -Infinity };
@@ -76,9 +74,9 @@ export class Estimates {
     return estimateFrom(runs, size ?? before?.size, estimate);
   }
 
-  /** Reads newer runs after the reads that are under way. Estimates are optional: after a failure the known runs stay in use. */
+  /** Reads newer runs after the current reads. If a read fails, the known runs stay in use. */
   #refresh(tool: Tool, sample: Sample): void {
-    // Set before the read, so that concurrent calls do not read too.
+    // Set before the read, so concurrent calls don't read too.
     this.#samples.set(tool.name, { ...sample, readAtMs: performance.now() });
     this.#reads = this.#reads
       .then(async () => {
@@ -88,7 +86,7 @@ export class Estimates {
       .catch(() => undefined);
   }
 
-  /** Reads a tool's completed runs, latest first. Without search attributes, they share a page with tools of the same workflow. */
+  /** Reads a tool's completed runs, latest first. Without search attributes, tools with the same workflow share a page. */
   async #read(tool: Tool): Promise<KnownRun[]> {
     const { searchAttributes } = await this.temporal.facts();
     const query = [
@@ -103,7 +101,7 @@ export class Estimates {
     return runs.filter((run) => run !== undefined);
   }
 
-  /** Undefined for runs that an estimate can't use: other tools', those that are no operation, and resumed operations. */
+  /** Undefined for runs an estimate can't use: other tools', resumed operations, and runs that are no operations. */
   async #runOf(tool: Tool, { startTime, closeTime, memo }: RunInfo): Promise<KnownRun | undefined> {
     const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
     const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;

@@ -14,15 +14,13 @@ const { EventType } = proto.temporal.api.enums.v1;
 
 export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 
-/** Maximum number of events in the history of a run that no worker has taken yet: the start and its first workflow task. */
+/** Number of events before a worker takes a run: the start and its first workflow task. */
 export const INITIAL_EVENTS = 3;
 
-/** Events per page of history. */
 const PAGE_EVENTS = 100;
-/** Maximum number of pages that are read for an activity's summary. */
 const SUMMARY_PAGES = 10;
 
-/** Events that close a workflow. A continue-as-new is not among them: another run follows. */
+/** Events that close a workflow. Another run follows a continue-as-new, so it isn't one. */
 export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
@@ -35,11 +33,10 @@ export interface CancelRequest {
   /** ISO 8601. */
   at?: string;
   reason?: string;
-  /** Progress of the operation at the request; missing if it had none, or no server of Longhaul requested it. */
+  /** The operation's progress at the request; missing if it had none, or no Longhaul server requested it. */
   reached?: Reached;
 }
 
-/** The cancel request of a run, from its event. */
 export async function cancelRequestOf(
   temporal: TemporalClient,
   workflowId: string,
@@ -58,16 +55,12 @@ export async function cancelRequestOf(
   };
 }
 
-/** Failure of a workflow task. */
 export interface TaskFailure {
-  /** Temporal's WorkflowTaskFailedCause. */
   cause: number;
   message: string;
-  /** Name of the error that the worker's code threw. */
   type: string | undefined;
 }
 
-/** Failure of the last failed workflow task; undefined if there is none. */
 export async function lastTaskFailure(
   temporal: TemporalClient,
   workflowId: string,
@@ -108,11 +101,7 @@ export async function hasBegun(
   return false;
 }
 
-/**
- * Summary of a pending activity.
- *
- * @returns undefined when it has none, or was scheduled more than {@link SUMMARY_PAGES} pages of history ago
- */
+/** Summary of a pending activity; undefined if it has none, or was scheduled over {@link SUMMARY_PAGES} pages ago. */
 export async function activitySummary(
   temporal: TemporalClient,
   workflowId: string,
@@ -131,7 +120,6 @@ export async function activitySummary(
  * Events of a run, latest first.
  *
  * @param execution without a run ID: the current run
- * @param maxPages maximum number of pages that are read
  * @param deadlineMs deadline of a page, in milliseconds. Default: as for any call
  * @throws LonghaulError `not_found`, `unavailable`
  */
@@ -162,11 +150,7 @@ export async function* eventsFromEnd(
   }
 }
 
-/**
- * Arguments of a run's workflow function, from its first event.
- *
- * @throws LonghaulError `not_found`, `unavailable`; `internal` if a large one is no longer in storage
- */
+/** Workflow arguments, from the first event. @throws LonghaulError `not_found`, `unavailable`; `internal` if storage lost a large one */
 export async function argumentsOf(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },
@@ -182,7 +166,7 @@ export async function argumentsOf(
   return decodePayloads(temporal, started?.input?.payloads);
 }
 
-/** Decodes payloads of an event, and reads those that are in storage. @throws LonghaulError `internal` if one is lost */
+/** Decodes an event's payloads, and reads large ones from storage. @throws LonghaulError `internal` if one is lost */
 export async function decodePayloads(
   { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
   payloads: Payload[] | null | undefined,
@@ -194,10 +178,7 @@ export async function decodePayloads(
   return decodeArrayFromPayloads(dataConverter, whole);
 }
 
-/**
- * Decodes payloads one by one: one that this server can't read, such as a value that another codec has encrypted, is undefined. Of
- * values of activities and heartbeats, which authors may encode as they like.
- */
+/** Decodes payloads of activities and heartbeats, which authors may encode as they like. An unreadable one becomes undefined. */
 export async function decodeReadable(
   { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
   payloads: Payload[] | null | undefined,
@@ -210,7 +191,6 @@ export async function decodeReadable(
   );
 }
 
-/** Converts a Temporal timestamp to a date. */
 export function toDate(time: Timestamp): Date {
   return new Date(timestampMs(time));
 }

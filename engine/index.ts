@@ -1,7 +1,4 @@
-/**
- * The engine: operations over Temporal's client. It is independent of MCP and keeps no state beyond caches of what Temporal
- * holds. Every method takes the principal of the caller.
- */
+/** The engine: operations over Temporal's client, by principal. It doesn't depend on MCP, and caches only what Temporal holds. */
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -57,7 +54,7 @@ export class Engine {
   readonly #signer: Signer;
   readonly #runTokens: RunTokens;
   readonly #connected: NamespaceOperations;
-  /** For other namespaces than the connected one. */
+  /** By namespace, without the connected one. */
   readonly #namespaces = new Map<string, NamespaceOperations>();
 
   constructor(
@@ -67,7 +64,7 @@ export class Engine {
     private readonly storage: Storage,
     /** Folders whose files callers may name. */
     private readonly dataFolders: DataFolders = { folders: [], privatePaths: [] },
-    /** Whether operations that are started from now on accept answers without a signature. */
+    /** Whether new operations accept unsigned answers. */
     private readonly operatorAnswers = true,
   ) {
     this.#signer = new Signer(secret);
@@ -78,12 +75,11 @@ export class Engine {
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
-  /** Watches of workflows in the connected namespace. */
   get watches(): Watches {
     return this.#connected.watches;
   }
 
-  /** Numbers of watched operations, and of long polls that are open for them. */
+  /** Numbers of watched operations and of their open long polls. */
   get watchCounts(): { operations: number; polls: number } {
     const all = [this.#connected, ...this.#namespaces.values()].map(({ watches }) => watches.counts);
     return {
@@ -92,17 +88,14 @@ export class Engine {
     };
   }
 
-  /**
-   * @param known names listed in the error message. Default: those of all tools
-   * @throws LonghaulError `unknown_tool`
-   */
+  /** @param known names listed in the error message. Default: all tools @throws LonghaulError `unknown_tool` */
   tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
     return this.tools.find(name, known);
   }
 
   /**
-   * Starts an operation with a single StartWorkflow, which is the only check for duplicates. A repeated start with the same
-   * arguments under the same token or key returns the existing operation.
+   * Starts an operation. A single StartWorkflow is the only check for duplicates: the same arguments under the same token or key return the
+   * existing operation.
    *
    * @returns the record, once the operation is durable
    * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `busy`, `unavailable`
@@ -132,18 +125,14 @@ export class Engine {
       argumentsDigest,
       size,
       variant,
-      // Rounded: more digits would suggest a precision that estimates lack.
+      // More digits would suggest a precision that estimates lack.
       estimateSeconds: Math.max(0.1, Math.round(seconds * 10) / 10),
       options,
       operatorAnswers: this.operatorAnswers,
     });
   }
 
-  /**
-   * Reads an operation; needs no worker.
-   *
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Reads an operation; needs no worker. @throws LonghaulError `not_found`, `unavailable` */
   async read(principal: string, token: string): Promise<OperationRecord> {
     const { located, records } = this.#locate(principal, token);
     const record = await records.read(principal, token, located);
@@ -154,8 +143,8 @@ export class Engine {
   }
 
   /**
-   * Reads an operation, including large partial results and children, which only the workflow holds while it is open; falls back
-   * to {@link read}, with `live: false`, if no worker answers.
+   * Reads an operation with large partial results and children, which only its workflow holds while it's open. Without a worker, falls back
+   * to {@link read} with `live: false`.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
@@ -165,17 +154,17 @@ export class Engine {
   }
 
   /**
-   * Reads the children of a page: a range of a pipeline's items, which is one of the operation's children.
+   * Reads the children of a page: a range of a pipeline's items.
    *
    * @param record from {@link readLive}
-   * @param page its name: `test[0-249]`
+   * @param page e.g. `test[0-249]`
    * @throws LonghaulError `invalid_arguments` if there is no such page, `unavailable`; `internal` if it is lost
    */
   readPage(record: OperationRecord, page: string): Promise<ChildRecord[]> {
     return readPage(this.#connected.live, record, page);
   }
 
-  /** Yields the operation now and at each change, until it is closed or the signal fires. */
+  /** Yields the operation now and at each change, until it closes or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
     const { located, watches } = this.#locate(principal, token);
@@ -183,8 +172,8 @@ export class Engine {
   }
 
   /**
-   * Yields an operation's events from a position on, each once and in order: states, input requests and log lines; the current
-   * progress; finally the result. Ends after the result, or when the signal fires.
+   * Yields an operation's states, input requests and log lines after a position, each once and in order, and its progress. Ends after the
+   * result, or when the signal fires.
    *
    * @throws LonghaulError `not_found`, `expired`
    */
@@ -206,17 +195,15 @@ export class Engine {
   }
 
   /**
-   * Answers an input request. Exactly one of several answers is accepted, whether or not a worker is available; the same answer again
-   * gets the same receipt.
+   * Answers an input request. Only one of several answers is accepted, with or without a worker; repeating it gets the same receipt.
    *
-   * @param principal that started the operation
+   * @param principal owner of the operation
    * @param question its key, or a function that finds it in the operation's record
-   * @param answerer.principal that answers. Default: the same
-   * @param answerer.roles of the one that answers
-   * @param answerer.idempotencyKey the answerer's own ID for the answer. Default: equal answers of one answerer are the same
+   * @param answerer.principal Default: the owner
+   * @param answerer.idempotencyKey the answerer's own ID for the answer. Default: an answerer's equal answers are the same
    * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it; the record with the answer
-   * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer counts; `forbidden` if the question is for
-   *   others, `invalid_answer`, `not_found`, `unavailable`
+   * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer counts; `forbidden` if the question is for others,
+   *   `invalid_answer`, `not_found`, `unavailable`
    */
   async answer(
     principal: string,
@@ -242,7 +229,7 @@ export class Engine {
       ...{ id: input.answerId, ...sent },
       record: sent.state === 'accepted' ? withoutQuestion(record, key) : await read(),
     });
-    // A worker that fulfils the runtime contract asks by its memo, whatever the file maps.
+    // Workers that fulfil the runtime contract ask by memo, whatever the file maps.
     if (mapping && !(await records.keepsState(workflowId))) {
       const expire = () => records.external.expire(runId);
       const readNow = () => {
@@ -260,12 +247,7 @@ export class Engine {
     return answered(await answerOperation(operation, record, claimed, by));
   }
 
-  /**
-   * Requests cancellation; a closed operation stays as it is.
-   *
-   * @returns whether it was open
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Requests cancellation of an open operation. @returns whether it was open @throws LonghaulError `not_found`, `unavailable` */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
     const { located, temporal } = this.#locate(principal, token);
@@ -274,17 +256,16 @@ export class Engine {
   }
 
   /**
-   * Resumes a closed operation where it stopped, as a new operation. The same request again returns the same new operation.
-   * Waits at most 30 s for the end of one that is being cancelled.
+   * Resumes a closed operation where it stopped, as a new operation. Repeating the request returns the same new operation. If the old one
+   * is being cancelled, waits for its end, at most 30 s.
    *
    * @param by principal that resumes it
    * @param options.from step to resume from, e.g. `build/2`. Default: after the last finished step
    * @param options.changes changed arguments, for the steps that still run
    * @param options.signal ends the wait
-   * @returns the new operation's record
-   * @throws LonghaulError `wrong_state` if it is open, has completed, or can't be resumed; `invalid_arguments` for an unknown
-   *   step or invalid changes; `conflict` if it was already resumed with other options; `expired`, `not_found`; `unavailable`,
-   *   also while it is still being cancelled; `internal` if its list of steps is no longer in storage
+   * @throws LonghaulError `wrong_state` if it is open, has completed, or can't be resumed; `invalid_arguments` for an unknown step or
+   *   invalid changes; `conflict` if it was already resumed with other options; `expired`, `not_found`; `unavailable`, also while it is
+   *   still being cancelled; `internal` if its list of steps is no longer in storage
    */
   async resume(
     principal: string,
@@ -303,12 +284,10 @@ export class Engine {
   }
 
   /**
-   * Deletes a closed operation permanently: its histories in Temporal, those of its child workflows, and their data in
-   * storage. Every process answers `not_found` from then on; its idempotency key and token can be used again. Repeating an
-   * interrupted delete completes it.
+   * Deletes a closed operation for good: its Temporal histories, its child workflows, and their data in storage. From then on, every
+   * process answers `not_found`, and the key and token are free again. Repeat an interrupted delete to complete it.
    *
-   * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it exists;
-   *   `not_found`, `unavailable`
+   * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it exists; `not_found`, `unavailable`
    */
   async delete(principal: string, token: string): Promise<void> {
     if (this.#runTokens.locate(principal, token).run)
@@ -319,31 +298,19 @@ export class Engine {
     return deleteOperation(this.temporal, this.secret, principal, token);
   }
 
-  /**
-   * Reads an artifact of an operation.
-   *
-   * @throws LonghaulError `not_found`, `too_large` over the limit, `unavailable`
-   */
+  /** Reads an artifact of an operation. @throws LonghaulError `not_found`, `too_large` over the limit, `unavailable` */
   async readArtifact(principal: string, token: string, name: string, limitBytes: number): Promise<Buffer> {
     await this.read(principal, token);
     return readArtifact(this.storage, this.workflowIdOf(principal, token), name, limitBytes);
   }
 
-  /**
-   * Lists the artifacts of an operation, sorted by name.
-   *
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Lists the artifacts of an operation, sorted by name. @throws LonghaulError `not_found`, `unavailable` */
   async artifacts(principal: string, token: string): Promise<{ name: string; bytes: number }[]> {
     await this.read(principal, token);
     return listArtifacts(this.storage, this.workflowIdOf(principal, token));
   }
 
-  /**
-   * Opens an artifact of an operation for streaming.
-   *
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Opens an artifact of an operation for streaming. @throws LonghaulError `not_found`, `unavailable` */
   async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
     await this.read(principal, token);
     return openArtifact(this.storage, this.workflowIdOf(principal, token), name);
@@ -357,9 +324,9 @@ export class Engine {
   /**
    * Lists the principal's operations, latest first. Temporal's lists lag by up to seconds.
    *
-   * @param tools whose runs that were started elsewhere are listed too, if their files say so. Default: all
-   * @throws LonghaulError `unavailable`, also when this Temporal lacks Longhaul's search attributes; `invalid_arguments` for
-   *   a cursor of another list
+   * @param tools whose adopted runs to list too, if their files have a filter. Default: all
+   * @throws LonghaulError `unavailable`, also when this Temporal lacks Longhaul's search attributes; `invalid_arguments` for a cursor of
+   *   another list
    */
   list(
     principal: string,
@@ -369,29 +336,25 @@ export class Engine {
     return listOperations(this.temporal, this.secret, principal, filter, tools);
   }
 
-  /** Finds operations of many sessions at once, as {@link findSessionOperations}. */
+  /** Finds operations of many sessions at once: see {@link findSessionOperations}. */
   sessionOperations(...[scopes, period]: SessionQuery): ReturnType<typeof findSessionOperations> {
     return findSessionOperations(this.temporal, scopes, period, this.secret);
   }
 
   /**
-   * Reads a page of a step's log or of the operation's own, while it grows or once it is complete.
+   * Reads a page of a step's log or the operation's own, even while it grows.
    *
    * @throws LonghaulError `invalid_arguments`, `not_found` for an unknown operation or log, `expired`, `unavailable`
    */
   async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
     const { record, readPage } = await this.#log(principal, token, query);
     const page = await readPage(query);
-    // A closed operation with an empty log may have been deleted in the meantime.
+    // Somebody may just have deleted a closed operation with an empty log.
     if (page.totalBytes === 0 && record.closedAt) await this.read(principal, token);
     return page;
   }
 
-  /**
-   * Reads a log as text: many pages at once, or one if the query has a `limit`.
-   *
-   * @throws LonghaulError as {@link logs}
-   */
+  /** Reads a log as text: many pages, or one if the query has a `limit`. @throws LonghaulError as {@link logs} */
   async logText(principal: string, token: string, query: LogQuery): Promise<LogText> {
     const { record, readPage } = await this.#log(principal, token, query);
     const log = await readLogText(readPage, query);
@@ -413,12 +376,7 @@ export class Engine {
     );
   }
 
-  /**
-   * The owner of an operation, by its workflow ID, which is its name for other principals.
-   *
-   * @returns undefined if there is no such operation
-   * @throws LonghaulError `unavailable`
-   */
+  /** Finds an operation's owner by its workflow ID, the name that other principals use. @throws LonghaulError `unavailable` */
   ownerOf(workflowId: string): Promise<Owner | undefined> {
     return ownerOf(this.temporal, this.secret, workflowId);
   }
@@ -427,7 +385,7 @@ export class Engine {
     return this.#runTokens.locate(principal, token).workflowId;
   }
 
-  /** Where an operation's workflow is, with the engine's parts for its namespace. @throws LonghaulError `not_found` */
+  /** Where an operation's workflow is, and the engine's parts for its namespace. @throws LonghaulError `not_found` */
   #locate(principal: string, token: string) {
     const located = this.#runTokens.locate(principal, token);
     const { temporal, records, watches, live } = this.#of(located.namespace);

@@ -1,6 +1,6 @@
 /**
- * Whether other servers of this Temporal have another secret. Each start is signed, and its memo names the key: both servers see the
- * starts of the other. Tokens, sessions and answers of one are refused by the other, and workers of one refuse to work for it.
+ * Detects servers of this Temporal with another secret. Start memos name the signing key, and all servers see them. Such servers refuse
+ * each other's tokens, sessions and answers, and their workers refuse each other's work.
  */
 import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { parseSignature } from '../operations/signatures.js';
@@ -11,7 +11,7 @@ import { quote } from '../platform/visibility-query.js';
 import { listRuns } from './current-runs.js';
 import type { TemporalClient } from './temporal.js';
 
-/** Interval of looks, age of the starts that count, both in milliseconds, and their number. */
+/** Interval between looks and age of the starts to look at, in milliseconds, and their number. */
 const LOOK_INTERVAL_MS = 60_000;
 const RECENT_MS = 3600_000;
 const LOOKED_AT = 50;
@@ -19,7 +19,7 @@ const LOOKED_AT = 50;
 export class KeyCheck {
   readonly #foreign: Background<string[]>;
 
-  /** @param keyId names the key of this server in signatures */
+  /** @param keyId this server's key in signatures */
   constructor(
     private readonly temporal: TemporalClient,
     private readonly keyId: string,
@@ -27,7 +27,7 @@ export class KeyCheck {
     this.#foreign = new Background(LOOK_INTERVAL_MS, () => this.#look());
   }
 
-  /** The outcome of the last look; it is repeated in the background. */
+  /** The outcome of the last look; the background repeats it. */
   read(): Check {
     if (this.temporal.isConnected) this.#foreign.refresh();
     const [foreign] = this.#foreign.value ?? [];

@@ -28,26 +28,25 @@ import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visi
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Maximum reads of Temporal's list for one page: runs that are filtered out leave it short. */
+/** Maximum number of list calls per page: filtered runs leave it short. */
 const MAX_READS_PER_PAGE = 10;
-/** Maximum number of recently continued runs that are read: each comes with its memo. */
+/** Maximum number of recently continued runs to read; each comes with its memo. */
 const JUST_CONTINUED_RUNS = 100;
 
-/** Content of a cursor, sealed. */
 interface ListCursor {
   principal: string;
   wholeTenant: boolean;
   /** Visibility query with all filters. */
   query: string;
-  /** Filters that are checked again on operations, since Temporal lists runs. */
+  /** Filters to check again on operations, since Temporal lists runs. */
   again: Pick<ListFilter, 'status'> & { createdAfter?: string };
-  /** Filters as given by the caller, without `createdAfter`. */
+  /** The caller's filters, without `createdAfter`. */
   given: string;
-  /** Filters of runs that were started elsewhere; missing if none are listed. */
+  /** Filters of adopted runs; missing if none are listed. */
   adopted?: AdoptedFilter;
-  /** Tool of such runs at which the list continues; missing while it lists operations that Longhaul has started. */
+  /** Tool whose adopted runs come next; missing while Longhaul's own operations are listed. */
   source?: string;
-  /** Page token of Temporal, in base64; empty at the beginning of a source. */
+  /** Temporal's page token, in base64; empty at the beginning of a source. */
   next: string;
 }
 
@@ -115,7 +114,6 @@ export async function listOperations(
   return { operations };
 }
 
-/** A page of the operations that Longhaul has started. */
 async function ownOperations(
   list: List,
   filter: ListFilter,
@@ -130,7 +128,7 @@ async function ownOperations(
   return { operations, next: page.next };
 }
 
-/** Undefined for lists that runs without Longhaul's search attributes can't match. */
+/** Undefined if runs without Longhaul's search attributes can't match. */
 function adoptedFilterOf({
   tool,
   status,
@@ -154,17 +152,15 @@ interface List {
   query: string;
   again: ListCursor['again'];
   runTokens: RunTokens;
-  /** Use of its next call to visibility. */
   use: VisibilityUse;
 }
 
 interface Page {
   operations: ListedOperation[];
-  /** Page token of Temporal. */
   next: Uint8Array | undefined;
 }
 
-/** Reads from Temporal until the page is full: of several runs of an operation only the current one is listed. */
+/** Reads until the page is full: only the current run of each operation counts. */
 async function readPage(list: List, limit: number, from?: Uint8Array): Promise<Page> {
   const { temporal, query } = list;
   const operations: ListedOperation[] = [];
@@ -180,10 +176,7 @@ async function readPage(list: List, limit: number, from?: Uint8Array): Promise<P
   return { operations, next };
 }
 
-/**
- * Operations that recently continued as new and whose current run wasn't listed yet when the page was read. It may be listed by
- * now, so on the last page, which no other follows, it is kept anyway.
- */
+/** Operations that recently continued as new, without a listed current run when the page was read. The last page keeps them anyway. */
 async function missingOperations(list: List, filter: ListFilter, page: Page): Promise<ListedOperation[]> {
   const { temporal, principal } = list;
   if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
@@ -213,7 +206,7 @@ async function listedOperations(
   return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
 }
 
-/** Undefined for a workflow that is not an operation of this principal, or of its tenant if the whole is listed. */
+/** Undefined unless the workflow is an operation of this principal, or of its tenant for a list of the whole tenant. */
 async function listedOperation(
   temporal: TemporalClient,
   principal: string,
@@ -263,14 +256,14 @@ function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   };
 }
 
-/** Checks filters on the operation: a run may be newer than it, and the current run's status may differ from the listed one's. */
+/** Checks filters on the operation: its run may be newer, and its current run's status may differ from the listed one. */
 function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
   if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
   if (status === undefined) return true;
   return status === 'open' ? !isTerminal(listed.status) : listed.status === status;
 }
 
-/** Whether a cursor is of this list. With a cursor, the filters may be omitted, but only all at once. */
+/** Whether a cursor belongs to this list. With a cursor, you may omit the filters, but only all of them. */
 function isOfList(
   cursor: ListCursor | undefined,
   principal: string,

@@ -1,7 +1,4 @@
-/**
- * Data that a describe doesn't give: large partial results, children. While a workflow is open it alone holds them, so reading
- * them needs a worker; as it closes it leaves them in its memo or in storage.
- */
+/** Large partial results and children, which a describe lacks: queried while a workflow is open, later in its memo or storage. */
 import { isKind } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
@@ -14,12 +11,9 @@ export class LiveQueries {
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /**
-   * Completes a record with the workflow's data; returns it unchanged, with `live: false`, if no worker answers, or what the
-   * workflow left is no longer in storage.
-   */
+  /** Completes a record with the workflow's data. Returns it unchanged, with `live: false`, if no worker answers or the data is lost. */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
-    // A terminated operation could not write its children into its memo.
+    // A terminated operation couldn't write its children into its memo.
     const isPartly = record.areChildrenLarge || record.isPartialLarge || record.error?.kind === 'terminated';
     const isClosed = isTerminal(record.status);
     if (record.status === 'expired' || (isClosed && !isPartly)) return record;
@@ -37,12 +31,7 @@ export class LiveQueries {
     }
   }
 
-  /**
-   * The children of a workflow that is a part.
-   *
-   * @returns undefined if it is open and no worker answers
-   * @throws LonghaulError `internal` if it is closed, and they are no longer in storage
-   */
+  /** A part's children; undefined if it is open without a worker. @throws LonghaulError `internal` if it's closed, and storage lost them */
   async children(workflowId: string): Promise<ChildRecord[] | undefined> {
     return this.#read(workflowId).then(
       ({ children = [] }) => children,
@@ -53,14 +42,14 @@ export class LiveQueries {
     );
   }
 
-  /** State that a closed workflow has left, else the answer of an open one, or of one that Temporal ended. */
+  /** Reads what a closed workflow has left; otherwise queries it. */
   async #read(workflowId: string): Promise<StateMemo> {
     const description = await this.temporal.describe(workflowId);
     const closed = await readClosedState(description, this.temporal.storage);
     return closed?.children ? closed : this.#query(workflowId);
   }
 
-  /** Concurrent callers share an answer, since Temporal buffers one query per workflow. */
+  /** Concurrent callers share a query: Temporal buffers one per workflow. */
   #query(workflowId: string): Promise<StateMemo> {
     let query = this.#pending.get(workflowId);
     if (!query) {

@@ -1,7 +1,4 @@
-/**
- * Builds of workers that a blocked workflow waits for. An operation runs on the build that it began on; Temporal names it in the
- * workflow's description, also when that build has been retired or none of its workers is left.
- */
+/** Builds that blocked workflows wait for. Temporal's description names the build of an operation, even a retired one without workers. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { humanDuration } from '../operations/budgets.js';
@@ -19,7 +16,7 @@ const { VERSIONING_BEHAVIOR_PINNED, VERSIONING_BEHAVIOR_AUTO_UPGRADE } = Version
 
 type RawDescription = WorkflowExecutionDescription['raw'];
 
-/** The build that a workflow is pinned to; undefined if it runs on any, or none has taken it yet. */
+/** The build that a workflow is pinned to; undefined if it runs on any, or no worker has taken it yet. */
 export function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | undefined {
   const info = workflowExecutionInfo?.versioningInfo;
   const override = info?.versioningOverride;
@@ -30,19 +27,14 @@ export function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string
   return version?.buildId || undefined;
 }
 
-/**
- * Names the build that a task waits for, in one line for a status message; undefined if workers of that build poll, or if
- * workers of any build may take the task.
- *
- * @param queue task queue of the task
- */
+/** Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. */
 export async function describeMissingBuild(
   temporal: TemporalClient,
   raw: RawDescription,
   queue: string,
   work: QueueWork,
 ): Promise<string | undefined> {
-  // Without this line the message says how long the work has been waiting.
+  // The message then says how long the work has waited.
   const state = await temporal.queueState(queue).catch(() => undefined);
   if (!state) return undefined;
   const isThere = work === 'workflows' ? hasJustPolled : isPolling;
@@ -58,7 +50,7 @@ export async function describeMissingBuild(
   if (work === 'activities') return undefined;
   const { currentBuildId: current } = state;
   const others = state.pollers.filter((poller) => poller.buildId !== current && isPolling(poller));
-  // Unversioned workers take what no build is current for.
+  // Unversioned workers take tasks while no build is current.
   if (
     others.length === 0 ||
     (current === undefined &&

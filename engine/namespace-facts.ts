@@ -1,4 +1,4 @@
-/** Properties of the namespace: how long it keeps closed workflows, and whether search attributes can be used. */
+/** Properties of the namespace: its retention, and whether search attributes work. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../platform/settings/index.js';
@@ -15,22 +15,20 @@ import {
 /** Age from which {@link TemporalFacts} are refreshed, and the deadline for reading them, in milliseconds. */
 const FRESH_MS = 60_000;
 const DEADLINE_MS = 5_000;
-/** Retention that is assumed where the credentials don't allow reading it, in seconds. */
+/** Assumed retention if the credentials may not read it, in seconds. */
 const ASSUMED_RETENTION_SECONDS = 72 * 3_600;
-/** How long new search attributes may take until Temporal knows them, and the pause between looks, in milliseconds. */
+/** How long Temporal may take to learn new search attributes, and the pause between looks, in milliseconds. */
 const NEW_ATTRIBUTES_LIMIT_MS = 10_000;
 const NEW_ATTRIBUTES_POLL_MS = 500;
 const WITHOUT_ATTRIBUTES = "lists by them don't work, everything else does";
 
-/** Properties of the namespace. */
 export interface TemporalFacts {
   /** How long the namespace keeps closed workflows, in seconds. */
   retentionSeconds: number;
-  /** Whether Longhaul's search attributes can be used. Without them everything works except the lists by them. */
+  /** Whether Longhaul's search attributes work. Only lists by them need them. */
   searchAttributes: boolean;
 }
 
-/** The part of the connection to Temporal that is needed here. */
 interface Temporal {
   readonly namespace: string;
   readonly operatorService: OperatorService;
@@ -40,7 +38,7 @@ interface Temporal {
 
 export class NamespaceFacts {
   #known: TemporalFacts | undefined;
-  /** Monotonic clock, in milliseconds. */
+  /** By the monotonic clock, in milliseconds. */
   #readAtMs = 0;
   #reading: Promise<TemporalFacts> | undefined;
   readonly #warnings = new Set<string>();
@@ -51,7 +49,7 @@ export class NamespaceFacts {
     private readonly logger: Logger,
   ) {}
 
-  /** Only the first callers wait; later the properties are refreshed in the background. */
+  /** Only the first callers wait; the background refreshes later. */
   async read(): Promise<TemporalFacts> {
     if (!this.#known) return this.#refresh();
     if (performance.now() - this.#readAtMs > FRESH_MS)
@@ -61,13 +59,12 @@ export class NamespaceFacts {
     return this.#known;
   }
 
-  /** Does without search attributes, since Temporal has refused a start for them; until they can be used. */
+  /** Starts without search attributes until Temporal accepts them again. */
   withoutSearchAttributes(refusal: unknown): void {
     this.#warnOnce(`${temporalMessage(refusal)}; ${WITHOUT_ATTRIBUTES}`);
     if (this.#known) this.#known = { ...this.#known, searchAttributes: false };
   }
 
-  /** Concurrent callers share a read. */
   #refresh(): Promise<TemporalFacts> {
     this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
     return this.#reading;
@@ -99,7 +96,7 @@ export class NamespaceFacts {
     }
   }
 
-  /** Looks at visibility, and creates missing search attributes first if the settings ask for that. */
+  /** Checks visibility, after creating missing search attributes if the settings ask for it. */
   async #canUseSearchAttributes(): Promise<boolean> {
     if (this.searchAttributes === 'off') return false;
     const areNew = this.searchAttributes === 'create' && (await this.#createSearchAttributes());
@@ -120,7 +117,7 @@ export class NamespaceFacts {
           return false;
         }
       } catch (error) {
-        // Nobody knows whether they can be used: a start that is refused for them is repeated without them.
+        // It's unknown whether they work: a start that is refused for them is repeated without them.
         if (isDenied(error))
           this.#warnOnce(
             `the credentials may not read visibility (${temporalMessage(error)}): lists don't work`,

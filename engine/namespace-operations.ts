@@ -1,4 +1,4 @@
-/** The engine's parts that belong to one namespace of Temporal: reads, watches, queries. */
+/** The engine's parts for one namespace of Temporal: reads, watches, queries. */
 import type { Tools } from '../platform/tools.js';
 import type { Signer } from '../platform/signer.js';
 import { LiveQueries } from './live.js';

@@ -1,4 +1,4 @@
-/** Record of an open operation: its questions and parts, and what it waits for. */
+/** Record of an open operation: its questions, its parts, and what it waits for. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
 import type { InputRequest, OperationRecord } from '../operations/record.js';
@@ -13,7 +13,7 @@ import type { Places } from './places.js';
 import type { ProgressReader } from './progress.js';
 import type { TemporalClient } from './temporal.js';
 
-/** Status message while an answer is queued, and no other question is open. */
+/** Status message while an answer is queued and no question is open. */
 const ANSWERED = 'answered, waiting for a worker';
 
 interface Sources {
@@ -26,17 +26,15 @@ interface OpenOperation {
   description: WorkflowExecutionDescription;
   memo: StartMemo;
   state: StateMemo;
-  /** State by the file of an external workflow. */
+  /** State by the external workflow's file. */
   external: ExternalState | undefined;
   parts: { name: string; part: Part }[];
-  /** Keys of questions whose answers are queued. */
   answered: ReadonlySet<string>;
   cancelRequest: CancelRequest | undefined;
-  /** Its record so far. */
   base: Pick<OperationRecord, 'stage' | 'progress' | 'updatedAt'>;
 }
 
-/** The fields that only the record of an open operation has, or that depend on what it waits for. */
+/** The fields that only an open operation's record has, or that depend on what it waits for. */
 export async function openFields(
   sources: Sources,
   operation: OpenOperation,
@@ -91,7 +89,7 @@ function cancelFields(
   };
 }
 
-/** Records of the parts, undefined without any, and what the first one waits for that waits. */
+/** Records of the parts, if any, and the blockage of the first blocked one. */
 async function describeParts(
   sources: Sources,
   { parts, answered }: OpenOperation,
@@ -108,7 +106,7 @@ async function describeParts(
   };
 }
 
-/** A part's status message, and its blockage, if there is one. @param open its questions without an answer */
+/** A part's status message and blockage. @param open its unanswered questions */
 async function describePart(
   { temporal, progress: progressReader }: Sources,
   part: Part,
@@ -127,7 +125,7 @@ async function describePart(
   return { isAsking, message: await statusLine(temporal, raw, workflowId, shown) };
 }
 
-/** Questions without queued answers. @param part name of the part that asks. Default: the operation itself */
+/** Questions without queued answers. @param part name of the asking part. Default: the operation itself */
 function unanswered(
   inputRequests: Record<string, InputRequest> = {},
   answered: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 /**
- * Overdue operations: their time is up, and no worker ends them, because none is there or the workflow's code keeps failing. The
- * deadline is a timer of the workflow, so without a worker nothing happens. Readers and the server's sweep terminate them; the
- * reason in Temporal's history makes them timed out.
+ * Overdue operations: their time is up, but no worker is there to end them, or the workflow's code keeps failing. The deadline is a
+ * workflow timer, so it needs a worker. Readers and the server's sweep terminate such runs; the reason in the history marks them as timed
+ * out.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
@@ -24,24 +24,20 @@ import { isOpen } from './description.js';
 import { eventsFromEnd, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
-/** Begins the reason of a termination that ends an overdue operation. */
+/** Begins the termination reason of an overdue operation. */
 const REASON_PREFIX = 'longhaul.timed_out: ';
 
-/**
- * How long the same workflow task must have been pending, in milliseconds by the monotonic clock, before an overdue run is ended:
- * a worker would have taken it.
- */
+/** How long a workflow task stays pending before an overdue run is ended, in milliseconds, monotonic. A worker would have taken it. */
 const STUCK_MS = 10_000;
-/** Maximum number of overdue runs that are remembered. */
 const MAX_REMEMBERED = 1_000;
 
-/** Runs per page of the sweep, and its maximum number of pages: each run comes with its memo. */
+/** Runs per page of the sweep, and its maximum number of pages. Each run comes with its memo. */
 const PAGE_RUNS = 100;
 const MAX_PAGES = 5;
 
 type Memo = Record<string, unknown> | undefined;
 
-/** Message of an operation that Temporal or a server has ended, since no worker did. */
+/** Message of an operation that Temporal or a server has ended. */
 export function overdueMessage(memo: Memo): string {
   const { deadlineSeconds, inputWaitSeconds, queue, runtime } = memoOf(memo);
   const { inputRequests, turnAt } = stateOf(memo);
@@ -54,15 +50,14 @@ export function overdueMessage(memo: Memo): string {
   return `the work took longer than its maximum ${maximum}${why}`;
 }
 
-/** Message in the reason of a termination; undefined if an operator gave the reason. */
+/** Message in a termination reason; undefined for an operator's reason. */
 export function overdueMessageIn(reason: string | null | undefined): string | undefined {
   return reason?.startsWith(REASON_PREFIX) ? reason.slice(REASON_PREFIX.length) : undefined;
 }
 
 /**
- * Whether an open run has been worked on for longer than its maximum and the cleanup's budget. Never while a person is asked: the
- * clock stands still then, or may do so, since the memo says nothing about work beside the question. A reset run counts from the
- * reset.
+ * Whether an open run has worked for longer than its maximum and the cleanup's budget. Never while a person is asked: the memo doesn't tell
+ * whether other work goes on meanwhile. A reset run counts from the reset.
  *
  * @param startTime of the run, on Temporal's clock
  * @param nowMs on the same clock
@@ -75,17 +70,17 @@ function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
   if (Object.keys(inputRequests ?? {}).length > 0) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
-  // A run that continues another one begins with its turn.
+  // A continued run begins with its turn.
   const turnMs = deadlineRemainingMs === undefined ? turnWaitMs(queue, state) : 0;
   return nowMs - startTime.getTime() > workMs + turnMs + cleanupSeconds * 1000;
 }
 
-/** How long an operation has waited for its turn, or may wait, in milliseconds. */
+/** How long an operation has waited, or may wait, for its turn, in milliseconds. */
 function turnWaitMs(queue: StartMemo['queue'], { turnAt, turnWaitedMs = 0 }: StateMemo): number {
   return queue && turnAt === undefined ? queue.waitSeconds * 1000 : turnWaitedMs;
 }
 
-/** Whether a terminated run in a list was ended because it was overdue: lists have no reasons. */
+/** Whether a listed run was terminated because it was overdue. Lists have no reasons. */
 export async function hasTimedOut(temporal: TemporalClient, { execution }: RunInfo): Promise<boolean> {
   const { workflowId, runId } = execution ?? {};
   if (!workflowId || !runId) return false;
@@ -94,18 +89,16 @@ export async function hasTimedOut(temporal: TemporalClient, { execution }: RunIn
   return false;
 }
 
-/** Finds and ends overdue runs. */
 export class OverdueRuns {
-  /** Run ID -> the workflow task that it waits for, and since when that is known. */
+  /** Run ID -> its pending workflow task, and since when that is known. */
   readonly #stuck = new LRUCache<string, { scheduledAt: string; sinceMs: number }>({ max: MAX_REMEMBERED });
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Terminates the described run if it is overdue, once the same workflow task has been pending for 10 s. Any number of processes
-   * may try: only this run is ended, once.
+   * Terminates the run if it is overdue and the same workflow task has been pending for 10 s. Any number of processes may try.
    *
-   * @returns whether the run has ended, so that the description is out of date
+   * @returns whether the run has ended, so the description is out of date
    */
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
@@ -119,7 +112,7 @@ export class OverdueRuns {
       return true;
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
-      // It has just ended or continued; or it can't be ended now, and is read as it is.
+      // It has just ended or continued. Any other run stays as it is for now.
       return error.kind === 'not_found';
     }
   }
@@ -136,10 +129,7 @@ export class OverdueRuns {
   }
 
   /**
-   * Ends the overdue operations of these tools that nobody reads. Costs one call to visibility, more only if it finds many.
-   *
-   * @returns how many it has ended
-   * @throws LonghaulError `unavailable`
+   * Ends overdue operations that nobody reads. Usually costs one call to visibility. @returns how many @throws LonghaulError `unavailable`
    */
   async sweep(tools: Tools): Promise<number> {
     const { searchAttributes } = await this.temporal.facts();
@@ -171,14 +161,14 @@ export class OverdueRuns {
     return isOverdue(toDate(startTime ?? {}), listed, nowMs);
   }
 
-  /** Ends the current run if it is overdue: lists lag. */
+  /** Reads the current run first, because lists lag. */
   async #end(workflowId: string): Promise<boolean> {
     const description = await this.temporal.describe(workflowId).catch(undefinedIf('not_found'));
     return description !== undefined && this.endIfOverdue(description);
   }
 }
 
-/** Visibility query for open runs that may be overdue; undefined without tools. Temporal ends those of tools that ask nothing and have no queue. */
+/** Query for open runs that may be overdue; undefined without tools. Temporal itself ends runs of tools without questions and queue. */
 function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): string | undefined {
   const names = new Map<number, string[]>();
   for (const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, queue } of tools.values()) {

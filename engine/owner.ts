@@ -1,4 +1,4 @@
-/** Owners of operations, by workflow IDs, under which others of a tenant name them. */
+/** Finds owners of operations by workflow ID, the name that others in a tenant use. */
 import { undefinedIf } from '../operations/errors.js';
 import { workflowIdOf } from '../operations/token.js';
 import { START_MEMO, tokenOf, type StartMemo } from '../operations/wire.js';
@@ -9,7 +9,6 @@ export interface Owner {
   token: string;
 }
 
-/** As {@link Engine.ownerOf}. */
 export async function ownerOf(
   temporal: TemporalClient,
   secret: Buffer,
@@ -19,6 +18,6 @@ export async function ownerOf(
   const { principal } = (found?.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
   if (principal === undefined) return undefined;
   const token = tokenOf(principal, workflowId);
-  // The memo is the starter's own word; the workflow ID's tag is keyed.
+  // A client could write any memo, but the workflow ID's tag is keyed.
   return workflowIdOf(principal, token, secret) === workflowId ? { principal, token } : undefined;
 }

@@ -1,17 +1,16 @@
-/** Pages of an operation's children: ranges of a job's items, whose records the pages' own workflows have. */
+/** Pages of an operation's children: ranges of a job's items. Each page's own workflow has the records. */
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { ChildRecord, OperationRecord, PageRange } from '../operations/record.js';
 import type { LiveQueries } from './live.js';
 
-/** Maximum number of pages named in an error. */
 const NAMED_PAGES = 20;
 
 /**
  * Reads the children of a page.
  *
  * @param record from a live read
- * @throws LonghaulError `invalid_arguments` for a name that isn't a page's; `unavailable` if it is open and no worker answers;
- *   `internal` if it is closed, and its children are no longer in storage
+ * @throws LonghaulError `invalid_arguments` for a name that isn't a page's; `unavailable` if it is open and no worker answers; `internal`
+ *   if it is closed, and its children are no longer in storage
  */
 export async function readPage(
   live: LiveQueries,
@@ -41,8 +40,7 @@ async function childrenOf(live: LiveQueries, token: string, workflowId: string):
 }
 
 /**
- * Adds the children of the page that a reference to a step is about: the page that has the item, else one that runs, failed, or
- * started last.
+ * Adds the children of the page that a step reference means: the page with the item, or else one that runs, failed, or started last.
  *
  * @param reference e.g. `test[3]/1`, or `test`; undefined: any step
  */

@@ -1,4 +1,4 @@
-/** Parts of an open operation: descriptions of a bounded number of its child workflows. */
+/** Parts of an open operation: its child workflows, up to a limit. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
@@ -8,20 +8,19 @@ import type { TemporalClient } from './temporal.js';
 
 const { ParentClosePolicy } = proto.temporal.api.enums.v1;
 
-/** Maximum number of child workflows described per read of an operation. */
+/** Maximum number of child workflows to describe per read. */
 const DESCRIBED_LIMIT = 20;
 
 export interface Part {
   name: string;
   description: WorkflowExecutionDescription;
   state: StateMemo;
-  /** Parts of this part. */
   parts: Part[];
 }
 
 /**
- * Describes the open child workflows of a workflow, recursively and in the order of their start: each read describes the same
- * ones until they end, so that the sum of their progress doesn't decrease.
+ * Describes open child workflows, recursively and in order of their start. Every read describes the same ones until they end, so their
+ * summed progress doesn't decrease.
  *
  * @throws LonghaulError `unavailable`
  */
@@ -45,12 +44,7 @@ export async function describeOpenParts(
   return parts;
 }
 
-/**
- * Reads one child workflow, open or closed.
- *
- * @returns undefined if it is not a part, or no longer exists
- * @throws LonghaulError `unavailable`
- */
+/** Reads a child workflow, open or closed; undefined if it is no part, or gone. @throws LonghaulError `unavailable` */
 export async function readPart(temporal: TemporalClient, workflowId: string): Promise<Part | undefined> {
   const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
   const part = description?.memo?.[PART_MEMO] as PartMemo | undefined;
@@ -58,7 +52,7 @@ export async function readPart(temporal: TemporalClient, workflowId: string): Pr
   return description && part && { name: part.name, description, state, parts: [] };
 }
 
-/** All parts with their full names, each before its own parts. */
+/** All parts with full names, each before its own parts. */
 export function flattenParts(parts: Part[], prefix = ''): { name: string; part: Part }[] {
   return parts.flatMap((part) => {
     const name = prefix + part.name;
@@ -66,7 +60,6 @@ export function flattenParts(parts: Part[], prefix = ''): { name: string; part: 
   });
 }
 
-/** @param message human-readable status, one line */
 export function partRecord(
   name: string,
   { isAsking, message }: { isAsking: boolean; message: string | undefined },
@@ -79,11 +72,7 @@ export function partRecord(
   };
 }
 
-/**
- * Merges the complete list of parts, which only the workflow knows, with the status messages of the described open parts.
- *
- * @param live result of the workflow's query
- */
+/** Adds the described parts' status messages to the workflow's complete list of parts. @param live result of the workflow's query */
 export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): ChildRecord[] {
   const messages = new Map(described.map(({ name, statusMessage }) => [name, statusMessage]));
   const names = new Set(live.map(({ name }) => name));
@@ -92,7 +81,7 @@ export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): 
       const statusMessage = one.statusMessage ?? messages.get(one.name);
       return statusMessage === undefined ? one : { ...one, statusMessage };
     }),
-    // Parts of parts, which the operation's own workflow doesn't know.
+    // The operation's own workflow doesn't know the parts of its parts.
     ...described.filter(({ name }) => name.includes('/') && !names.has(name)),
   ];
 }

@@ -1,7 +1,4 @@
-/**
- * Queries of queues: the place of an operation that waits, and whether a call would be refused. They write no history,
- * and need a worker; without one there is no place to say, and nothing is refused.
- */
+/** Asks queues for places and refusals. Queries write no history; without a worker the place is unknown, and no call is refused. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import {
@@ -15,9 +12,9 @@ import { MAX_WAITING } from '../operations/tool-queue.js';
 import type { Tool } from '../operations/tool.js';
 import type { TemporalClient } from './temporal.js';
 
-/** How long an answer about places is used, in milliseconds: all readers of a queue's operations share it. */
+/** How long a queue's places stay fresh, in milliseconds. All readers share them. */
 const FRESH_MS = 2_000;
-/** Deadline of a query, in milliseconds, with its time in the worker's queue. */
+/** Deadline of a query, in milliseconds, including its wait for a worker. */
 const QUERY_DEADLINE_MS = 3_000;
 
 interface View {
@@ -27,7 +24,6 @@ interface View {
 }
 
 export class Places {
-  /** By the queue's name. */
   readonly #views = new Map<string, View>();
 
   constructor(private readonly temporal: TemporalClient) {}
@@ -37,10 +33,7 @@ export class Places {
     return waitingMessage((await this.#view(queue))?.get(workflowId));
   }
 
-  /**
-   * @returns the error for a call that the tool's queue would refuse now; undefined if it has room, or can't be asked: then the
-   *   queue itself refuses the operation
-   */
+  /** Why the tool's queue would refuse a call now; undefined if it has room or can't be asked. The queue may still refuse the operation. */
   async refusalOf(
     tool: Pick<Tool, 'queue'>,
     principal: string,
@@ -78,7 +71,7 @@ export class Places {
     try {
       return await this.temporal.call(query, QUERY_DEADLINE_MS);
     } catch {
-      // No worker, or nobody has asked the queue yet.
+      // There is no worker, or no call has used the queue yet.
       return undefined;
     }
   }

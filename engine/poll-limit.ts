@@ -1,14 +1,10 @@
-/**
- * Limit of a process for history long polls: Temporal refuses those beyond a number for each namespace and frontend. Watched
- * workflows without a long poll are described in turn.
- */
+/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
 import PQueue from 'p-queue';
 
-/** Maximum number of describes in any tenth of a second, and at a time: 500 workflows are described every 5 s. */
+/** Maximum number of describes per tenth of a second, and at a time: 500 workflows are described every 5 s. */
 const DESCRIBES_PER_TENTH = 10;
 const CONCURRENT_DESCRIBES = 20;
 
-/** Default maximum number of long polls. */
 const MAX_POLLS = 500;
 
 export class PollLimit {
@@ -23,12 +19,11 @@ export class PollLimit {
   /** @param maxPolls maximum number of long polls at a time. Default: 500 */
   constructor(private readonly maxPolls = MAX_POLLS) {}
 
-  /** Number of long polls that are taken. */
   get openCount(): number {
     return this.#polls;
   }
 
-  /** Takes one of the long polls, to be released later. @returns whether there was one left */
+  /** Takes a long poll, to be released later. @returns whether one was left */
   take(): boolean {
     if (this.#polls >= this.maxPolls) return false;
     this.#polls += 1;
@@ -39,7 +34,7 @@ export class PollLimit {
     this.#polls -= 1;
   }
 
-  /** Describes a workflow when its turn has come; first come, first served. */
+  /** Describes a workflow in its turn; first come, first served. */
   describeInTurn<T>(describe: () => Promise<T>): Promise<T> {
     return this.#turns.add(describe);
   }

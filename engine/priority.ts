@@ -1,6 +1,6 @@
 /**
- * Priority and fairness of an operation's tasks in Temporal (docs.temporal.io, "Task Queue Priority and Fairness"): activities,
- * child workflows and continued runs inherit them. Servers without them ignore the field.
+ * Priority and fairness of an operation's tasks (docs.temporal.io, "Task Queue Priority and Fairness"). Activities, child workflows and
+ * continued runs inherit them. Servers without the feature ignore the field.
  */
 import { createHash } from 'node:crypto';
 import type { Priority } from '@temporalio/common';
@@ -9,7 +9,7 @@ import { ANONYMOUS, type StartMemo } from '../operations/wire.js';
 /** Maximum length of a fairness key, in bytes. */
 const LONGEST_KEY = 64;
 
-/** Undefined where neither is needed: one caller alone needs no fairness. */
+/** Undefined if neither is needed: a single caller needs no fairness. */
 export function priorityOf({
   principal,
   priority,
@@ -19,7 +19,7 @@ export function priorityOf({
   return { priorityKey: priority, fairnessKey };
 }
 
-/** Principals are ASCII, since both their parts are percent-encoded. */
+/** Principals are ASCII, since both parts are percent-encoded. */
 function fairnessKeyOf(principal: string): string {
   if (principal.length <= LONGEST_KEY) return principal;
   return createHash('sha256').update(principal).digest('hex');

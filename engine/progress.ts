@@ -1,7 +1,6 @@
 /**
- * Progress of an operation. The value and the time of its last change never decrease, for any reader on any server: the
- * event that closes an activity holds its last report, which counts until the workflow has added it to its own progress; and
- * a cancel request holds the progress at its time.
+ * Progress of an operation. Its value and time of last change never decrease, for any reader on any server. An activity's closing event
+ * holds its last report, which counts until the workflow has added it. A cancel request holds the progress at its time.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
@@ -18,23 +17,20 @@ import type { TemporalClient } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
-/** Maximum pages of history that are searched for open activities. */
 const MAX_PAGES = 5;
-/** Maximum number of closed child workflows described per read. */
 const CLOSED_PARTS_LIMIT = 50;
-/** Maximum number of runs whose highest progress a reader remembers. */
+/** Maximum number of runs to remember the highest progress of. */
 const REMEMBERED_RUNS = 5_000;
 
 export interface ProgressReading {
-  /** Missing if there is none, or if it can't be read completely now and would be too low. */
+  /** Missing if there is none, or if an incomplete read would make it too low. */
   progress?: Progress;
   /** ISO 8601, UTC. */
   updatedAt: string;
 }
 
-/** Reads progress over one connection, and remembers the highest value of each run. */
+/** Reads progress, and remembers the highest value of each run. */
 export class ProgressReader {
-  /** By run ID. */
   readonly #highest = new LRUCache<string, ProgressReading>({ max: REMEMBERED_RUNS });
   readonly #partReadings = new WeakMap<Part, Promise<ProgressReading>>();
 
@@ -45,7 +41,7 @@ export class ProgressReader {
    *
    * @param updatedAt ISO 8601; last change of the rest of its state
    * @param parts its open child workflows
-   * @param reached its progress when its cancellation was requested; it is not lower than that
+   * @param reached its progress at the cancel request, which is the least to report
    */
   async read(
     description: WorkflowExecutionDescription,
@@ -81,7 +77,7 @@ export class ProgressReader {
     });
   }
 
-  /** Reads a part's progress; cached by the object that describes it. */
+  /** Reads a part's progress; cached by the part object. */
   readPart(part: Part): Promise<ProgressReading> {
     const { description, state, parts } = part;
     const known = this.#partReadings.get(part);
@@ -92,10 +88,7 @@ export class ProgressReader {
     return reading;
   }
 
-  /**
-   * The higher of the current and the previous values: concurrent reads may be answered out of order, and a clock may be
-   * set back.
-   */
+  /** The higher of current and previous values: concurrent reads may answer out of order, and clocks may be set back. */
   #monotonic(runId: string, now: ProgressReading): ProgressReading {
     const before = this.#highest.get(runId);
     const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
@@ -117,7 +110,7 @@ interface UnprocessedReports {
   closed: ClosedReport[];
   /** Child workflows that have closed since then. */
   closedParts: Part[];
-  /** Whether the outcome of a closed activity is missing: Temporal buffers it until the running workflow task ends. */
+  /** Whether a closed activity's outcome is missing: Temporal buffers it until the running workflow task ends. */
   isIncomplete: boolean;
 }
 
@@ -129,11 +122,11 @@ async function unprocessedReports(
   const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
   if (historyLength <= INITIAL_EVENTS || (!task && !wasCutOff))
     return { closed: [], closedParts: [], isIncomplete: false };
-  // Temporal buffers events during a workflow task; after a worker is killed, the task lasts until its time-out.
+  // Temporal buffers events during a workflow task. A killed worker's task lasts until its time-out.
   const isBuffered =
     wasCutOff || task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
   const pending = new Set((raw.pendingActivities ?? []).map(({ activityId }) => activityId));
-  /** Scheduled event ID -> the event that closed the activity. */
+  /** Scheduled event ID -> the activity's closing event. */
   const closing = new Map<string, HistoryEvent>();
   const unprocessed: HistoryEvent[] = [];
   const children = new ClosedChildren(raw);
@@ -169,11 +162,11 @@ async function unprocessedReports(
   };
 }
 
-/** Collects the child workflows whose end the workflow has not processed yet, from the end of the history. */
+/** Collects child workflows whose end the workflow has not processed yet, from the end of the history. */
 class ClosedChildren {
   readonly unprocessed = new Set<string>();
   readonly #open: Set<string>;
-  /** Initiated event IDs of those whose closing event was seen. */
+  /** Initiated event IDs of children whose closing event was seen. */
   readonly #closed = new Set<string>();
 
   constructor({ pendingChildren }: WorkflowExecutionDescription['raw']) {
@@ -191,14 +184,14 @@ class ClosedChildren {
     const start = event.childWorkflowExecutionStartedEventAttributes;
     const { initiatedEventId, workflowExecution } = end ?? start ?? {};
     const id = String(initiatedEventId);
-    // During a workflow task Temporal buffers the end of a child: then it is neither open nor in the history.
+    // Temporal buffers a child's end during a workflow task: it's neither open nor in the history then.
     const isUnprocessed = end ? !isProcessed : start && !this.#open.has(id) && !this.#closed.has(id);
     if (isUnprocessed && workflowExecution?.workflowId) this.unprocessed.add(workflowExecution.workflowId);
     if (end) this.#closed.add(id);
   }
 }
 
-/** ID of the scheduled event of the activity that this event closes. */
+/** Scheduled event ID of the activity that this event closes. */
 function scheduledEventOf(event: HistoryEvent): string | undefined {
   return (
     event.activityTaskCompletedEventAttributes ??

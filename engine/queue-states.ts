@@ -1,11 +1,10 @@
-/** Task queues as Temporal describes them, for the status messages of blocked operations: one call serves all that wait for it. */
+/** Task queues as Temporal describes them, for the status messages of blocked operations. One call serves all readers. */
 import type { Client } from '@temporalio/client';
 import { describeQueue, type QueueState } from '../platform/host-presence.js';
 
 /** How long a description serves further readers, in milliseconds. */
 const FRESH_MS = 3_000;
 
-/** The part of the connection to Temporal that is needed here. */
 interface Temporal {
   call<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -21,7 +20,7 @@ export class QueueStates {
     if (kept && performance.now() - kept.readAtMs < FRESH_MS) return kept.state;
     const state = this.temporal.call((client) => describeQueue(client, queue, 'workflows'));
     this.#kept.set(queue, { state, readAtMs: performance.now() });
-    // A failed read serves nobody but those who wait for it already.
+    // A failed read serves only the readers that wait already.
     state.catch(() => this.#kept.delete(queue));
     return state;
   }

@@ -1,7 +1,4 @@
-/**
- * Reads of an operation: a describe call, merged into the record. It needs no worker. For a closed operation, the result or
- * failure is read too, and the record is cached for a few seconds.
- */
+/** Reads an operation with one describe, without a worker. Closed operations also need their result, and are cached for a few seconds. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
@@ -27,13 +24,12 @@ import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
 
-/** How long a closed operation's record is cached, in milliseconds: a reset starts a new attempt under its token. */
+/** How long to cache a closed operation's record, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
-/** Reads operations over one connection. */
 export class Records {
-  /** By token and run ID: a run may have been adopted by several. */
+  /** By token and run ID: several principals may have adopted a run. */
   readonly #closed = new LRUCache<string, OperationRecord>({
     max: CLOSED_CACHE_ENTRIES,
     ttl: CLOSED_CACHE_MS,
@@ -44,10 +40,7 @@ export class Records {
   readonly external: ExternalStates;
   readonly #shared = new SharedReads<OperationRecord>();
 
-  /**
-   * @param externalOf a tool's external workflow, by the tool's name
-   * @param wake called when an external workflow's state may read differently than before
-   */
+  /** @param externalOf by tool name @param wake called when an external workflow's state may have changed */
   constructor(
     readonly temporal: TemporalClient,
     readonly signer: Signer,
@@ -63,7 +56,7 @@ export class Records {
   /**
    * Reads an operation. Concurrent callers share reads that begin after their call.
    *
-   * @param found description of its workflow, if the caller has it already
+   * @param found description of its workflow, if known
    * @throws LonghaulError `not_found`, the same for unknown, purged and other principals' operations; `unavailable`
    */
   read(
@@ -99,12 +92,12 @@ export class Records {
       (await this.overdue.endIfOverdue(description)) || (await endIfRefused(this.temporal, description));
     if (hasEnded) return this.#read(principal, token, located, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
-      // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.
+      // If it was deleted after the describe, with history and storage, this throws `not_found`.
       if (!isKind(error, 'unavailable'))
         await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
       throw error;
     });
-    // So may have a value that is lost.
+    // A lost value may have the same cause.
     if (record.resultProblem?.retryable === false)
       await this.#startMemoOf(await this.temporal.describe(workflowId), principal, run);
     if (record.closedAt && record.resultProblem === undefined)
@@ -141,7 +134,6 @@ export class Records {
     const createdAt = createdAtOf(memo, startOf(description));
     const parts = isOpen(description) ? await describeOpenParts(temporal, description) : [];
     for (const { part } of flattenParts(parts)) await endIfRefused(temporal, part.description);
-    // External workflows may have written any time.
     const updatedAt = [createdAt, state.updatedAt ?? createdAt].sort().at(-1)!;
     const isCancelRequested =
       description.raw.workflowExtendedInfo?.cancelRequested ||
@@ -174,7 +166,7 @@ export class Records {
     return {
       ...record,
       ...(isPartialLarge ? { isPartialLarge: true as const } : {}),
-      // Longhaul's own operations end canceled once that was requested.
+      // Longhaul's own operations end canceled after a request.
       ...(isExternal && cancelRequest ? { cancelRequestedAt } : {}),
     };
   }
@@ -184,7 +176,7 @@ function attemptKey(token: string, runId: string): string {
   return `${token}\n${runId}`;
 }
 
-/** The part of a record that is fixed by the start. */
+/** The part of a record that the start fixes. */
 export function startedRecord(token: string, memo: StartMemo) {
   const { tool, principal, keepAliveSeconds, attempt, estimateSeconds, requestId } = memo;
   const { resumedFrom, changedBy } = memo;
@@ -206,9 +198,7 @@ export function startedRecord(token: string, memo: StartMemo) {
 }
 
 /**
- * Start memo of an operation.
- *
- * @param run content of its token, if that is sealed
+ * @param run content of a sealed token
  * @throws LonghaulError `not_found` if it is not an operation, another principal's, or another one of the same workflow ID
  */
 export function startMemoOf(

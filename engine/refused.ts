@@ -1,7 +1,7 @@
 /**
- * Pipelines with a command that Temporal refuses, such as a time-out out of its range: each workflow task fails in the same way, and no
- * change of the project's files reaches the run. Readers terminate it; the reason in Temporal's history makes it failed, or canceled if
- * that was requested. The workflows of authors wait for their code to be corrected.
+ * Ends pipelines with a command that Temporal refuses, such as a time-out out of its range: each workflow task would fail, and edits of the
+ * project's files don't reach the run. Readers terminate it; the reason in the history marks it as failed, or canceled if requested.
+ * Authors' own workflows wait for a fix.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -13,21 +13,21 @@ import type { TemporalClient } from './temporal.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
-/** Begins the reason of a termination that ends such a run. */
+/** Begins the termination reason of such a run. */
 const REASON_PREFIX = 'longhaul.refused: ';
 
-/** Attempts of a workflow task from which it is taken to fail for ever: the first ones come at once. */
+/** Attempt from which a workflow task counts as failing forever. The first attempts come at once. */
 const LEAST_ATTEMPT = 3;
 
-/** Message in the reason of a termination; undefined if the run was ended for another one. */
+/** Message in a termination reason; undefined for another reason. */
 export function refusedMessageIn(reason: string | null | undefined): string | undefined {
   return reason?.startsWith(REASON_PREFIX) ? reason.slice(REASON_PREFIX.length) : undefined;
 }
 
 /**
- * Terminates the described run if Temporal refuses a command of it. Any number of processes may try: only this run is ended, once.
+ * Terminates the run if Temporal refuses one of its commands. Any number of processes may try.
  *
- * @returns whether the run has ended, so that the description is out of date
+ * @returns whether the run has ended, so the description is out of date
  * @throws LonghaulError `unavailable`
  */
 export async function endIfRefused(
@@ -46,12 +46,12 @@ export async function endIfRefused(
     return true;
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    // It has just ended; or it can't be ended now, and is read as it is.
+    // It has just ended. Any other run stays as it is for now.
     return error.kind === 'not_found';
   }
 }
 
-/** Whether Temporal's server has refused the attributes of a command, or the SDK its options. */
+/** Whether Temporal's server refused a command's attributes, or the SDK its options. */
 function isRefusal({ cause, type }: TaskFailure): boolean {
   return /_BAD_\w+_ATTRIBUTES$/.test(WorkflowTaskFailedCause[cause] ?? '') || type === 'ValueError';
 }

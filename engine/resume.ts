@@ -1,4 +1,4 @@
-/** Resuming: a new operation gets what a closed one has left. No worker is needed, and no code of that time. */
+/** Resuming: a new operation takes over what a closed one has left, without its worker or code. */
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
@@ -11,14 +11,13 @@ import { startWorkflow } from './start.js';
 import { linkTrace, originOfStart } from './trace-calls.js';
 
 export interface ResumeOptions extends ResumeRequest {
-  /** Minimum time for which the new operation's result is kept, in seconds; bounded by Temporal's retention. */
+  /** Minimum time to keep the new operation's result, in seconds; bounded by Temporal's retention. */
   leastKeepAliveSeconds?: number;
 }
 
 /**
  * Resumes a closed operation as a new one.
  *
- * @param record of the operation to resume
  * @param by principal that resumes it
  * @returns the new operation's record
  * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`, `internal`
@@ -71,7 +70,7 @@ export async function resumeOperation(
   });
 }
 
-/** Principals that have changed arguments, beside the one that started the first operation. */
+/** Principals that have changed arguments, besides the first operation's starter. */
 function changersOf(
   { principal, changedBy = [] }: Pick<StartMemo, 'principal' | 'changedBy'>,
   by: string,

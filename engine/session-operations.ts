@@ -1,4 +1,4 @@
-/** Operations of sessions that listen, found in Temporal's visibility store by one query for many sessions. */
+/** Finds operations of listening sessions, with one visibility query for many sessions. */
 import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
@@ -8,36 +8,29 @@ import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
-/** Runs per page, and maximum number of pages: each run comes with its memo. */
+/** Runs per page, and maximum number of pages. Each run comes with its memo. */
 const PAGE_RUNS = 100;
 const MAX_PAGES = 10;
-/** Maximum number of sessions in a query. */
 const QUERY_SESSIONS = 200;
 
-/** Session that operations are listed under, with the principal whose operations they have to be. */
+/** A session with the principal that its operations must belong to. */
 export interface SessionScope {
   principal: string;
   session: string;
 }
 
-/** An operation of a session. */
 export interface SessionOperation {
   session: string;
   token: string;
   closedAt?: Date;
 }
 
-/** `startedAfter`: operations started since. `closedAfter`: those that are open, or have closed since. */
+/** `startedAfter`: operations started since. `closedAfter`: operations that are open, or have closed since. */
 export type SessionPeriod = { startedAfter: Date } | { closedAfter: Date };
 
-/** Sessions, and the period in which their operations were started or open. */
 export type SessionQuery = [scopes: readonly SessionScope[], period: SessionPeriod];
 
-/**
- * Finds operations of sessions; the operations of other principals are left out.
- *
- * @throws LonghaulError `unavailable`
- */
+/** Finds operations of sessions, without other principals' operations. @throws LonghaulError `unavailable` */
 export async function findSessionOperations(
   temporal: TemporalClient,
   scopes: readonly SessionScope[],
@@ -72,7 +65,7 @@ function sessionsQuery(sessions: string[], period: SessionPeriod): string {
   return `${SEARCH_ATTRIBUTES.session} IN (${sessions.map(quote).join(', ')}) AND ${NOT_CONTINUED} AND ${term}`;
 }
 
-/** Undefined for a workflow that is not an operation of the session's principal. */
+/** Undefined unless the workflow is an operation of the session's principal. */
 async function sessionOperation(
   temporal: TemporalClient,
   principals: ReadonlyMap<string, string>,

@@ -1,10 +1,7 @@
-/**
- * Reads shared by concurrent callers: at most one is running and one queued for each key. A caller joins only the queued one,
- * which has not been sent yet, so that it sees everything that was accepted before its call.
- */
+/** Reads that concurrent callers share. Callers join only a queued read, not yet sent, so they see all that happened before their call. */
 import { withTimeout } from '../platform/with-timeout.js';
 
-/** How long a queued read waits for the running one at most, in milliseconds: a slow read must not delay others. */
+/** How long a queued read waits for the running one, in milliseconds, so a slow read doesn't delay others. */
 const QUEUE_LIMIT_MS = 100;
 
 interface KeyReads<T> {
@@ -15,12 +12,7 @@ interface KeyReads<T> {
 export class SharedReads<T> {
   readonly #reads = new Map<string, KeyReads<T>>();
 
-  /**
-   * Reads now, or with the queued read if one is running.
-   *
-   * @param key callers with equal keys share reads
-   * @param read must be equivalent for equal keys
-   */
+  /** Reads now, or with the queued read. @param key callers with equal keys share reads @param read must be equivalent for equal keys */
   read(key: string, read: () => Promise<T>): Promise<T> {
     const reads = this.#reads.get(key);
     if (!reads) return this.#run(key, read);
@@ -30,12 +22,11 @@ export class SharedReads<T> {
     return reads.queued;
   }
 
-  /** Sends a read; later callers queue behind it. */
   #run(key: string, read: () => Promise<T>): Promise<T> {
     const reads: KeyReads<T> = { running: read() };
     this.#reads.set(key, reads);
     return reads.running.finally(() => {
-      // A queued read replaces this entry when it is sent.
+      // A queued read replaces this entry once sent.
       if (this.#reads.get(key) === reads && !reads.queued) this.#reads.delete(key);
     });
   }

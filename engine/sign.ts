@@ -1,7 +1,4 @@
-/**
- * Signed starts for operators, who start tools with Temporal's own command line, UI or schedules: what a server would start, with
- * its signature. Connects to nothing.
- */
+/** Signed starts for Temporal's own command line, UI or schedules: what a server would start, and its signature. Connects to nothing. */
 import { answerDigest } from '../operations/answers.js';
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -16,15 +13,12 @@ import { executionTimeoutMs, memoOfTool } from './start.js';
 
 export interface SignRequest {
   principal: string;
-  /** Token of the operation. Default: a new random one. A scheduled operation's is this, a hyphen and the time. */
+  /** Token of the operation. Default: random. A scheduled run's token is `<token>-<time>`. */
   token?: string;
-  /** Times of the schedule that starts the operations. */
   times?: ScheduleTimes;
-  /** Whether to set Longhaul's search attributes. */
   searchAttributes: boolean;
 }
 
-/** Request to Temporal, for its own command line. */
 export interface SignedStart {
   workflowType: string;
   /** Without the time that Temporal adds for a schedule. */
@@ -80,7 +74,7 @@ export function signStart(
   };
 }
 
-/** An answer of an operator, for the update `provide_input` of the workflow. */
+/** An operator's answer, for the workflow's update `provide_input`. */
 export function signAnswer(
   { principal, token }: { principal: string; token: string },
   key: string,

@@ -1,4 +1,4 @@
-/** Names of a start: the operation's token, its workflow ID, and what distinguishes it from other starts of the same ID. */
+/** Names of a start: the token, the workflow ID, and the ID that sets it apart from other starts of that workflow ID. */
 import { randomUUID } from 'node:crypto';
 import { LonghaulError } from '../operations/errors.js';
 import { argumentsInId, idOf, type ExternalWorkflow } from '../operations/external-workflow.js';
@@ -8,7 +8,7 @@ import { tenantPrefixOf } from '../platform/principal.js';
 import { RunTokens } from './external/run-tokens.js';
 
 export interface StartOptions {
-  /** Token chosen by the caller. Default: a new random one. */
+  /** The caller's own token. Default: random. */
   token?: string;
   /** Whether the token must be unused, even by a call with the same arguments. Default: false. */
   isTokenNew?: boolean;
@@ -16,11 +16,10 @@ export interface StartOptions {
   idempotencyKey?: string;
   /** How long after closing the result can be read, in seconds; null for as long as possible. Default: the tool's. */
   keepAliveSeconds?: number | null;
-  /** Session of the caller. */
   session?: string;
-  /** Progress token for notifications of its progress. */
+  /** Progress token for its notifications. */
   progressToken?: string | number;
-  /** ID of the call, if cancelling the call shall cancel the work. */
+  /** ID of the call, if cancelling the call should cancel the work. */
   requestId?: string | number;
 }
 
@@ -34,12 +33,12 @@ interface NamedStart {
   options: StartOptions;
 }
 
-/** Whether operations of an external workflow have sealed tokens. */
+/** Whether an external workflow's operations have sealed tokens. */
 export function hasSealedToken(external: ExternalWorkflow | undefined): external is ExternalWorkflow {
   return external !== undefined && (external.id !== undefined || external.namespace !== undefined);
 }
 
-/** Token and workflow ID of a start, and the ID that distinguishes it from others of the same workflow ID. */
+/** Token and workflow ID of a start, and the ID that sets it apart from other starts of that workflow ID. */
 export function nameStart(
   start: NamedStart,
   secret: Buffer,
@@ -67,8 +66,8 @@ export function nameStart(
 }
 
 /**
- * The workflow ID by the tool's template, in the caller's tenant: `acme/refund-o-17`. Callers of other tenants have IDs of their own,
- * so that no start reveals or takes a name of theirs.
+ * The workflow ID by the tool's template, with the caller's tenant: `acme/refund-o-17`. Other tenants have other IDs, so no start reveals
+ * or takes their names.
  *
  * @throws LonghaulError `invalid_arguments` for a name that Temporal or its database refuses
  */
@@ -105,7 +104,7 @@ function tokenOfStart({ principal, tool, options }: NamedStart, secret: Buffer):
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-/** ID that distinguishes this start from others under the same token. */
+/** ID that sets this start apart from others under the same token. */
 function startIdOf({ principal, tool, options: { idempotencyKey } }: NamedStart, secret: Buffer): string {
   return idempotencyKey === undefined
     ? randomUUID()

@@ -1,6 +1,6 @@
 /**
- * Start of an operation: a single StartWorkflow, which is the only check for duplicates; no look-up first, no lock. The digest
- * of the arguments distinguishes a repeated start from another request under the same token.
+ * Start of an operation. A single StartWorkflow is the only check for duplicates: no look-up first, no lock. The arguments' digest tells a
+ * repeated start from another request under the same token.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
@@ -36,22 +36,22 @@ interface StartRequest {
   /** Validated, with defaults. */
   args: Record<string, unknown>;
   argumentsDigest: string;
-  /** Size of the work; undefined if it is unknown. */
+  /** Size of the work; undefined if unknown. */
   size: number | undefined;
-  /** Name of the estimate variant; undefined for the default one. */
+  /** Estimate variant; undefined for the default. */
   variant: string | undefined;
   estimateSeconds: number;
   options: StartOptions;
-  /** Whether the operation accepts answers without a signature. */
+  /** Whether the operation accepts unsigned answers. */
   operatorAnswers: boolean;
 }
 
 /**
  * Starts an operation of a tool.
  *
- * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
- * @throws LonghaulError `invalid_arguments` for a malformed token, `conflict`, `expired` for a repeated start of an expired
- *   operation, `busy` where the tool's queue has no room, `unavailable`
+ * @returns the record, once the operation is durable; a repeated start gets the existing operation's
+ * @throws LonghaulError `invalid_arguments` for a malformed token, `conflict`, `expired` for a repeated start of an expired operation,
+ *   `busy` where the tool's queue has no room, `unavailable`
  */
 export async function startOperation(
   records: Records,
@@ -99,7 +99,7 @@ export async function startOperation(
   return record;
 }
 
-/** Whether there is an operation under the token that the call names, by itself or by its key. */
+/** Whether the call names a token or key that an operation has already. */
 async function isRepeated(
   temporal: TemporalClient,
   { options }: StartRequest,
@@ -109,53 +109,45 @@ async function isRepeated(
   return (await temporal.describe(workflowId).catch(undefinedIf('not_found'))) !== undefined;
 }
 
-/** The fields of a first start's memo that are fixed by the tool. */
+/** The fields of a first start's memo that the tool fixes. */
 export function memoOfTool(tool: Tool) {
   const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, priority, queue } = tool;
   const fixed = { version: 1 as const, tool: name, deadlineSeconds, attempt: 1 };
-  // Nobody but Temporal enforces the deadline of an external workflow, and it knows no other budget.
+  // Only Temporal enforces an external workflow's deadline, and it knows no other budget.
   if (tool.external) return { ...fixed, runtime: 'none' as const };
   return { ...fixed, cleanupSeconds, inputWaitSeconds, priority, queue };
 }
 
-/** Request to Temporal for the start of an operation. */
 export interface WorkflowStart {
   token: string;
   workflowId: string;
-  /** Workflow type. */
   workflow: string;
   args: unknown[];
   /** Set if workers without Longhaul's runtime run it. */
   external?: ExternalWorkflow;
-  /** Summary for Temporal's UI, one line. */
   summary: string;
   memo: StartMemo;
   idempotencyKey?: string;
 }
 
-/**
- * Starts the workflow of an operation.
- *
- * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
- * @throws LonghaulError `conflict`, `unavailable`
- */
+/** @returns the record, once durable; a repeated start gets the existing operation's @throws LonghaulError `conflict`, `unavailable` */
 export async function startWorkflow(records: Records, request: WorkflowStart): Promise<OperationRecord> {
   const { temporal, signer } = records;
   const { isExact, nowMs } = temporal.time;
-  // Else the start of its run counts. Later runs of an external workflow wouldn't know it.
+  // Undefined: the start of its run counts. Later runs of an external workflow wouldn't know it.
   const createdAt = isExact || request.external ? new Date(nowMs).toISOString() : undefined;
   const start = { ...request, memo: { ...request.memo, createdAt } };
   if (await tryStart(temporal, signer, start)) return submittedRecord(temporal, start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(temporal, found);
-    // The run that hides a deleted operation is terminated: exactly one of several racing starts replaces it.
+    // The run that hides a deleted operation is terminated, so only one of several racing starts replaces it.
     if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE_FAILED_ONLY'))
       return submittedRecord(temporal, start);
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
-  // An ID of the author's choice may have had other executions.
+  // An ID that the author chose may have had other executions.
   if (start.external?.id !== undefined && !isOpen(found) && !isSameStart(found, start)) {
     if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE')) return submittedRecord(temporal, start);
     found = await temporal.describe(workflowId);
@@ -169,7 +161,6 @@ export async function startWorkflow(records: Records, request: WorkflowStart): P
   return records.read(memo.principal, token, { workflowId, run }, found);
 }
 
-/** Record of an operation that has just been started. */
 async function submittedRecord(
   temporal: TemporalClient,
   { token, workflowId, memo }: WorkflowStart,
@@ -188,13 +179,13 @@ async function submittedRecord(
   };
 }
 
-/** When an operation was created that has just been started, ISO 8601. Of an operation that can't be read now, about when. */
+/** When a just-started operation was created, ISO 8601; about when, if it can't be read now. */
 async function readStart(temporal: TemporalClient, workflowId: string): Promise<string> {
   const { time } = temporal;
   try {
     const description = await temporal.describe(workflowId);
     time.hasHeardNow();
-    // It may have continued as new already.
+    // It may already have continued as new.
     const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
     return createdAtOf(memo ?? {}, startOf(description));
   } catch (error) {
@@ -203,7 +194,7 @@ async function readStart(temporal: TemporalClient, workflowId: string): Promise<
   }
 }
 
-/** Starts a workflow. @returns false when its ID is taken, so that nothing was started */
+/** Starts a workflow. @returns false if its ID is taken */
 async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean> {
   try {
     await callStart(...args);
@@ -215,12 +206,7 @@ async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean>
   }
 }
 
-/**
- * Completes an interrupted deletion.
- *
- * @param deletion the run that hides the operation
- * @throws LonghaulError `unavailable` while the deletion may still be running
- */
+/** @param deletion the run that hides the operation @throws LonghaulError `unavailable` while the deletion may still be running */
 async function completeOldDeletion(
   temporal: TemporalClient,
   deletion: WorkflowExecutionDescription,
@@ -281,14 +267,14 @@ async function callStart(
         workflowIdReusePolicy,
       );
     }
-    // The response may have been lost, not the start: a second start finds the first by its digest.
+    // The start may have succeeded, with its response lost: a second start finds the first by its digest.
     const isUnavailable = isKind(error, 'unavailable');
     if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start();
   }
 }
 
-/** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people, or its turn, are awaited. */
+/** When Temporal itself ends an operation, in milliseconds after its start. Includes the time for answers and queues. */
 export function executionTimeoutMs({
   deadlineSeconds,
   cleanupSeconds,
@@ -305,8 +291,8 @@ export function executionTimeoutMs({
 }
 
 /**
- * Rejects a different request under the same token, without details of the existing operation. A start that requires a new token
- * counts as the same only if it is a retry of this start after a lost response, or has the same idempotency key.
+ * Rejects a different request under the same token, without details of the existing operation. A start with a new token counts as the same
+ * only for a retry after a lost response, or for the same idempotency key.
  */
 function assertSameStart(found: WorkflowExecutionDescription, start: WorkflowStart): void {
   if (isSameStart(found, start)) return;
@@ -325,7 +311,7 @@ function assertSameStart(found: WorkflowExecutionDescription, start: WorkflowSta
 }
 
 function isSameStart(found: WorkflowExecutionDescription, { memo }: WorkflowStart): boolean {
-  // Any other workflow, another principal's operation too, is treated alike.
+  // Treats any other workflow alike, even another principal's operation.
   const { version, principal, argumentsDigest, startId } =
     (found.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
   if (version !== 1 || principal !== memo.principal || argumentsDigest !== memo.argumentsDigest) return false;

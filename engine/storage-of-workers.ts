@@ -1,18 +1,17 @@
-/** Whether the workers of the task queue have the storage of this process: they find no value that it has stored elsewhere. */
+/** Whether the task queue's workers have this process's storage; otherwise they can't find its values. */
 import { isPolling, storageInIdentity, type Poller } from '../platform/host-presence.js';
 import { storageId, type Storage } from '../platform/storage/index.js';
 import { withTimeout } from '../platform/with-timeout.js';
 
-/** Time that storage gets for an answer, in milliseconds. */
+/** How long storage may take to answer, in milliseconds. */
 const STORAGE_LIMIT_MS = 3_000;
 
 export class StorageOfWorkers {
-  /** A storage keeps its ID. */
   #id: string | undefined;
 
   constructor(private readonly storage: Storage) {}
 
-  /** Names the workers whose storage is another one; undefined if there are none, or storage doesn't answer. */
+  /** Names the workers with another storage; undefined if there are none, or storage doesn't answer. */
   async mismatch(workers: readonly Poller[]): Promise<string | undefined> {
     this.#id ??= await withTimeout(
       storageId(this.storage).catch(() => undefined),
@@ -27,7 +26,7 @@ export class StorageOfWorkers {
   }
 }
 
-/** Says which of the workers, by their identities, store elsewhere; undefined if none does. */
+/** Names the workers that store elsewhere, by their identities. */
 export function storageMismatch(id: string, identities: string[]): string | undefined {
   const others = identities.filter((identity) => ![undefined, id].includes(storageInIdentity(identity)));
   if (others.length === 0) return undefined;

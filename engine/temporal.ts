@@ -39,18 +39,17 @@ import { signalHeaderInterceptor } from './signal-headers.js';
 import { traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
 
-/** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
+/** Default deadline of a call, in milliseconds, after which Temporal counts as unavailable. */
 export const CALL_DEADLINE_MS = 2_000;
 
-/** How long after its deadline a call is abandoned, in milliseconds: the SDK's core may retry past the deadline. */
+/** How long after its deadline a call is abandoned, in milliseconds. The SDK's core may retry past the deadline. */
 const DEADLINE_SLACK_MS = 100;
-/** Limit of calls to visibility a second where the settings have none. */
+/** Visibility calls per second without a limit in the settings. */
 const UNLIMITED_VISIBILITY_CALLS = 1_000;
-/** Reason for which Temporal isn't ready, on a full disk. */
 const NO_ROOM = "the disk of Temporal's database is full: nothing is stored until there is room";
 const OVERDUE = new Error('a call took longer than its deadline');
 
-/** The disk is full: the embedded Temporal's database can't grow, or a large value can't be stored. */
+/** The disk is full: the embedded Temporal can't write, or storage can't take a large value. */
 export class DiskFullError extends LonghaulError {
   constructor(folder: string, cause: unknown) {
     super(
@@ -66,14 +65,14 @@ export class TemporalClient {
   readonly dataConverter: LoadedDataConverter;
   readonly #converter: DataConverter;
   #client: Client | undefined;
-  /** For values that Longhaul's storage has no part in. */
+  /** Keeps values out of Longhaul's storage. */
   #plainClient: Client | undefined;
   #connection: TemporalConnection | undefined;
   readonly #connecting: Promise<TemporalConnection>;
   /** Clients of other namespaces over the same connection. */
   readonly #namespaces = new Map<string, TemporalClient>();
   readonly #facts: NamespaceFacts;
-  /** Features that Temporal turned out to lack, by the log line about each. */
+  /** Log lines about features that this Temporal lacks. */
   readonly #lacking = new Set<string>();
   readonly #visibility: VisibilityBudget;
   readonly #queues = new QueueStates(this);
@@ -81,13 +80,10 @@ export class TemporalClient {
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
   readonly #firstConnection: Promise<void>;
-  /** Resolves once the first connection has been made, or the client is closed. */
+  /** Resolves after the first connection, or when the client is closed. */
   readonly whenConnected: Promise<void>;
 
-  /**
-   * @param firstConnectionLimitMs how long calls wait for the first connection, in milliseconds from construction, before
-   *   they fail with `unavailable`. Default: 0
-   */
+  /** @param firstConnectionLimitMs how long after construction calls wait to connect, in milliseconds; then `unavailable`. Default: 0 */
   constructor(
     private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
       Partial<
@@ -105,7 +101,7 @@ export class TemporalClient {
     private readonly firstConnectionLimitMs = 0,
     /** Codec of the workers of external workflows. */
     private readonly codec?: PayloadCodec,
-    /** Connection of another client, and the namespace to use on it. Default: one of its own, and the namespace of its settings. */
+    /** Another client's connection, and the namespace to use on it. Default: its own connection, and its settings' namespace. */
     private readonly shared?: { connecting: Promise<TemporalConnection>; namespace: string },
   ) {
     this.#converter = dataConverterOf(storage, codec && decodingOnly(codec));
@@ -146,12 +142,11 @@ export class TemporalClient {
     }
   }
 
-  /** Whether the first connection has been made. */
   get isConnected(): boolean {
     return this.#client !== undefined;
   }
 
-  /** Ends the wait for the first connection: waiting calls fail now, and later ones immediately. */
+  /** Ends the wait for the first connection: waiting and later calls fail at once. */
   stopWaiting(): void {
     this.#stoppedWaiting.abort();
   }
@@ -162,11 +157,7 @@ export class TemporalClient {
     return this.#client;
   }
 
-  /**
-   * The client, once it is connected: waits for the first connection up to the constructor's limit.
-   *
-   * @throws LonghaulError `unavailable` if it isn't connected by then
-   */
+  /** Waits for the first connection, up to the constructor's limit. @throws LonghaulError `unavailable` if it isn't connected by then */
   async connectedClient(): Promise<Client> {
     await this.#firstConnection;
     return this.client;
@@ -176,12 +167,12 @@ export class TemporalClient {
     return this.settings.taskQueue;
   }
 
-  /** Maximum number of history long polls at a time; undefined where the settings have none. */
+  /** Maximum number of history long polls at a time; undefined if the settings have none. */
   get maxHistoryPolls(): number | undefined {
     return this.settings.maxHistoryPolls;
   }
 
-  /** Number of calls that wait for the budget of visibility. */
+  /** Number of calls that wait for the visibility budget. */
   get waitingVisibilityCount(): number {
     return this.#visibility.waitingCount;
   }
@@ -200,8 +191,8 @@ export class TemporalClient {
    * Calls Temporal under a deadline.
    *
    * @param deadlineMs in milliseconds. Default: 2,000
-   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, limits or denies the call, or is too old for it;
-   *   `not_found` if it has no such workflow
+   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, limits or denies the call, or is too old for it; `not_found` if
+   *   it has no such workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
     const client = await this.connectedClient();
@@ -248,11 +239,7 @@ export class TemporalClient {
     }
   }
 
-  /**
-   * As {@link call}, with a client whose values are readable for every worker: none is offloaded to Longhaul's storage.
-   *
-   * @throws LonghaulError as {@link call}
-   */
+  /** Calls with values that every worker can read: none goes to Longhaul's storage. @throws LonghaulError as {@link call} */
   callPlain<T>(work: (client: Client) => Promise<T>, deadlineMs?: number): Promise<T> {
     return this.call(() => work(this.#plainClient!), deadlineMs);
   }
@@ -277,7 +264,7 @@ export class TemporalClient {
   }
 
   /**
-   * Calls Temporal's visibility store, once the process's budget allows it. A list fails if that takes longer than the deadline.
+   * Calls Temporal's visibility store once the process's budget allows. A list fails if that takes longer than the deadline.
    *
    * @param deadlineMs in milliseconds. Default: 2,000
    * @throws LonghaulError `unavailable`, as {@link call}
@@ -292,26 +279,17 @@ export class TemporalClient {
     return this.call(work, deadlineMs);
   }
 
-  /**
-   * Describes the current run of a workflow; needs no worker.
-   *
-   * @param deadlineMs in milliseconds. Default: 2,000
-   * @throws LonghaulError `not_found`, `unavailable`
-   */
+  /** Describes the current run; needs no worker. @param deadlineMs Default: 2,000 @throws LonghaulError `not_found`, `unavailable` */
   describe(workflowId: string, deadlineMs?: number): Promise<WorkflowExecutionDescription> {
     return this.call((client) => client.workflow.getHandle(workflowId).describe(), deadlineMs);
   }
 
-  /**
-   * Workers that poll a task queue for workflow tasks, and the build that is current there; at most some seconds old.
-   *
-   * @throws LonghaulError `unavailable`
-   */
+  /** Pollers for a task queue's workflow tasks, and its current build; some seconds old at most. @throws LonghaulError `unavailable` */
   queueState(queue: string): Promise<QueueState> {
     return this.#queues.read(queue);
   }
 
-  /** Temporal's time, as this connection has heard of it; the local time until there is one. */
+  /** Temporal's time, as this connection knows it; the local time until it does. */
   get time(): TemporalTime {
     return temporalTime(this.#client?.connection ?? this);
   }
@@ -345,17 +323,17 @@ export class TemporalClient {
     return ui === undefined ? undefined : runUrl(ui, this.namespace, workflowId, runId);
   }
 
-  /** Properties of the namespace. Only the first callers wait for them; they are refreshed in the background. */
+  /** Properties of the namespace. Only the first callers wait; the background refreshes them. */
   facts(): Promise<TemporalFacts> {
     return this.#facts.read();
   }
 
-  /** Does without search attributes, since Temporal has refused a start for them; until they can be used. */
+  /** Starts without search attributes until Temporal accepts them again. */
   withoutSearchAttributes(refusal: unknown): void {
     this.#facts.withoutSearchAttributes(refusal);
   }
 
-  /** Whether Temporal would serve reads and starts, whether workers would take new operations, and which poll. */
+  /** Whether Temporal would serve reads and starts, whether workers would take new operations, and which ones poll. */
   async readiness(): Promise<{ checks: Checks; workers: Poller[] }> {
     try {
       await this.facts();
@@ -368,18 +346,13 @@ export class TemporalClient {
       return { checks, workers: state.pollers };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      // Anybody may read it: without the path.
+      // Anyone may read it, so it omits the path.
       const temporal = failed(error instanceof DiskFullError ? NO_ROOM : message);
       return { checks: { temporal }, workers: [] };
     }
   }
 
-  /**
-   * Reads a workflow that nobody has: a Temporal that can't write to its database still describes task queues, and refuses this as
-   * it refuses starts.
-   *
-   * @throws LonghaulError `unavailable`
-   */
+  /** Reads a missing workflow: a Temporal that can't write describes task queues, but refuses this. @throws LonghaulError `unavailable` */
   async #assertUsable(): Promise<void> {
     const { home } = this.settings;
     if (usesEmbeddedTemporal(home) && (await isDiskFull(home))) throw new DiskFullError(home, undefined);
@@ -398,11 +371,11 @@ function notConnected(): LonghaulError {
   return new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
 }
 
-/** Why new operations would wait for a worker, in one line; undefined if they wouldn't. */
+/** Why new operations would wait for a worker, in one line. */
 function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueState): string | undefined {
   const live = pollers.filter(isPolling);
   if (live.length === 0) return `no worker polls the task queue "${taskQueue}"`;
-  // Unversioned workers take what no build is current for.
+  // Unversioned workers take tasks while no build is current.
   if (live.some(({ buildId }) => buildId === currentBuildId)) return undefined;
   return currentBuildId === undefined
     ? `no build of the workers of the task queue "${taskQueue}" is current: see \`longhaul deploy status\``

@@ -1,6 +1,6 @@
 /**
- * Calls to Temporal as spans, and the trace's context in the headers of starts, updates and signals. The header and the spans'
- * names are those of Temporal's own OpenTelemetry interceptors, so that workers and clients of other SDKs take part.
+ * Calls to Temporal as spans, and trace context in the headers of starts, updates and signals. Header and span names match Temporal's own
+ * OpenTelemetry interceptors, so workers and clients of other SDKs take part.
  */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
@@ -20,7 +20,7 @@ import { currentWork } from '../platform/work-context.js';
 
 const SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';
 
-/** Messages to operations that continue the sender's trace. The mailbox's workflows serve many senders. */
+/** Messages that continue the sender's trace. The mailbox's workflows serve many senders. */
 const TRACED_MESSAGES: ReadonlySet<string> = new Set([
   PROVIDE_INPUT_UPDATE.name,
   PROVIDE_INPUT_SIGNAL.name,
@@ -32,7 +32,7 @@ const TRACED_MESSAGES: ReadonlySet<string> = new Set([
  *
  * @param name e.g. `StartWorkflow:pipeline`
  * @param method of Temporal's gRPC service
- * @param call gets the context to send: that of the span, or else the request's; undefined without a trace
+ * @param call gets the context to send: the span's, or else the request's; undefined without a trace
  */
 export async function traceCall<T>(
   name: string,
@@ -62,19 +62,17 @@ export async function traceCall<T>(
   }
 }
 
-/** Fields of a start memo that lead to the request that starts the operation. */
 export function originOfStart(): Pick<StartMemo, 'traceparent' | 'startRequestId'> {
   const { trace, requestId: startRequestId } = currentWork() ?? {};
   return defined({ traceparent: trace && formatTrace(trace).traceparent, startRequestId });
 }
 
-/** Links the current request to the one that started an earlier operation. @param traceparent from its start memo */
+/** Links the current request to an earlier operation's start. @param traceparent from its start memo */
 export function linkTrace(traceparent: string | undefined): void {
   const earlier = parseTrace(traceparent);
   if (earlier) currentWork()?.span?.link(earlier);
 }
 
-/** Interceptor of the engine's client. */
 export const traceInterceptor: WorkflowClientInterceptor = {
   startWithDetails: (input, next) =>
     traceCall(
@@ -120,7 +118,6 @@ function withTrace<Input extends { readonly headers: Headers }>(
   return { ...input, headers: { ...input.headers, [TRACE_HEADER]: payload } };
 }
 
-/** The gRPC status, or the name of the error's class. */
 function errorType(error: unknown): string {
   const status = Object.entries(GRPC).find(([, code]) => isGrpcError(error, code))?.[0];
   if (status !== undefined) return status;

@@ -1,27 +1,24 @@
 /**
- * Budget of a process for calls to Temporal's visibility store, whose limit is low and shared by everyone in the namespace: lists
- * that callers have asked for come first, then the sessions that listen and the
- * sweep of overdue operations, then estimates, and metrics last.
+ * A process's budget for calls to Temporal's visibility store: the limit is low, and the whole namespace shares it. Callers' lists come
+ * first, then listening sessions and the sweep of overdue operations, then estimates, and metrics last.
  */
 import PQueue from 'p-queue';
 import { LonghaulError } from '../operations/errors.js';
 import { count } from '../platform/metrics/index.js';
 
-/** Uses of visibility; a call for a higher number is made first. */
+/** Uses of visibility; higher numbers go first. */
 const PRIORITIES = {
   /** A further call of a list: finished lists are worth more than begun ones. */
   'rest of a list': 3,
   list: 2,
   sessions: 1,
-  /** The sweep of overdue operations. */
   sweep: 1,
   estimates: 0,
-  /** Gauges of a scrape. */
   metrics: -1,
 } as const;
 export type VisibilityUse = keyof typeof PRIORITIES;
 
-/** Window in which the calls are counted, in milliseconds. */
+/** Window for counting calls, in milliseconds. */
 const WINDOW_MS = 1_000;
 
 export class VisibilityBudget {
@@ -32,17 +29,11 @@ export class VisibilityBudget {
     this.#queue = new PQueue({ intervalCap: callsPerSecond, interval: WINDOW_MS, strict: true });
   }
 
-  /** Number of calls that wait. */
   get waitingCount(): number {
     return this.#queue.size;
   }
 
-  /**
-   * Resolves once a call may be made.
-   *
-   * @param limitMs maximum wait, in milliseconds. Default: none
-   * @throws LonghaulError `unavailable`, retryable, after the maximum wait
-   */
+  /** Waits for a call's turn. @param limitMs in milliseconds. Default: none @throws LonghaulError `unavailable`, retryable, after it */
   async take(use: VisibilityUse, limitMs?: number): Promise<void> {
     const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
     try {

@@ -1,4 +1,4 @@
-/** Queries for Temporal's visibility store, which lists runs of workflows. */
+/** Queries for Temporal's visibility store, which lists workflow runs. */
 import proto from '@temporalio/proto';
 import type { OperationStatus } from '../operations/record.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
@@ -6,33 +6,31 @@ import { tenantPrefixOf } from '../platform/principal.js';
 import { quote } from '../platform/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
-/** Runs that have continued as new are never current. */
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
-/** Maximum lag of lists, in milliseconds: by then the successor of a continued run is listed. */
+/** Maximum lag of lists, in milliseconds: by then they show the successor of a continued run. */
 const LAG_MS = 5_000;
 
 export interface ListFilter {
-  /** Lists the operations of all principals of the principal's tenant. Default: false. */
+  /** Lists the operations of all principals in the tenant. Default: false. */
   wholeTenant?: boolean;
   tool?: string;
   /** `open`: all statuses that are not terminal. */
   status?: OperationStatus | 'open';
-  /** Session, or any of several. */
   session?: string | string[];
   idempotencyKey?: string;
   createdAfter?: Date;
-  /** Leaves out runs that were started elsewhere. Default: false. */
+  /** Leaves out adopted runs. Default: false. */
   withoutAdopted?: boolean;
   /** 1 to 100. Default: 50. */
   limit?: number;
   /**
-   * Cursor of the previous page: continues after it, with its filters. Filters given beside it must be the same, except
-   * `createdAfter`. Temporal lists open operations first: one that closes between two pages may be on both; none is missing.
+   * Cursor of the previous page: continues it, with its filters. If you pass filters too, they must be the same, except `createdAfter`.
+   * Open operations come first; one that closes between two pages may be on both, but none is missing.
    */
   cursor?: string;
 }
 
-/** Visibility query for a list of operations, without runs that have continued as new. */
+/** Query for a list of operations. By default, leaves out runs that have continued as new. */
 export function listQuery(
   principal: string,
   filter: ListFilter,
@@ -52,7 +50,7 @@ export function listQuery(
     .join(' AND ');
 }
 
-/** Status of an operation: the search attribute holds the runtime's; a termination from outside shows only in Temporal's status. */
+/** The search attribute holds the runtime's status, but a termination from outside shows only in Temporal's. */
 export function statusOf(execution: number, attribute: Uint8Array | null | undefined): OperationStatus {
   const written = attribute ? (JSON.parse(Buffer.from(attribute).toString()) as OperationStatus) : 'working';
   switch (execution) {
@@ -85,7 +83,7 @@ function statusQuery(status: ListFilter['status']): string {
     case 'failed':
       return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND ${attribute} != 'timed_out'))`;
     case 'timed_out':
-      // The reason of a termination, which lists don't have, decides whether it counts.
+      // Lists lack the termination reason, which decides whether it counts.
       return `(ExecutionStatus IN ('TimedOut', 'Terminated') OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
     case 'input_required':
       return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
@@ -94,12 +92,7 @@ function statusQuery(status: ListFilter['status']): string {
   }
 }
 
-/**
- * Visibility query for runs that recently continued as new: their successors may not be listed yet, and an operation must not
- * disappear from lists in the meantime.
- *
- * @param nowMs Temporal's time, in epoch milliseconds
- */
+/** Runs that recently continued as new: lists may lack their successors so far. @param nowMs Temporal's time, in epoch milliseconds */
 export function justContinuedQuery(principal: string, filter: ListFilter, nowMs: number): string {
   const since = new Date(nowMs - LAG_MS).toISOString();
   return listQuery(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);

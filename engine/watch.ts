@@ -1,7 +1,7 @@
 /**
- * Watches of operations: one history long poll per watched workflow and process, shared by all its watchers, plus a read every
- * second, growing to 5 s without changes, while a watcher wants progress. Beyond a limit of long polls, workflows are described
- * in turn. Waiting writes no history and needs no worker.
+ * Watches of operations: one history long poll per watched workflow and process, shared by all watchers. While a watcher wants progress, it
+ * is read every second, and up to every 5 s without changes. Beyond the limit of long polls, workflows are described in turn. Waiting
+ * writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
@@ -19,17 +19,17 @@ const { EventType } = proto.temporal.api.enums.v1;
 /** First and longest interval between reads of progress, in milliseconds. */
 const FIRST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 5_000;
-/** Deadline of a long poll, in milliseconds. Temporal itself ends one after about 20 s. */
+/** Deadline of a long poll, in milliseconds. Temporal ends one after about 20 s. */
 const POLL_DEADLINE_MS = 70_000;
 /** First and longest pause after a failed long poll, and the pause after a failed read, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 15_000;
-/** Longest pause that is kept because the server asks for it, in milliseconds. */
+/** Longest pause to keep at the server's request, in milliseconds. */
 const LONGEST_ASKED_MS = 60_000;
-/** Longest pause between describes of a workflow without a long poll, in milliseconds; its turn comes later under load. */
+/** Pause between describes of a workflow without a long poll, in milliseconds. Under load, its turn comes later. */
 const DESCRIBE_INTERVAL_MS = 2_000;
 
-/** Events that change a record. Progress writes no events. */
+/** Events that change a record. Progress writes none. */
 const CHANGING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
   EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
@@ -40,23 +40,21 @@ const CHANGING_EVENTS: ReadonlySet<number> = new Set([
 ]);
 
 export interface WatchOptions {
-  /** Ends the watch. */
   signal: AbortSignal;
   /** Also watch progress between changes of state. Default: false. */
   progress?: boolean;
 }
 
-/** Record that a watch yields. */
 export interface WatchedRecord extends OperationRecord {
   /**
-   * Whether its progress is higher than in all records yielded before: notifications of one progress token have to increase
-   * (specs: 2026-07-28 basic/patterns/progress, "Progress Flow").
+   * Whether its progress is higher than in all earlier records. Notifications of a progress token have to increase (specs: 2026-07-28
+   * basic/patterns/progress, "Progress Flow").
    */
   hasProgressed: boolean;
 }
 
 interface ChangeOptions extends WatchOptions {
-  /** Time after which to yield without a change, in milliseconds. Default: only changes are yielded. */
+  /** Time after which to yield without a change, in milliseconds. Default: yields only changes. */
   pauseMs?: () => number;
 }
 
@@ -65,7 +63,6 @@ interface Watcher {
   wantsProgress: boolean;
 }
 
-/** Watched workflows of one process. */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
   readonly #limit: PollLimit;
@@ -74,14 +71,14 @@ export class Watches {
     this.#limit = new PollLimit(temporal.maxHistoryPolls);
   }
 
-  /** Numbers of watched operations, and of long polls that are open for them. */
+  /** Numbers of watched operations and of their open long polls. */
   get counts(): { operations: number; polls: number } {
     return { operations: this.#watches.size, polls: this.#limit.openCount };
   }
 
   /**
-   * Yields immediately, then after each possible change of the workflow, until the signal fires. Changes while the consumer is
-   * busy are merged into one. A consumer that reads after each yield misses nothing. Yields false if only the pause has passed.
+   * Yields at once, then after each possible change, until the signal fires. Merges changes while the consumer is busy; a consumer that
+   * reads after each yield misses nothing. Yields false if only the pause has passed.
    */
   async *changes(
     workflowId: string,
@@ -93,7 +90,7 @@ export class Watches {
       hasChanged = true;
       wake();
     };
-    // Subscribe before the first read, so that no change in between is missed.
+    // Subscribe before the first read, so no change in between is missed.
     const release = this.#join(workflowId, { onChange, wantsProgress: progress });
     const stop = () => wake();
     signal.addEventListener('abort', stop);
@@ -117,11 +114,7 @@ export class Watches {
     }
   }
 
-  /**
-   * Yields the operation now, then each time its record changes, until it is closed.
-   *
-   * @param read reads the operation, and checks its principal
-   */
+  /** Yields the operation now and at each change of its record, until it closes. @param read reads it, and checks its principal */
   async *watch(
     workflowId: string,
     read: () => Promise<OperationRecord>,
@@ -152,7 +145,6 @@ export class Watches {
     return this.#join(workflowId, { onChange, wantsProgress: false });
   }
 
-  /** Wakes the watchers of a workflow. */
   wake(workflowId: string): void {
     this.#watches.get(workflowId)?.notify();
   }
@@ -182,8 +174,8 @@ async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal):
 }
 
 /**
- * Long poll of one workflow, or describes in turn until there is a long poll left for it. Temporal's connection can't abandon a
- * poll, so a watch without watchers stays until its poll returns, and new watchers join it.
+ * Long poll of a workflow, or describes in turn while no long poll is left. The connection can't abandon a poll, so a watch without
+ * watchers stays until its poll returns, and new watchers join it.
  */
 class Watch {
   readonly #watchers = new Set<Watcher>();
@@ -191,7 +183,6 @@ class Watch {
   #tickMs = FIRST_TICK_MS;
   #nextPageToken: Uint8Array | undefined;
   #retryMs = RETRY_MS;
-  /** State of the workflow when it was last described. */
   #described = '';
 
   constructor(
@@ -226,7 +217,7 @@ class Watch {
     }, this.#tickMs);
   }
 
-  /** Reads progress again in a second, since it has changed. */
+  /** Progress has changed: reads it again in a second. */
   quicken(): void {
     this.#tickMs = FIRST_TICK_MS;
     if (!this.#tick) return;
@@ -246,7 +237,7 @@ class Watch {
     this.onUnused();
   }
 
-  /** Polls the history from its beginning, then for new events; continues with the next run. @returns pause until the next poll, in milliseconds */
+  /** Polls the history from its beginning, then for new events and the next run. @returns pause until the next poll, in milliseconds */
   async #poll(): Promise<number> {
     try {
       const { client } = this.temporal;
@@ -262,24 +253,23 @@ class Watch {
       const types = events.map(({ eventType }) => eventType as number);
       this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
       this.#retryMs = RETRY_MS;
-      // Without a worker, an answer is followed by no other event.
+      // Without a worker, no other event follows an answer.
       if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
-      // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
+      // Without a token this run has ended: the next poll has no run ID and gets the following run.
       const isContinued =
         this.#nextPageToken !== undefined ||
         types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
       return isContinued ? 0 : this.#retryMs;
     } catch (error) {
-      // A limit doesn't change the workflow, and reads of its watchers would only meet it too.
+      // A limit doesn't change the workflow, and watchers' reads would only meet it too.
       if (isThrottled(error)) return this.#backoffMs(error);
       this.#nextPageToken = undefined;
-      // Watchers get the error from their next read.
       if (!isUnreachable(error)) this.notify();
       return this.#retryMs;
     }
   }
 
-  /** Describes the workflow, unless all watchers read it for its progress anyway. @returns pause in milliseconds */
+  /** Describes the workflow, unless all watchers read its progress anyway. @returns pause in milliseconds */
   async #describe(): Promise<number> {
     if ([...this.#watchers].every(({ wantsProgress }) => wantsProgress)) return DESCRIBE_INTERVAL_MS;
     try {
@@ -298,7 +288,7 @@ class Watch {
     }
   }
 
-  /** Longer each time, and with the jitter no shorter than the server asks for. */
+  /** Grows each time. Even with jitter, it's at least what the server asks for. */
   #backoffMs(error: unknown): number {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     const askedMs = Math.min(retryDelayMs(error) ?? 0, LONGEST_ASKED_MS);

@@ -1,4 +1,4 @@
-/** Checks beyond the schema, of keys that depend on each other. The file may have any form: the schema reports problems of form. */
+/** Checks beyond the schema, for keys that depend on each other. The file may have any form: the schema reports problems of form. */
 import { argumentsInId } from '../operations/external-workflow.js';
 import { didYouMean } from '../operations/near-names.js';
 import { RESERVED_ARGUMENTS } from '../operations/tool.js';
@@ -6,7 +6,6 @@ import { checkFields, checkSchema } from '../pipelines/checks/schemas.js';
 import type { KeyPath, Report } from '../pipelines/problems.js';
 import { at, entriesOf, isMap, itemsOf } from '../pipelines/values.js';
 
-/** Fields of an answer without `fields`. */
 const DEFAULT_FIELDS = { properties: { approved: {} } };
 
 export function checkToolFile(file: unknown, report: Report): void {
@@ -19,10 +18,10 @@ export function checkToolFile(file: unknown, report: Report): void {
   checkQuestion(at(file, 'question'), report);
 }
 
-/** Keys beside `nexus` in the file of a service that lists its tools. */
+/** Keys allowed beside `nexus` if the service lists its tools. */
 const OF_SERVICES = ['nexus', 'timeout-minutes', 'estimate-minutes', 'retryable-errors'];
 
-/** Keys that only workflows have: Longhaul's own workflow calls a Nexus operation. */
+/** Keys only for workflows: Longhaul's own workflow calls a Nexus operation. */
 const OF_WORKFLOWS = ['progress', 'question', 'cancel', 'adopt'];
 
 function checkKind(file: unknown, report: Report): void {
@@ -65,7 +64,7 @@ function checkInput(file: unknown, report: Report): void {
   checkSchema(schema, ['input'], report);
 }
 
-/** @param schema of the values that the arguments are made of @param noun of one of them */
+/** @param schema of the values that make up the arguments @param noun of such a value */
 function checkArguments(args: unknown, path: KeyPath, schema: unknown, noun: string, report: Report): void {
   const known = Object.keys(at(schema, 'properties') ?? {});
   const checkName = (name: unknown, place: KeyPath) => {

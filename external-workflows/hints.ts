@@ -7,7 +7,7 @@ import { LEVELS } from './schema.js';
 
 export const TOOL_FILE_HINTS: Hints = { ofKey: insteadOf, ofValue: () => undefined };
 
-/** Keys of pipelines, and of tools in code, that somebody may try here. */
+/** Keys of pipelines and of tools in code that people may try here. */
 const ELSEWHERE: Partial<Record<string, string>> = {
   jobs: 'pipelines have jobs; their files belong in pipelines/',
   inputs: 'write `input`',

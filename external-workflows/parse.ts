@@ -1,4 +1,4 @@
-/** Parses and checks the file of a tool over an external workflow, and reports all problems with their places. */
+/** Parses and checks the file of a tool over an external workflow, and reports every problem with its place. */
 import { readFileSync, statSync } from 'node:fs';
 import { clientFindings } from '../operations/documentation/client-findings.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -12,12 +12,7 @@ import { toolFile } from './schema.js';
 import { toolService, type ToolService } from './service.js';
 import { externalTool } from './tool.js';
 
-/**
- * Parses and checks a tool, or a service that lists its tools.
- *
- * @param text the file's text, or its bytes, which have to be UTF-8
- * @param path name of the file in problems; its last part is the default of the tool's name
- */
+/** Parses and checks a tool or service. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool | ToolService> {
   return parseYamlFile<Tool | ToolService>(text, path, (data, report) => {
     const parsed = toolFile.safeParse(data.value);
@@ -38,7 +33,7 @@ export function parseTool(text: string | Uint8Array, path: string): ParsedFile<T
         return tool;
       };
     } catch (error) {
-      // Schemas that the tool's own checks refuse: each line names its field.
+      // The tool's own checks refuse its schemas: each line names a field.
       if (!(error instanceof LonghaulError)) throw error;
       for (const line of error.message.split('\n')) report([], line);
       return undefined;
@@ -46,13 +41,12 @@ export function parseTool(text: string | Uint8Array, path: string): ParsedFile<T
   });
 }
 
-/** Keys of the file for fields of a definition. */
 const GAP_KEYS: Partial<Record<string, string[]>> = {
   deadlineSeconds: ['timeout-minutes'],
   estimate: ['estimate-minutes'],
 };
 
-/** Whether a YAML file is a tool's, not a pipeline's: it has the key `workflow` or `nexus`, and no `jobs`. */
+/** Whether a YAML file is a tool's and not a pipeline's: it has the key `workflow` or `nexus`, and no `jobs`. */
 export function isToolFile(path: string): boolean {
   try {
     const found = statSync(path);

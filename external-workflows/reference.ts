@@ -2,7 +2,6 @@
 import { keyTable } from '../pipelines/reference.js';
 import { LEVELS } from './schema.js';
 
-/** Tables of the keys of every map, in Markdown. */
 export function toolKeyTables(): string {
   return Object.entries(LEVELS)
     .map(([path, schema]) => `### ${path === '' ? 'The file' : `\`${path}\``}\n\n${keyTable(schema)}`)

@@ -1,7 +1,4 @@
-/**
- * The file of a tool over an external workflow: every key with its description and schema. The schema for editors and the table of
- * keys in docs/bring-your-own.md are generated from it.
- */
+/** Keys of the file of a tool over an external workflow. The editor schema and the table in docs/bring-your-own.md come from it. */
 import { z } from 'zod';
 import { jsonSchema } from '../pipelines/json-schema.js';
 import { flag, minutes, text, toolName } from '../pipelines/keys.js';
@@ -160,7 +157,6 @@ const description = z.strictObject(
   { error: 'expected a sentence, or a map such as `{ does: Refunds an order. }`' },
 );
 
-/** A tool as its file has it. */
 export const toolFile = z
   .strictObject(
     {
@@ -222,7 +218,7 @@ export const toolFile = z
 export type ToolFile = z.output<typeof toolFile>;
 export type FileArguments = z.output<typeof args>;
 
-/** The closed maps of the language, by the path of their key. */
+/** The language's closed maps, by key path. */
 export const LEVELS: Record<string, z.ZodObject> = {
   '': toolFile,
   description,
@@ -236,7 +232,7 @@ export const LEVELS: Record<string, z.ZodObject> = {
   adopt,
 };
 
-/** The JSON Schema of a tool's file, for editors: draft 7, which all of them know. */
+/** JSON Schema of a tool's file, for editors: draft 7, which all of them know. */
 export function toolEditorSchema(): Record<string, unknown> {
   return z.toJSONSchema(toolFile, { target: 'draft-7', io: 'input' });
 }

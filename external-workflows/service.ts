@@ -1,4 +1,4 @@
-/** The tools of a Nexus service that lists them itself, as definitions of MCP's. */
+/** Tools that a Nexus service lists itself, as MCP tool definitions. */
 import { z } from 'zod';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -8,14 +8,9 @@ import type { Tool } from '../operations/tool.js';
 import type { ToolFile } from './schema.js';
 import { defineExternal, NEXUS_CLEANUP, nexusTool, outputSchema } from './tool.js';
 
-/** A service whose tools are known once it has listed them. */
+/** A service that has to list its tools first. */
 export interface ToolService extends NexusService {
-  /**
-   * The tools of its answer.
-   *
-   * @param listed result of its operation `list_tools`
-   * @returns tools that can be used, and a line for each one that can't
-   */
+  /** @param listed result of its operation `list_tools` @returns usable tools, and a line for each unusable one */
   toolsOf(listed: unknown): { tools: Tool[]; problems: string[] };
 }
 
@@ -23,7 +18,6 @@ export function isToolService(value: Tool | ToolService): value is ToolService {
   return 'toolsOf' in value;
 }
 
-/** The service that a file without `nexus.operation` names. */
 export function toolService(file: ToolFile): ToolService {
   const { endpoint, service } = file.nexus!;
   return {
@@ -60,17 +54,15 @@ const definition = z.object({
 });
 type Definition = z.output<typeof definition>;
 
-/** Both forms in use: the tools, or an object with them. */
+/** Both forms in use: a list of tools, or an object with it. */
 const listing = z.union([
   z.array(z.unknown()),
   z.object({ tools: z.array(z.unknown()) }).transform(({ tools }) => tools),
 ]);
 
-/** Names that models' providers accept. */
 const LISTED_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** The tool, or why it can't be used. */
 function toolOf(file: ToolFile, at: NexusService, listed: unknown): Tool | string {
   const parsed = definition.safeParse(listed);
   if (parsed.success) return listedTool(file, at, parsed.data);
@@ -89,7 +81,7 @@ function listedTool(file: ToolFile, at: NexusService, listed: Definition): Tool 
     return `tool ${JSON.stringify(name)}: inputSchema: expected the schema of an object; got type ${JSON.stringify(type)}`;
   try {
     const tool = defineExternal(file, {
-      // The names of tools in code are those of functions, without hyphens.
+      // Names of tools in code are function names, without hyphens.
       name: name.replaceAll('-', '_'),
       description: {
         does: description?.trim() || `Runs the operation ${route.operation} of ${route.service}.`,
@@ -113,7 +105,7 @@ function listedTool(file: ToolFile, at: NexusService, listed: Definition): Tool 
   }
 }
 
-/** `SERVICE_OPERATION`: the service that was asked, or another one of its endpoint, whose name ends at the first `_`. */
+/** Splits `SERVICE_OPERATION`. If it isn't the asked service, the name ends at the first `_`: another service of the endpoint. */
 function routeOf(name: string, asked: string): { service: string; operation: string } | undefined {
   const at = name.startsWith(`${asked}_`) ? asked.length : name.indexOf('_');
   const [service, operation] = [name.slice(0, Math.max(at, 0)), name.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** Converts a tool's checked file to the tool. */
+/** Makes a tool of its checked file. */
 import { defined } from '../operations/defined.js';
 import { describe } from '../operations/documentation/describe.js';
 import {
@@ -12,10 +12,9 @@ import { objectSchema, type JsonSchema } from '../operations/schema.js';
 import { defineForeignTool, type Tool, type ToolOptions } from '../operations/tool.js';
 import type { FileArguments, ToolFile } from './schema.js';
 
-/** Estimate for a tool without past runs whose file has no estimate. */
+/** Estimate without past runs and without an estimate in the file. */
 const DEFAULT_ESTIMATE_SECONDS = 60;
 
-/** Answer to a question without `fields`. */
 const APPROVAL: JsonSchema = {
   type: 'object',
   properties: { approved: { type: 'boolean' } },
@@ -51,7 +50,7 @@ export function externalTool(file: ToolFile, name: string): Tool {
 
 export const NEXUS_CLEANUP = 'the operation is asked to stop, and decides what is undone.';
 
-/** The tool, as calls of a Nexus operation. @param inputOf makes the operation's input of a call's arguments */
+/** Lets the tool call a Nexus operation. @param inputOf makes the operation's input of a call's arguments */
 export function nexusTool(
   tool: Tool,
   called: Omit<NexusCall, 'input'>,
@@ -64,7 +63,7 @@ export function nexusTool(
   };
 }
 
-/** Defines a tool with the limits of its file. @throws LonghaulError `invalid_arguments` */
+/** Defines a tool with its file's limits. @throws LonghaulError `invalid_arguments` */
 export function defineExternal(
   file: Pick<ToolFile, 'timeout-minutes' | 'estimate-minutes' | 'retryable-errors'>,
   options: Omit<ToolOptions<JsonSchema, JsonSchema>, 'estimate'>,
@@ -75,7 +74,7 @@ export function defineExternal(
     ...options,
     deadlineSeconds: file['timeout-minutes'] * 60,
     estimate: { seconds: isEstimated ? estimateMinutes * 60 : DEFAULT_ESTIMATE_SECONDS },
-    // Temporal's own time-out doesn't stand still while a person is awaited.
+    // Temporal's own time-out goes on while a person is asked.
     questions: {},
     retryableErrors: file['retryable-errors'],
   });
@@ -131,7 +130,7 @@ function descriptionOf({ description, workflow, nexus }: ToolFile) {
   return { does, ...defined({ useWhen: description['use-when'], returns }) };
 }
 
-/** Schema of the object that {@link structuredResult} makes of a result that is no object. */
+/** Schema of the object that {@link structuredResult} makes of a non-object result. */
 export function outputSchema(schema: JsonSchema): JsonSchema {
   if (schema['type'] === 'object' || (schema['type'] === undefined && schema['properties'] !== undefined))
     return { ...schema, type: 'object' };

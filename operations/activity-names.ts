@@ -1,6 +1,6 @@
-/** Display names of activities: types of built-in activities are internal, so messages name jobs and steps instead. */
+/** Display names of activities. Types of built-in activities are internal, so messages name jobs and steps instead. */
 
-/** Keyed by activity type; each function takes the activity's summary, which holds the names of job and step. */
+/** By activity type. The summary holds the names of job and step. */
 const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
   runPipelineStep: (summary) =>
     summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
@@ -13,28 +13,19 @@ const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => st
   longhaul_return_turn: () => 'the return of the turn',
 };
 
-/** Activity types that ship with Longhaul. */
 export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
 
-/** Whether an activity type ships with Longhaul, so that users don't know its name. */
+/** Whether an activity type ships with Longhaul, so users don't know its name. */
 export function isBuiltinActivity(type: string): boolean {
   return Object.hasOwn(BUILTIN_NAMES, type);
 }
 
-/**
- * Name of an activity in messages: `job build / step Test` for a step of a pipeline; the activity type for an activity of a
- * tool.
- *
- * @param summary of the activity, as Temporal keeps it (`build / Test`); undefined when it is not known
- */
+/** Name in messages: `job build / step Test` for a pipeline step, or the type. @param summary `build / Test`; undefined if unknown */
 export function activityName(type: string, summary: string | undefined): string {
   return BUILTIN_NAMES[type]?.(summary) ?? type;
 }
 
-/**
- * Failure message of an activity without internal names: Temporal's workers list all registered activities when one is
- * missing.
- */
+/** Hides internal names: if an activity is missing, Temporal's workers list all registered ones. */
 export function activityFailureMessage(type: string, message: string): string {
   return isBuiltinActivity(type) && message.includes(type)
     ? 'the worker that ran it has another version of Longhaul'

@@ -1,18 +1,18 @@
-/** Rules of answers: their form, who may give them, which fit, and the digest that is signed. For Temporal's sandbox too. */
+/** Rules of answers: their form, who may answer, which answers fit, and the signed digest. Also for Temporal's sandbox. */
 import { isObject } from './is-object.js';
 import type { Answer, Answerer, InputRequest, OperationRecord } from './record.js';
 import { check, type JsonSchema } from './schema.js';
 import { digestOfJson } from './signatures.js';
 import { ANONYMOUS, type AnswerHeader, type ProvidedInput } from './wire.js';
 
-/** Maximum length of a key, which may begin with the names of parts, and of an answer's ID, in characters. */
+/** Maximum length of a key, which may begin with names of parts, and of an answer's ID, in characters. */
 const LONGEST_KEY = 1_000;
 const LONGEST_ID = 200;
 
-/** Rules of a question on who may answer it. */
+/** A question's rules on who may answer. */
 export type AnswerRules = Pick<InputRequest, 'approvers' | 'fourEyes'>;
 
-/** Whether only some may answer, so that answers need a signature. */
+/** Whether only some may answer, so answers need a signature. */
 export function isRestricted({ approvers, fourEyes }: AnswerRules): boolean {
   return approvers !== undefined || fourEyes === true;
 }
@@ -20,8 +20,8 @@ export function isRestricted({ approvers, fourEyes }: AnswerRules): boolean {
 /**
  * Why somebody may not answer a question; undefined if they may.
  *
- * @param by who answers; undefined without a signature
- * @param starters principals that gave its arguments: who started it, and who changed them in a resume
+ * @param by the answerer; undefined without a signature
+ * @param starters principals that gave its arguments: the starter, and who changed them in a resume
  */
 export function answererProblem(
   rules: AnswerRules,
@@ -48,10 +48,9 @@ export function answererProblem(
 }
 
 /**
- * Why an answer is refused for who gave it; undefined if it isn't.
+ * Why an answer is refused because of its answerer; undefined if it isn't.
  *
- * @param by who answers, by the answer's signature; undefined without one
- * @param operation.starters as for {@link answererProblem}
+ * @param by the answerer, by signature; undefined without one
  * @param operation.operatorAnswers false: every answer needs a signature
  */
 export function claimProblem(
@@ -64,7 +63,7 @@ export function claimProblem(
   return 'expected an answer through Longhaul: operatorAnswers is off; got one without a signature';
 }
 
-/** Why an answer doesn't fit its question, a line for each problem; undefined if it fits. */
+/** Why an answer doesn't fit its question, a line per problem; undefined if it fits. */
 export function misfitOf(schema: JsonSchema, answer: Answer): string | undefined {
   if (!isAction(answer.action))
     return `action: expected accept, decline or cancel; got ${JSON.stringify(answer.action)}`;
@@ -76,14 +75,13 @@ export function isAction(value: unknown): value is Answer['action'] {
   return value === 'accept' || value === 'decline' || value === 'cancel';
 }
 
-/** Whether an argument of the update or signal has the form of an answer. Its action and content may not fit. */
+/** Whether an argument of the update or signal has an answer's form. Its action and content may not fit. */
 export function isProvidedInput(value: unknown): value is ProvidedInput {
   return (
     isNamed(value) && isObject(value['answer']) && (value['by'] === undefined || isAnswerer(value['by']))
   );
 }
 
-/** Whether a header has the form of {@link AnswerHeader}. */
 export function isAnswerHeader(value: unknown): value is AnswerHeader {
   return isNamed(value) && isAction(value['action']) && isAnswerer(value['by']);
 }
@@ -105,16 +103,15 @@ function isAnswerer(value: unknown): value is Answerer {
   );
 }
 
-/** An answer as it is signed. */
 export interface SignedAnswer {
-  /** Key of the question in the operation, also if a part of it asks. */
+  /** Key of the question in the operation, even if a part asks. */
   key: string;
   answerId: string;
   answer: Answer;
   by: Answerer;
 }
 
-/** Principals that gave the arguments of an operation. The first is the one that started it. */
+/** Principals that gave an operation's arguments, the starter first. */
 export function startersOf({
   principal = ANONYMOUS,
   changedBy = [],
@@ -126,7 +123,6 @@ export function answerDigest({ key, answerId, answer, by }: SignedAnswer): strin
   return digestOfJson([key, answerId, answer, by]);
 }
 
-/** Digest of the header of an external workflow's answer. */
 export function answerHeaderDigest({ key, answerId, action, by }: Omit<AnswerHeader, 'signature'>): string {
   return digestOfJson([key, answerId, action, by]);
 }

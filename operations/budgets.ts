@@ -1,21 +1,21 @@
-/** Durations: client time-outs, poll intervals, how long results are kept. */
+/** Durations: client time-outs, poll intervals, how long to keep results. */
 import type { OperationRecord } from './record.js';
 
 /** Default keepAlive: a day. */
 export const DEFAULT_KEEP_ALIVE_SECONDS = 24 * 3600;
 
-/** Default budget for the end of an operation, beyond its maximum duration: 5 minutes. */
+/** Default budget to end an operation, beyond its maximum duration: 5 minutes. */
 export const DEFAULT_CLEANUP_SECONDS = 300;
 
-/** Default time that people may take to answer all of an operation's questions: 30 days. */
+/** Default time for people to answer all of an operation's questions: 30 days. */
 export const DEFAULT_INPUT_WAIT_SECONDS = 30 * 24 * 3600;
 
 /** Longest time for work to stop after a cancel, in seconds. */
 const STOP_SECONDS = 20;
 
 /**
- * Divides the budget for the end of an operation, in milliseconds. After the deadline the work has `stopMs` to end; after
- * `cleanupMs` more, cleanups are cancelled, and have `stopMs` too. The rest is for the tasks that close the workflow.
+ * Divides the budget for ending an operation, in milliseconds. After the deadline, work has `stopMs` to end. Cleanups run `cleanupMs` more,
+ * then are cancelled and have `stopMs` too. The rest is for closing the workflow.
  */
 export function divideCleanup(cleanupSeconds: number): { stopMs: number; cleanupMs: number } {
   const stopMs = Math.min(STOP_SECONDS, cleanupSeconds / 8) * 1000;
@@ -23,11 +23,10 @@ export function divideCleanup(cleanupSeconds: number): { stopMs: number; cleanup
 }
 
 /**
- * How long after closing a result can be read, in seconds: the requested time, else the tool's default, both bounded by
- * the namespace's retention. `null` (unlimited) becomes the retention.
+ * How long a result can be read after closing, in seconds, within the namespace's retention.
  *
- * @param requestedSeconds requested by the caller; null for unlimited, undefined for the default
- * @param defaultSeconds the tool's own keepAlive
+ * @param requestedSeconds by the caller; null for unlimited, undefined for the default
+ * @param defaultSeconds the tool's keepAlive
  * @param retentionSeconds the namespace's retention
  */
 export function boundKeepAlive(
@@ -40,25 +39,17 @@ export function boundKeepAlive(
   return Math.min(Math.ceil(wanted), retentionSeconds);
 }
 
-/**
- * Recommended client time-out for work of this maximum duration, in seconds: from 1.5 to 2 times as long, so that clients
- * receive the time-out error instead of giving up before.
- */
+/** Recommended client time-out, in seconds: 1.5 to 2 times the maximum duration, so clients get the time-out error instead of giving up. */
 export function clientBudgetSeconds(deadlineSeconds: number): [from: number, to: number] {
   return [Math.ceil(deadlineSeconds * 1.5), Math.ceil(deadlineSeconds * 2)];
 }
 
-/**
- * Recommended poll interval, in milliseconds: a twentieth of the estimate, between 1 and 30 seconds.
- */
+/** Recommended poll interval, in milliseconds: a twentieth of the estimate, between 1 and 30 seconds. */
 export function pollIntervalMs(estimateSeconds: number | undefined): number {
   return Math.round(Math.min(30, Math.max(1, (estimateSeconds ?? 60) / 20)) * 1000);
 }
 
-/**
- * How long an operation can be read, from its creation to the end of its result's keepAlive, in milliseconds; null while it
- * is open, since only its work, a cancel or an operator ends it.
- */
+/** How long an operation can be read, from its creation to the end of keepAlive, in milliseconds; null while it's open. */
 export function lifetimeMs({
   createdAt,
   closedAt,
@@ -67,11 +58,7 @@ export function lifetimeMs({
   return closedAt ? Date.parse(closedAt) - Date.parse(createdAt) + keepAliveSeconds * 1000 : null;
 }
 
-/**
- * Whether the time for which the result is kept has passed.
- *
- * @param nowMs Temporal's time, in epoch milliseconds
- */
+/** Whether the result's keepAlive has passed. @param nowMs Temporal's time, in epoch milliseconds */
 export function isPastKeepAlive(
   { closedAt, keepAliveSeconds }: Pick<OperationRecord, 'closedAt' | 'keepAliveSeconds'>,
   nowMs: number,
@@ -88,7 +75,7 @@ export function humanDuration(seconds: number): string {
 }
 
 /**
- * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
- * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
+ * Time-out of a workflow task, in milliseconds. A killed worker's task waits that long for the next worker. Equals the SDK's limit for
+ * workflow code that doesn't yield (`isolateExecutionTimeout`).
  */
 export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;

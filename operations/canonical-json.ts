@@ -1,10 +1,6 @@
-/** JSON with one form for equal values, which digests are made of. For Temporal's sandbox too. */
+/** JSON with the same text for equal values, for digests. Also for Temporal's sandbox. */
 
-/**
- * JSON with sorted keys, the same for a value before and after it was sent as JSON.
- *
- * @throws TypeError for a BigInt; RangeError for a cycle
- */
+/** JSON with sorted keys, the same before and after a value is sent as JSON. @throws TypeError for a BigInt; RangeError for a cycle */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const { toJSON } = value as { toJSON?: unknown };
@@ -13,7 +9,7 @@ export function canonicalJson(value: unknown): string {
   const members: string[] = [];
   for (const key of Object.keys(value).sort()) {
     const member = (value as Record<string, unknown>)[key];
-    // As JSON.stringify does: a member that JSON can't have is left out.
+    // Leaves out what JSON.stringify does.
     if (member === undefined || typeof member === 'function' || typeof member === 'symbol') continue;
     members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
   }

@@ -1,15 +1,12 @@
-/** Schemas of arguments that refuse misspelt ones. */
+/** Argument schemas that refuse misspelt names. */
 import { isObject } from './is-object.js';
 import { propertyNames } from './schema-references.js';
 import type { JsonSchema } from './schema.js';
 
-/** Keywords beside which `additionalProperties` would refuse properties that another schema names. */
+/** Keywords beside which `additionalProperties` would refuse properties of other schemas. */
 const COMPOSING_KEYWORDS = ['allOf', '$ref', '$dynamicRef'];
 
-/**
- * The schema, refusing properties that it doesn't name, so that a misspelt argument isn't ignored. Unchanged if its author has said what
- * becomes of them, or if a subschema names some.
- */
+/** Refuses unnamed properties, so no misspelt argument is ignored, unless the author has decided or a subschema names more. */
 export function closed(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   const isDecided = ['additionalProperties', 'unevaluatedProperties', ...COMPOSING_KEYWORDS].some(

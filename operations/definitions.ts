@@ -1,7 +1,4 @@
-/**
- * Typed definitions of queries, updates and signals, as Temporal's functions of these names make them: their package can be
- * loaded by workflows only.
- */
+/** Typed definitions of queries, updates and signals, like Temporal's functions of these names: only workflows can load their package. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
 
 export const defineQuery = <Result, Args extends unknown[] = []>(name: string) =>

@@ -1,12 +1,12 @@
-/** The one error class, and the closed list of error kinds. Each protocol renders it in one place. */
+/** The error class, and the closed list of error kinds. Each protocol renders it in one place. */
 
-/** Error kinds, as far as callers have to distinguish cases. */
+/** Error kinds, for the cases that callers have to tell apart. */
 export const ERROR_KINDS = [
   /** The arguments don't match the tool's schema. */
   'invalid_arguments',
   /** No tool of that name. */
   'unknown_tool',
-  /** No such operation for this principal: never existed, another's, or purged. */
+  /** No such operation for this principal: it never existed, was purged, or is another's. */
   'not_found',
   /** The caller's roles don't allow the request. */
   'forbidden',
@@ -16,17 +16,17 @@ export const ERROR_KINDS = [
   'conflict',
   /** The operation's state doesn't allow the request. */
   'wrong_state',
-  /** An answer that doesn't match its input request. */
+  /** The answer doesn't match its input request. */
   'invalid_answer',
-  /** The client didn't declare a capability that is needed. */
+  /** The client didn't declare a needed capability. */
   'missing_capability',
-  /** Something is larger than its published limit. */
+  /** Something exceeds its published limit. */
   'too_large',
-  /** Temporal can't be reached just now. */
+  /** Temporal can't be reached now. */
   'unavailable',
-  /** The caller, or all callers together, are at a limit of the server. */
+  /** The caller, or all callers together, hit a limit of the server. */
   'rate_limited',
-  /** The tool's queue takes no further operations just now. */
+  /** The tool's queue takes no more operations now. */
   'busy',
   /** The tool's own work failed. */
   'failed',
@@ -49,22 +49,20 @@ export function isRetryable(kind: ErrorKind): boolean {
   return kind === 'unavailable' || kind === 'rate_limited' || kind === 'busy';
 }
 
-/** The error of an operation, as its record holds it. */
 export interface OperationError {
   kind: ErrorKind;
   /** For people and models: where, what was expected, what came. */
   message: string;
   /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** Name of the failure in the tool's code (the type of Temporal's ApplicationFailure). */
+  /** Failure's name in the tool's code (the type of Temporal's ApplicationFailure). */
   type?: string;
-  /** JSON-RPC error code that the tool chose, for errors of kind `protocol`. */
+  /** JSON-RPC error code that the tool chose, for kind `protocol`. */
   code?: number;
-  /** Message of the failure that caused this one. */
   cause?: string;
 }
 
-/** That a value can't be read from storage, in words. @param value for example `the result` */
+/** Says that storage can't give a value. @param value for example `the result` */
 export function unreadableText(
   value: string,
   { message, retryable }: Pick<OperationError, 'message' | 'retryable'>,
@@ -78,7 +76,7 @@ export class LonghaulError extends Error {
   readonly kind: ErrorKind;
   /** Whether the same call may succeed later. Default: true for `unavailable`, `rate_limited` and `busy` only. */
   readonly retryable: boolean;
-  /** When it may succeed, in seconds, if that is known. */
+  /** When it may succeed, in seconds, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -93,7 +91,7 @@ export class LonghaulError extends Error {
   }
 }
 
-/** For `catch`: undefined in place of an error of this kind; other errors pass through. */
+/** For `catch`: turns errors of this kind into undefined, and rethrows others. */
 export function undefinedIf(kind: ErrorKind): (error: unknown) => undefined {
   return (error) => {
     if (isKind(error, kind)) return undefined;
@@ -101,7 +99,6 @@ export function undefinedIf(kind: ErrorKind): (error: unknown) => undefined {
   };
 }
 
-/** Whether an error is Longhaul's, of this kind. */
 export function isKind(error: unknown, kind: ErrorKind): error is LonghaulError {
   return error instanceof LonghaulError && error.kind === kind;
 }

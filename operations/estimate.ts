@@ -1,26 +1,24 @@
-/** Durations estimated from past runs, by medians: a few delayed runs don't change them. */
+/** Estimates durations from past runs, by medians: a few delayed runs don't change them. */
 import type { CallEstimate } from './tool-estimate.js';
 
-/** A run that completed. */
 export interface PastRun {
-  /** Duration in seconds, without people's time to answer and time in queue. */
+  /** In seconds, without time for answers and in queues. */
   seconds: number;
-  /** Size of its work, in the tool's units; missing where unknown. */
+  /** Size of its work, in the tool's units; missing if unknown. */
   size?: number;
 }
 
-/** How far beyond the largest size of past runs these are used, as a factor. */
+/** How far past the largest size of past runs to extrapolate, as a factor. */
 const EXTRAPOLATION_FACTOR = 10;
 /** Shortest estimate, in seconds. */
 const SHORTEST_SECONDS = 0.1;
 
 /**
- * Estimates work of this size from past runs, in seconds: the median of what they took for each unit of size, beyond what the
- * author says that every call takes. Without a size, the median of what they took.
+ * Estimates work of this size from past runs, in seconds: the author's base plus the median time per unit of size, or the median duration
+ * if no size is known.
  *
- * @param size undefined where it isn't known before the start
- * @returns undefined if the author's estimate is better: without past runs, and for over ten times their largest size; never
- *   below 0.1
+ * @param size undefined if unknown before the start
+ * @returns at least 0.1; undefined if the author's estimate is better: without past runs, and for over ten times their largest size
  */
 export function estimateFrom(
   runs: readonly PastRun[],
@@ -45,11 +43,11 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Duration of a run in seconds, without people's time to answer and time in queue.
+ * Duration of a run in seconds, without time for answers and in queues.
  *
- * @param idle.awaitedMs milliseconds in which the run waited only for people
+ * @param idle.awaitedMs milliseconds of waiting only for people
  * @param idle.queuedMs milliseconds in which all of its work waited for a worker
- * @param idle.turnWaitedMs milliseconds in which it waited for its turn in a queue
+ * @param idle.turnWaitedMs milliseconds of waiting for its turn in a queue
  */
 export function workedSeconds(
   createdAt: Date,

@@ -1,21 +1,21 @@
 /**
- * External workflows: workflow types whose workers don't use Longhaul's runtime, in any SDK. A tool's file says how their state is
- * read and how they are answered and cancelled; without a word of it, only Temporal's own view of a run is used.
+ * External workflows: workflow types whose workers don't use Longhaul's runtime, in any SDK. A tool's file says how to read their state,
+ * answer and cancel them. Otherwise only Temporal's own view of a run counts.
  */
 import { isObject } from './is-object.js';
 import type { InputRequest, Progress } from './record.js';
 import type { JsonSchema } from './schema.js';
 
-/** Path to a part of a value: names and positions with dots, `order.items.0`. `.` is the value itself. */
+/** Path to part of a value, names and positions with dots: `order.items.0`. `.` is the value itself. */
 export type FieldPath = string;
 
-/** One argument of a workflow, update or signal: one of the given values, or an object that is made of some: field -> value. */
+/** One argument of a workflow, update or signal: a given value, or an object of some, field -> value. */
 export type ArgumentSource = string | Record<string, string>;
 
 /** All arguments: in order, or all given values as one object. */
 export type ArgumentList = ArgumentSource[] | 'object';
 
-/** Where the state's fields are in a value that the workflow gives. */
+/** Where a workflow's value has the state's fields. */
 export interface ProgressFields {
   progress?: FieldPath;
   /** A number is the total itself. */
@@ -25,7 +25,7 @@ export interface ProgressFields {
 }
 
 export interface ProgressMapping {
-  /** Query of the workflow, or the heartbeats of its activities. */
+  /** A query of the workflow, or its activities' heartbeats. */
   from: { query: string } | 'heartbeats';
   fields: ProgressFields;
 }
@@ -44,7 +44,7 @@ export interface QuestionMapping {
     name: string;
     /** Made of the answer's fields. */
     args: ArgumentList;
-    /** Sent if the person declines; undefined if that is refused. */
+    /** Sent if the person declines; undefined: a decline is refused. */
     decline: unknown[] | undefined;
   };
   approvers: string[] | undefined;
@@ -54,7 +54,7 @@ export interface QuestionMapping {
 export interface ExternalWorkflow {
   type: string;
   taskQueue: string;
-  /** Undefined: the one that Longhaul is connected to. */
+  /** Undefined: the connected namespace. */
   namespace: string | undefined;
   /** Template of workflow IDs, with `{argument}`; undefined: the operation's token. */
   id: string | undefined;
@@ -62,16 +62,16 @@ export interface ExternalWorkflow {
   question: QuestionMapping | undefined;
   /** Undefined: Temporal's own cancel request. */
   cancelSignal: { name: string; args: unknown[] } | undefined;
-  /** Undefined: runs that were started elsewhere can't be adopted. */
+  /** Undefined: runs that Longhaul didn't start can't be adopted. */
   adopt: AdoptionRules | undefined;
 }
 
 export interface AdoptionRules {
-  /** Visibility query of the runs that lists show beside those that Longhaul started; undefined: none. */
+  /** Visibility query of the adopted runs in lists; undefined: none. */
   list: string | undefined;
 }
 
-/** Arguments for the workflow, an update or a signal. Missing ones at the end are left out, others are null. */
+/** Arguments for the workflow, an update or a signal. Missing ones are left out at the end, and null elsewhere. */
 export function argumentsOf(list: ArgumentList, values: Record<string, unknown>): unknown[] {
   if (list === 'object') return [values];
   const all = list.map((source) => argumentOf(source, values));
@@ -84,7 +84,7 @@ function argumentOf(source: ArgumentSource, values: Record<string, unknown>): un
   return Object.fromEntries(given.map(([field, name]) => [field, values[name]]));
 }
 
-/** State of an operation as a workflow or its activity gives it; empty if the value has none of the fields. */
+/** State in a value of a workflow or activity; empty if the value has none of the fields. */
 export function progressIn(value: unknown, fields: ProgressFields): { stage?: string; progress?: Progress } {
   const done = numberAt(value, fields.progress);
   const total = typeof fields.total === 'number' ? fields.total : numberAt(value, fields.total);
@@ -104,7 +104,6 @@ export function progressIn(value: unknown, fields: ProgressFields): { stage?: st
   };
 }
 
-/** A question, before it has a key. */
 export interface ExternalQuestion {
   request: InputRequest;
   /** Identity that the workflow gives it. */
@@ -112,7 +111,6 @@ export interface ExternalQuestion {
   value: unknown;
 }
 
-/** Open questions in a query's result. */
 export function questionsIn(result: unknown, mapping: QuestionMapping): ExternalQuestion[] {
   const values: unknown[] = Array.isArray(result) ? result : [result];
   return values.filter(isQuestion).map((value) => ({
@@ -162,17 +160,15 @@ function valueAt(value: unknown, path: FieldPath): unknown {
   }, value);
 }
 
-/** A result as structured content, which MCP wants to be an object: any other value becomes the field `result`. */
+/** Structured content of a result, which MCP requires to be an object: any other value becomes the field `result`. */
 export function structuredResult(result: unknown): Record<string, unknown> {
   return isObject(result) ? result : { result: result ?? null };
 }
 
-/** Argument names in a template of workflow IDs. */
 export function argumentsInId(template: string): string[] {
   return [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
 }
 
-/** The workflow ID that a template gives. */
 export function idOf(template: string, values: Record<string, unknown>): string {
   return template.replace(/\{([^{}]*)\}/g, (_all, name: string) => {
     const value = values[name];

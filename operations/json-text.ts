@@ -1,25 +1,19 @@
-/**
- * Scans the text of JSON for what JSON.parse doesn't show: sizes, and numbers that a double can't hold. Node.js 20 has no access to
- * the source text in JSON.parse.
- */
+/** Scans JSON text for sizes, and numbers that a double can't hold. In Node.js 20, JSON.parse gives no access to the source text. */
 
-/** Sizes of a text and the place of its ID; meaningless for text that isn't JSON. */
+/** Sizes of a text, and where its ID is; meaningless if the text isn't JSON. */
 export interface JsonScan {
   /** Levels of nesting. */
   depth: number;
-  /** Members of objects. */
   members: number;
   /** Commas and opening brackets: at least the number of members and items. */
   values: number;
-  /** Index behind `"id":` in the outermost object; -1 if it has none. */
+  /** Index after `"id":` in the outermost object; -1 if it has none. */
   idAt: number;
 }
 
 /** A number that parsing would change. */
 export interface InexactNumber {
-  /** Member names and indexes. */
   path: string[];
-  /** As it is written. */
   number: string;
 }
 
@@ -33,19 +27,15 @@ const OPENING_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** Characters from which on an integer, and a fraction, may be inexact. */
+/** Length in characters from which an integer, and a fraction, may be inexact. */
 const INEXACT_INTEGER_FROM = 16;
 const INEXACT_FRACTION_FROM = 300;
-/** A text without a match has exact numbers only. */
+/** A text without a match has only exact numbers. */
 const MAY_BE_INEXACT = /\d{16}|\d[eE]/;
 /** Characters of a number that a message shows. */
 const SHOWN_CHARACTERS = 40;
 
-/**
- * Scans a text once, without parsing it.
- *
- * @param visit gets the range of each number that may be inexact
- */
+/** Scans a text once, without parsing it. @param visit gets the range of each number that may be inexact */
 export function scanJson(text: string, visit: (start: number, end: number) => void): JsonScan {
   let depth = 0;
   let deepest = 0;
@@ -85,8 +75,8 @@ export function scanJson(text: string, visit: (start: number, end: number) => vo
 }
 
 /**
- * Whether a double can't hold a number of JSON: integers beyond 2^53-1 in magnitude (RFC 7493, section 2.2), and numbers that would
- * become infinite or 0. Fractions are rounded to the nearest double, as everywhere.
+ * Whether a double can't hold a JSON number: integers beyond 2^53-1 in magnitude (RFC 7493, section 2.2), and numbers that would become
+ * infinite or 0. Rounding a fraction is fine.
  */
 export function isInexact(number: string): boolean {
   return /^-?\d+$/.test(number) ? !Number.isSafeInteger(Number(number)) : isOutOfRange(number);
@@ -97,7 +87,6 @@ function isOutOfRange(number: string): boolean {
   return !Number.isFinite(value) || (value === 0 && /^[^eE]*[1-9]/.test(number));
 }
 
-/** The first number of JSON that a double can't hold; undefined if there is none. */
 export function inexactNumberIn(json: string): InexactNumber | undefined {
   if (!MAY_BE_INEXACT.test(json)) return undefined;
   let found: [start: number, end: number] | undefined;
@@ -107,20 +96,19 @@ export function inexactNumberIn(json: string): InexactNumber | undefined {
   return found && inexactNumberAt(json, ...found);
 }
 
-/** Describes the number in a range of JSON. */
 export function inexactNumberAt(json: string, start: number, end: number): InexactNumber {
   return { path: pathTo(json, start), number: json.slice(start, end) };
 }
 
-/** Message: the expected and the actual number, and what to do. @param advice verb of the advice. Default: `send` */
+/** Message with the expected and the actual number. @param advice verb of the advice. Default: `send` */
 export function inexactNumberMessage(number: string, advice: 'send' | 'write' = 'send'): string {
   const shown = number.length > SHOWN_CHARACTERS ? `${number.slice(0, SHOWN_CHARACTERS)}...` : number;
   return `expected a number that keeps its digits (integers up to ${Number.MAX_SAFE_INTEGER}); got ${shown}; ${advice} it as a string`;
 }
 
 /**
- * Parses JSON from a program that may write any integer. Numbers that would change become strings. Integers beyond 2^53-1 that
- * JavaScript would write in the same way, as it does for doubles, stay numbers.
+ * Parses JSON from programs that may write any integer. Numbers that would change become strings. Integers beyond 2^53-1 stay numbers if
+ * JavaScript would write the same digits.
  *
  * @throws SyntaxError
  */
@@ -137,7 +125,7 @@ export function parseKeepingDigits(json: string): unknown {
   return JSON.parse(quoted + json.slice(copied)) as unknown;
 }
 
-/** Member names and indexes that lead to an index of JSON. */
+/** Member names and indexes that lead to an index of the text. */
 function pathTo(json: string, index: number): string[] {
   const open: { item: number | undefined; key: string; isKeyNext: boolean }[] = [];
   for (let at = 0; at < index; at += 1) {
@@ -160,7 +148,7 @@ function pathTo(json: string, index: number): string[] {
   return open.map(({ item, key }) => (item === undefined ? key : String(item)));
 }
 
-/** Index of the closing quote of the string that begins at `start`, or the end of the text. */
+/** Index of the closing quote of the string at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {
@@ -183,7 +171,6 @@ function isExponent(code: number): boolean {
   return (code | 0x20) === 0x65;
 }
 
-/** Digits, `+`, `-`, `.` and `e`. */
 function isInNumber(code: number): boolean {
   return isDigit(code) || code === MINUS || code === PLUS || code === POINT || isExponent(code);
 }

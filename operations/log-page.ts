@@ -1,70 +1,61 @@
-/** Queries and pages of a log, of a step or of the operation itself. */
+/** Queries and pages of a step's log or an operation's own. */
 import type { ChildStatus } from './record.js';
 
-/** Reference of an operation's own log; other references are steps. A job of this name is referred to by its steps, as in `operation/1`. */
+/** Reference of an operation's own log; others are steps. A job of this name is still reachable by its steps: `operation/1`. */
 export const OPERATION_LOG = 'operation';
 
-/** Most lines of a page. */
 export const PAGE_LINES = 200;
-/** Most text of a page, in bytes of UTF-8: 16 KiB. */
+/** Maximum text of a page, in bytes of UTF-8: 16 KiB. */
 export const PAGE_BYTES = 16 * 1024;
-/** Most characters of a log as text that are sent at once, exceeded by at most one page. */
+/** Maximum characters of a log sent as text; may be exceeded by one page. */
 export const TEXT_CHARACTERS = 256 * 1024;
-/** Longest piece of a line, in bytes: 4 KiB. */
+/** Maximum piece of a line, in bytes: 4 KiB. */
 export const PIECE_BYTES = 4 * 1024;
-/** Longest pattern, in characters. */
 export const PATTERN_CHARACTERS = 200;
 
 export interface LogQuery {
-  /**
-   * Reference of a step, see {@link chooseStep}, or {@link OPERATION_LOG}. Default: a step for a pipeline, the operation's own
-   * log otherwise.
-   */
+  /** Reference of a step ({@link chooseStep}), or {@link OPERATION_LOG}. Default: a step of a pipeline, or else the operation's own log. */
   step?: string;
-  /** First line, from 1. */
   fromLine?: number;
-  /** Last line, from 1. */
   toLine?: number;
-  /** The last lines, as many as fit a page; 1 to {@link PAGE_LINES}. Not together with the other forms. */
+  /** The last lines, as many as fit a page; 1 to {@link PAGE_LINES}. Not with the other forms. */
   tail?: number;
   /** Only lines that match this JavaScript regular expression. */
   pattern?: string;
-  /** Cursor of an earlier page: continues right after it, with its step, last line and pattern. */
+  /** Cursor of an earlier page: continues after it, with its step, last line and pattern. */
   cursor?: string;
-  /** Most entries of the page. Default and most: {@link PAGE_LINES}. */
+  /** Maximum entries in the page. Default and limit: {@link PAGE_LINES}. */
   limit?: number;
 }
 
-/** A line, or a piece of a line that is longer than {@link PIECE_BYTES} or still growing. */
+/** A line, or a piece of one that is longer than {@link PIECE_BYTES} or still growing. */
 export interface LogLine {
   /** Number of the line, from 1. It never changes. */
   number: number;
-  /** Invalid UTF-8 is replaced by U+FFFD. */
+  /** U+FFFD replaces invalid UTF-8. */
   text: string;
-  /** The piece begins in the middle of the line. */
   isContinued?: true;
   /** The line continues after this piece, or hasn't ended yet. */
   isUnfinished?: true;
-  /** Length of the whole line in bytes, when a pattern matched one that is too long to be shown. */
+  /** Length of the whole line in bytes, if a pattern matched a line too long to show. */
   lineBytes?: number;
 }
 
 export interface LogLines {
   lines: LogLine[];
-  /** Cursor of the next page; missing when nothing more can come. */
+  /** Cursor of the next page; missing if no more can come. */
   cursor?: string;
-  /** The page reaches the present end of the log. More may come unless it is complete. */
+  /** The page reaches the log's current end. More may come unless it is complete. */
   isAtEnd: boolean;
-  /** Whether the step, or the operation, has ended, so that its log no longer grows. */
+  /** Whether the step or operation has ended, so its log no longer grows. */
   isComplete: boolean;
-  /** Size of the whole log. */
   totalBytes: number;
 }
 
 export interface LogPage extends LogLines {
   /** Reference of the step, `build/2`, or {@link OPERATION_LOG}. */
   step: string;
-  /** The step's name; missing when no worker answered, and in the operation's own log. */
+  /** The step's name; missing if no worker answered, and in the operation's own log. */
   name?: string;
   status?: ChildStatus;
 }

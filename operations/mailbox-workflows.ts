@@ -1,3 +1,3 @@
-/** Workflow types of the mailbox, by which the engine recognizes its runs. */
+/** The mailbox's workflow types, for the engine to recognize its runs. */
 export const INBOX_WORKFLOW = 'mailbox_inbox';
 export const DIRECTORY_WORKFLOW = 'mailbox_directory';

@@ -1,12 +1,12 @@
 /** Suggestions for misspelled names. */
 
-/** `; did you mean "steps"?`, or an empty text when no name is near. */
+/** `; did you mean "steps"?`, or an empty text if no name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const near = nearest(name, known);
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
-/** The nearest known name, with at most a third of its characters and at most 3 edits. */
+/** The nearest known name, at most 3 edits away and at most a third of the name's characters. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;
   let best: string | undefined;
@@ -19,7 +19,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Normal form: `timeoutMinutes` and `timeout_minutes` become `timeout-minutes`. */
+/** Normal form: `timeoutMinutes` and `timeout_minutes` become `timeoutminutes`. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -2,12 +2,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** Longest workflow ID that Temporal keeps on PostgreSQL, in characters. */
+/** In characters, on PostgreSQL. */
 export const LONGEST_WORKFLOW_ID = 255;
-/** Length of a hash, in hexadecimal digits: 128 bits of SHA-256. */
+/** In hexadecimal digits: 128 bits of SHA-256. */
 const HASH_LENGTH = 32;
 
-/** The pipeline's workflow ID, a slash and the page's name; beyond the longest ID its end is replaced by a hash. */
+/** `<workflow ID>/<page name>`. A hash replaces the end of an ID that would be too long. */
 export function pageWorkflowId(workflowId: string, page: string): string {
   const id = `${workflowId}/${page}`;
   if (id.length <= LONGEST_WORKFLOW_ID) return id;

@@ -1,15 +1,12 @@
 /** Rounding of progress to significant digits. */
 import type { Progress } from './record.js';
 
-/** Decimal places of amounts from 1 on; smaller amounts keep this many digits after their first one. */
+/** Decimal places of amounts from 1; smaller amounts keep this many digits after their first one. */
 const DECIMALS = 2;
-/** Tolerance for rounding errors of summed fractions, as a share of the last digit. */
+/** Tolerance for rounding errors of summed fractions, in units of the last digit. */
 const NOISE = 1e-6;
 
-/**
- * Rounds progress, since sums of fractions have up to 17 digits. Amounts are rounded down and totals up, so that only completed
- * work reaches the total, and rounded progress never decreases unless progress does.
- */
+/** Rounds summed fractions: amounts down, totals up. Only finished work reaches the total, and progress stays monotonic. */
 export function roundProgress({ progress, total, message }: Progress): Progress {
   const roundedTotal = total === undefined ? undefined : roundUp(total);
   const amount = roundDown(progress);
@@ -28,7 +25,6 @@ function roundDown(value: number): number {
 
 function roundUp(value: number): number {
   const unit = unitsPerOne(value);
-  // Avoids -0.
   return Math.ceil(value * unit - NOISE) / unit + 0;
 }
 

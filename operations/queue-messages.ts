@@ -3,7 +3,7 @@ import { humanDuration } from './budgets.js';
 import type { Refusal } from './queue-wire.js';
 import type { ToolQueue } from './tool-queue.js';
 
-/** Bounds of the time after which a refused call is worth another try, in seconds. */
+/** Bounds of the advised wait before another try, in seconds. */
 const SHORTEST_RETRY_SECONDS = 5;
 const LONGEST_RETRY_SECONDS = 3_600;
 
@@ -14,7 +14,7 @@ export function queueFullMessage(name: string, { running, waiting, isCallerFull 
     : `the queue ${name} is full: ${running} running, ${waiting} waiting`;
 }
 
-/** When a place may be free, in seconds: after as long as it takes until one of those that run ends, on average. */
+/** When a place may be free, in seconds: the average time until one of the running operations ends. */
 export function retryAfterSeconds({ concurrency }: ToolQueue, estimateSeconds: number | undefined): number {
   const seconds = Math.ceil((estimateSeconds ?? 60) / concurrency);
   return Math.min(LONGEST_RETRY_SECONDS, Math.max(SHORTEST_RETRY_SECONDS, seconds));
@@ -25,7 +25,7 @@ export function retryAdvice(seconds: number): string {
   return `; try again in about ${humanDuration(seconds)}`;
 }
 
-/** Status message of an operation that waits. @param place how many have their turn before it; undefined if unknown */
+/** Status message of a waiting operation. @param place number of operations before it; undefined if unknown */
 export function waitingMessage(place: number | undefined): string {
   if (place === undefined) return 'waiting for its turn';
   return `waiting for its turn: ${place === 0 ? 'it is next' : `${place} before it`}`;

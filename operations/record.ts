@@ -1,4 +1,4 @@
-/** Record of an operation: the only representation of its state, which every protocol renders. */
+/** Record of an operation: the only representation of its state, for every protocol. */
 import type { OperationError } from './errors.js';
 import type { JsonSchema } from './schema.js';
 
@@ -11,7 +11,6 @@ export type OperationStatus =
   | 'canceled'
   | 'timed_out'
   | 'expired'
-  /** Only if the record can't be read. */
   | 'unknown';
 
 const TERMINAL: ReadonlySet<OperationStatus> = new Set([
@@ -22,63 +21,57 @@ const TERMINAL: ReadonlySet<OperationStatus> = new Set([
   'expired',
 ]);
 
-/** Whether a status is final within an attempt. */
 export function isTerminal(status: OperationStatus): boolean {
   return TERMINAL.has(status);
 }
 
-/** Progress of the work, in the tool's own units. It never decreases. */
+/** Progress in the tool's own units. It never decreases. */
 export interface Progress {
   progress: number;
   total?: number;
-  /** Human-readable, one short line. */
+  /** For people, one short line. */
   message?: string;
 }
 
-/** Question that an operation waits for. */
 export interface InputRequest {
   message: string;
   /** Flat JSON Schema of the answer. */
   schema: JsonSchema;
-  /** ISO 8601; when the operation continues without an answer. */
+  /** When the operation continues without an answer, ISO 8601. */
   expiresAt?: string;
-  /** Roles of which a caller needs one to answer. Default: anyone who may see the operation may answer. */
+  /** A caller needs one of these roles to answer. Default: anyone who may see the operation may answer. */
   approvers?: string[];
   /** Set if the principal that started the operation may not answer. */
   fourEyes?: true;
 }
 
-/** Who answered: a caller of the server, or an operator, with Temporal's own commands or the home's secret. */
+/** Who answered: a caller of the server, or an operator with Temporal's own commands or the home's secret. */
 export type Answerer = { principal: string; roles?: string[] } | { operator: true };
 
 /** Answer to an input request: MCP's three actions (specs: 2026-07-28 client/elicitation). */
 export type Answer =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
-/** Answer to an input request, and what became of it. */
 export interface AnsweredRequest {
   key: string;
-  /**
-   * Names the answer: the same one again has the same ID. Missing for defaults, and where the operation's worker doesn't keep it.
-   */
+  /** Repeating an answer keeps its ID. Missing for defaults, and if the operation's worker doesn't keep it. */
   id?: string;
   action: Answer['action'];
   /** `queued`: no worker has taken it yet. At most one answer to a key isn't refused. */
   state: 'applied' | 'refused' | 'queued';
-  /** Why it was refused, in one line. */
   reason?: string;
-  /** Set if nobody answered in time and the workflow's default was used. */
+  /** Set if nobody answered in time, so the workflow used its default. */
   isDefault?: true;
-  /** Who answered, verified. Missing for callers without authentication. */
+  /** Verified answerer. Missing for callers without authentication. */
   by?: Answerer;
   /** ISO 8601, UTC. */
   at: string;
 }
 
-/** Number of the latest answered input requests that a record keeps. */
+/** Number of answered input requests that a record keeps: the latest. */
 export const KEPT_ANSWERS = 20;
 
-/** Number of the latest refused answers that a record keeps beside them. */
+/** Number of refused answers that a record keeps besides: the latest. */
 export const KEPT_REFUSED_ANSWERS = 10;
 
 export type ChildStatus =
@@ -91,63 +84,54 @@ export function isOpenPart(status: ChildStatus): boolean {
   return OPEN_PARTS.has(status);
 }
 
-/**
- * Part of an operation that runs independently: a child workflow, a job of a pipeline, or one item of a job that runs for
- * each item of a list.
- */
+/** An independent part of an operation: a child workflow, a pipeline's job, or one item of a `for-each` job. */
 export interface ChildRecord {
-  /** E.g. `build`; with the item's position, `test[3]`. */
+  /** E.g. `build`, or `test[3]` with the item's position. */
   name: string;
   status: ChildStatus;
-  /** Human-readable, one short line: why it failed, or its current wait. */
+  /** For people, one short line: why it failed, or its current wait. */
   statusMessage?: string;
-  /** Item that it runs for. */
   item?: unknown;
   steps: StepRecord[];
-  /** Outputs by name. */
   outputs?: Record<string, string>;
   /** Files that it left in storage. */
   artifacts?: ArtifactRecord[];
-  /** Files that it could not leave there. */
+  /** Files that it couldn't save. */
   unsavedArtifacts?: UnsavedArtifact[];
   /** Fields of its answered approvals. */
   approval?: Record<string, unknown>;
-  /** Set for a page: what all approvals of its items were given for, as in {@link StepRecord}. */
+  /** Set for a page: what its items' approvals were given for, as in {@link StepRecord}. */
   approvedFor?: string;
-  /** Host that it runs on. */
   host?: string;
-  /** Set for a page: a range of a job's items, whose records its own workflow has. */
+  /** Set for a page: a range of a job's items. Its own workflow has their records. */
   page?: PageRange;
 }
 
-/** A file in storage, or an empty folder, which has no bytes. */
+/** A file in storage, or an empty folder without bytes. */
 export interface ArtifactRecord {
   /** Name among the operation's artifacts; ends with `/` for a folder. */
   name: string;
   /** Path relative to the workspace, with `/`. */
   path: string;
   bytes: number;
-  /** Workflow ID of the operation that it belongs to. */
   workflowId: string;
   /** Whether its owner may execute it. */
   isExecutable?: true;
   isFolder?: true;
 }
 
-/** A file that could not be saved. */
 export interface UnsavedArtifact {
   /** Path relative to the workspace, or the pattern. */
   path: string;
-  /** In one line. */
   reason: string;
 }
 
-/** A range of the items of a job that runs for each item of a list. */
+/** A range of the items of a `for-each` job. */
 export interface PageRange {
-  /** Its workflow's ID; missing while it hasn't started. */
+  /** Its workflow's ID; missing until it starts. */
   workflowId?: string;
   job: string;
-  /** Position of the first item, from 0. */
+  /** From 0. */
   from: number;
   count: number;
 }
@@ -159,74 +143,73 @@ export interface StepRecord {
   /** ISO 8601, UTC. */
   startedAt?: string;
   closedAt?: string;
-  /** Workflow ID of the operation that holds the step's log, if the step ran in an earlier one. */
+  /** Workflow ID of the earlier operation that ran the step and holds its log. */
   logsOf?: string;
-  /** Digest of the pipeline and the inputs that its approval was given for; missing while there is none. */
+  /** Digest of the pipeline and inputs that the approval was given for, if any. */
   approvedFor?: string;
 }
 
 export interface OperationRecord {
   /** Name of the operation for its callers. */
   token: string;
-  /** Run ID of the Temporal workflow that the record was read from. */
   runId: string;
   tool: string;
   principal: string;
-  /** ISO 8601, UTC, as all times by Temporal's clock. */
+  /** ISO 8601, UTC, by Temporal's clock, like all times here. */
   createdAt: string;
   updatedAt: string;
   closedAt?: string;
-  /** When it was read, while it is open. Default: {@link updatedAt}. */
+  /** When an open operation's record was read. Default: {@link updatedAt}. */
   readAt?: string;
   status: OperationStatus;
-  /** ISO 8601; set once Temporal has accepted a cancel request: from then on the operation can only end canceled. */
+  /** ISO 8601; set once Temporal has accepted a cancel request. From then on the operation can only end canceled. */
   cancelRequestedAt?: string;
   cancelReason?: string;
-  /** Human-readable, one short line. */
+  /** For people, one short line. */
   statusMessage?: string;
   stage?: string;
   progress?: Progress;
   inputRequests: Record<string, InputRequest>;
   /**
    * The latest {@link KEPT_ANSWERS} answered input requests, the latest {@link KEPT_REFUSED_ANSWERS} answers that were refused after
-   * they had been queued, and the queued ones; oldest first.
+   * queueing, and the queued ones; oldest first.
    */
   answers?: AnsweredRequest[];
-  /** Partial result; kept after cancel, failure and time-out. */
+  /** Kept after cancel, failure and time-out. */
   partial?: unknown;
-  /** Set if there is a partial result that is too large for a record that isn't read live. */
+  /** Set if a partial result is too large for a record that isn't read live. */
   isPartialLarge?: true;
   /** Parts; complete if the record was read live or is closed. */
   children?: ChildRecord[];
-  /** Set if there are too many children for a record that isn't read live; once it is closed, they are in storage. */
+  /** Set if there are too many children for a record that isn't read live. A closed operation has them in storage. */
   areChildrenLarge?: true;
   result?: unknown;
   /**
-   * Why its result, failure or partial result can't be read: `unavailable` while storage is away, `internal` once it is lost. The same
-   * error refuses a read of the value.
+   * Why its result, failure or partial result can't be read: `unavailable` while storage is away, `internal` once it's lost. A read of the
+   * value fails with this error.
    */
   resultProblem?: OperationError;
   error?: OperationError;
-  /** Its run in Temporal's UI, if it failed or timed out and callers may see the address. */
+  /** A failed or timed-out run in Temporal's UI, if callers may see the address. */
   temporalUrl?: string;
   estimateSeconds?: number;
   /** How long after closing the result can be read, in seconds. */
   keepAliveSeconds: number;
   attempt: number;
   resumedFrom?: string;
-  /** Principals that changed arguments in a resume, of this operation or of those that it continues. */
+  /** Principals that changed arguments in a resume, of this operation or the ones that it continues. */
   changedBy?: string[];
-  /** ID of the trace of the request that started it, 32 hexadecimal digits; missing if that belonged to none. */
+  /** Trace ID of the request that started it, 32 hexadecimal digits; missing without a trace. */
   traceId?: string;
-  /** Progress token for notifications of its progress, given at its start. */
+  /** Progress token from its start, for notifications. */
   progressToken?: string | number;
   /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
-  /** Whether large values and children were read too: from the workflow, by a query, or once it is closed from storage. */
+  /** Whether large values and children were read too: by a query of the workflow, or from storage once it's closed. */
   live: boolean;
 }
 
-/** Time from an operation's creation to the reading of its record, in seconds, by one clock. */
+/** Time from creation to the read of the record, in seconds, by one clock. */
 export function ageSeconds({
   createdAt,
   updatedAt,
@@ -261,20 +244,19 @@ function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** An operation in a list, from the data in the visibility store. */
+/** An operation in a list, with data of the visibility store. */
 export interface ListedOperation {
-  /** Its workflow ID, if it is another principal's. */
+  /** The workflow ID, if another principal owns the operation. */
   token: string;
-  /** Principal that owns it, if that is another one of the tenant. */
+  /** Its principal, if that is another one of the tenant. */
   owner?: string;
   tool: string;
   status: OperationStatus;
   stage?: string;
   createdAt: string;
   closedAt?: string;
-  /** Estimated duration at its start, in seconds. */
   estimateSeconds?: number;
-  /** Duration once it is closed, without people's time to answer, in seconds. */
+  /** Duration once closed, without time for answers, in seconds. */
   workedSeconds?: number;
   /** ISO 8601; set once its workflow has processed the cancel request. */
   cancelRequestedAt?: string;

@@ -1,10 +1,10 @@
 /**
- * Times of a Temporal Schedule that a signature is for, as far as a time shows whether it is one of them. Cron expressions and intervals
- * mean what they mean to Temporal (temporal.api.schedule.v1, `ScheduleSpec`): a time matches if all fields do, in its time zone.
+ * Times of a Temporal Schedule that a signature covers. Cron expressions and intervals mean what they mean to Temporal
+ * (temporal.api.schedule.v1, `ScheduleSpec`): a time matches if all fields do, in its time zone.
  */
 import { LonghaulError } from './errors.js';
 
-/** Overlap policies, by their names in Temporal's command line. */
+/** Overlap policies, as Temporal's command line names them. */
 export const OVERLAP_POLICIES = [
   'Skip',
   'BufferOne',
@@ -19,7 +19,7 @@ export interface ScheduleTimes {
   cron: string[];
   /** Intervals with their phase, such as `1d` or `1h/15m`. */
   intervals: string[];
-  /** IANA name of the time zone of the cron expressions that don't name theirs. Default: UTC. */
+  /** IANA time zone of cron expressions without their own. Default: UTC. */
   timeZone?: string;
   /** All but `AllowAll` let one run be open at a time. */
   overlap: (typeof OVERLAP_POLICIES)[number];
@@ -31,7 +31,7 @@ interface Field {
   name: string;
   least: number;
   most: number;
-  /** Names of the values from `least` on: their first three letters are enough. */
+  /** Names of the values from `least` on; three letters are enough. */
   names?: readonly string[];
 }
 
@@ -61,10 +61,9 @@ const SHORTHANDS: Record<string, string> = {
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Whether a time in milliseconds is one of a schedule's. */
 type Matches = (timeMs: number) => boolean;
 
-/** @throws LonghaulError `invalid_arguments` for a schedule without times, or with times that can't be read */
+/** @throws LonghaulError `invalid_arguments` for a schedule without times, or with unreadable ones */
 export function assertScheduleTimes(times: ScheduleTimes): void {
   if (times.cron.length + times.intervals.length === 0)
     throw new LonghaulError(
@@ -74,12 +73,11 @@ export function assertScheduleTimes(times: ScheduleTimes): void {
   matchersOf(times);
 }
 
-/** Whether a time, in milliseconds since 1970, is one of these. */
+/** Whether a schedule has this time, in epoch milliseconds. */
 export function isScheduledTime(times: ScheduleTimes, timeMs: number): boolean {
   return timeMs >= Date.parse(times.from) && matchersOf(times).some((matches) => matches(timeMs));
 }
 
-/** The times in a line, for messages. */
 export function describeTimes({ cron, intervals, timeZone, from }: ScheduleTimes): string {
   const all = [...cron.map((each) => `cron ${each}`), ...intervals.map((each) => `every ${each}`)];
   return `${all.join(', ')}${timeZone === undefined ? '' : ` in ${timeZone}`}, since ${from}`;
@@ -122,7 +120,6 @@ function valuesOf(text: string, field: Field, expression: string): Set<number> {
   return values;
 }
 
-/** Undefined for text that is no value of the field. */
 function valueOf(text: string | undefined, { least, most, names = [] }: Field): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text)) return Number(text) >= least && Number(text) <= most ? Number(text) : undefined;
@@ -130,7 +127,7 @@ function valueOf(text: string | undefined, { least, most, names = [] }: Field): 
   return index < 0 ? undefined : least + index;
 }
 
-/** Reads the fields of a time on the clocks of a zone, in the order of {@link FIELDS}. */
+/** Reads the fields of a time in a zone, in the order of {@link FIELDS}. */
 function clockOf(timeZone: string): (timeMs: number) => number[] {
   let format: Intl.DateTimeFormat;
   try {

@@ -1,13 +1,10 @@
-/** References within a JSON Schema: `$ref` to a part of the same document. */
+/** `$ref`s within a JSON Schema document. */
 import { isObject } from './is-object.js';
 import { DATA_KEYWORDS, IN_PLACE_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
 import { mapSubschemas, subschemasOf } from './json-schema/subschemas.js';
 import type { JsonSchema } from './schema.js';
 
-/**
- * Recursive references of a schema, as JSON Pointers of each `$ref`. Clients and generators that expand references can't use
- * such a schema.
- */
+/** JSON Pointers of a schema's recursive `$ref`s. Clients and generators that expand references can't use such a schema. */
 export function recursiveReferences(schema: JsonSchema): string[] {
   const found = new Set<string>();
   const done = new Set<unknown>();
@@ -30,7 +27,7 @@ export function recursiveReferences(schema: JsonSchema): string[] {
   return [...found];
 }
 
-/** Names of the properties that a schema declares or requires, including in-place subschemas. */
+/** Names that a schema or an in-place subschema declares or requires. */
 export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   const names = new Set<string>();
   const done = new Set<unknown>();
@@ -48,7 +45,7 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   return names;
 }
 
-/** Rewrites a schema's local references for its new place in a document. @param place e.g. `#/$defs/a` */
+/** Rewrites local references for a schema's new place in a document. @param place e.g. `#/$defs/a` */
 export function rebaseReferences(place: string, schema: JsonSchema): JsonSchema {
   const rebased = (one: unknown) => (isObject(one) ? rebaseReferences(place, one) : one);
   const { $ref, ...rest } = mapSubschemas(schema, rebased);
@@ -72,7 +69,7 @@ function resolve(schema: JsonSchema, reference: string): unknown {
     );
 }
 
-/** Unchanged where a `%` begins no escape. */
+/** Unchanged if a `%` begins no escape. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,7 +1,4 @@
-/**
- * JSON Schema validation of arguments and answers, in the server and in Temporal's sandbox. The validator interprets schemas,
- * since the sandbox doesn't allow generated code. Zod schemas are converted.
- */
+/** JSON Schema validation of arguments and answers. It interprets schemas, since Temporal's sandbox allows no generated code. */
 import { LonghaulError } from './errors.js';
 import { isObject } from './is-object.js';
 import { copySchema, problemsOfSchema } from './json-schema/authored.js';
@@ -9,10 +6,10 @@ import { Validator, type Problem } from './json-schema/index.js';
 import { findPatterns } from './json-schema/find-patterns.js';
 import { checkPattern } from './patterns/index.js';
 
-/** A JSON Schema (2020-12) as a plain object. */
+/** A JSON Schema (2020-12). */
 export type JsonSchema = Record<string, unknown>;
 
-/** A schema that can be converted: zod's, or any other with Standard JSON Schema. */
+/** A convertible schema: zod's, or any other with Standard JSON Schema. */
 export interface ConvertibleSchema<Output = unknown> {
   '~standard': {
     jsonSchema: Record<'input' | 'output', (options: { target: 'draft-2020-12' }) => Record<string, unknown>>;
@@ -20,7 +17,6 @@ export interface ConvertibleSchema<Output = unknown> {
   };
 }
 
-/** A schema as authors write it: zod or JSON Schema. */
 export type AnySchema<Output = unknown> = ConvertibleSchema<Output> | JsonSchema;
 
 /** The type that a schema describes; `Record<string, unknown>` for plain JSON Schema. */
@@ -29,7 +25,7 @@ export type Infer<S> = S extends ConvertibleSchema<infer Output> ? Output : Reco
 /**
  * Converts a schema to JSON Schema 2020-12.
  *
- * @param direction whether the schema describes a value before (`input`) or after (`output`) zod's transforms
+ * @param direction values before (`input`) or after (`output`) zod's transforms
  * @throws Error when JSON Schema can't express the schema, or its library can't convert it
  */
 export function toJsonSchema(schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema {
@@ -50,15 +46,14 @@ function isConvertible(schema: AnySchema): schema is ConvertibleSchema {
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
-/** Maximum number of problems listed. */
 const MAX_PROBLEMS = 20;
 
 /**
  * Checks a value.
  *
  * @param name name of the value in messages, e.g. `arguments`
- * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, then a
- *   line that says that there are more
+ * @returns a line per problem, at most 20, then a line that says there are more: path, what was expected, what came; empty if the value
+ *   fits
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
@@ -81,9 +76,9 @@ function validatorOf(schema: JsonSchema): Validator {
 }
 
 /**
- * Copies a schema that an author wrote, and rejects one that can't be used: a keyword with a value that JSON Schema doesn't allow,
- * a reference that leads nowhere, a pattern that is no regular expression. Doesn't load the regular-expression engine, so
- * that workflows may import tool definitions.
+ * Copies an author's schema, and rejects an unusable one: a keyword with a value that JSON Schema doesn't allow, a reference that leads
+ * nowhere, a pattern that is no regular expression. Workflows may import tool definitions, so it doesn't load the regular-expression
+ * engine.
  *
  * @param name of the schema in messages
  * @throws LonghaulError `invalid_arguments` with a line for each problem: path in the schema, what was expected, what came
@@ -103,16 +98,12 @@ export function usableSchema(schema: JsonSchema, name: string): JsonSchema {
   return copy;
 }
 
-/** Target of the `$ref` of a part of a schema; undefined if it leads nowhere. */
+/** Target of a part's `$ref`; undefined if it leads nowhere. */
 export function referenceTarget(schema: JsonSchema, part: JsonSchema): unknown {
   return validatorOf(schema).targetOf(part);
 }
 
-/**
- * Compiles the patterns of a schema for all later checks.
- *
- * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
- */
+/** Compiles a schema's patterns. @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct */
 export function compilePatterns(schema: JsonSchema, name: string): void {
   forEachPattern(schema, name, (pattern) => validatorOf(schema).pattern(pattern));
 }
@@ -135,10 +126,7 @@ export function schemaPlace(path: readonly string[]): string {
   return path.map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('');
 }
 
-/**
- * Fills in the defaults that a schema gives for missing properties, also in nested objects and lists (not in
- * unions and behind references); the value itself is left as it is.
- */
+/** Copies a value with the schema's defaults, also in nested objects and lists, but not in unions and behind references. */
 export function withDefaults(schema: JsonSchema, value: unknown): unknown {
   const { items } = schema;
   if (Array.isArray(value) && isObject(items)) return value.map((item) => withDefaults(items, item));
@@ -152,7 +140,7 @@ export function withDefaults(schema: JsonSchema, value: unknown): unknown {
   return filled;
 }
 
-/** Schema of an object; unknown names are refused unless it allows them. */
+/** Schema of an object; refuses unknown names unless it allows them. */
 export function objectSchema(schema: JsonSchema): JsonSchema {
   return {
     ...schema,
@@ -163,8 +151,8 @@ export function objectSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Rejects a schema that MCP clients can't show as a form: elicitation takes a flat object of strings, numbers, booleans and
- * enums (specs: 2026-07-28 client/elicitation, "Requested Schema").
+ * Rejects a schema that MCP clients can't show as a form: elicitation takes a flat object of strings, numbers, booleans and enums (specs:
+ * 2026-07-28 client/elicitation, "Requested Schema").
  *
  * @throws LonghaulError `invalid_arguments` that names the property
  */
@@ -240,7 +228,6 @@ function expectation(keyword: string, rule: unknown): string | undefined {
   }
 }
 
-/** A value as one short line of JSON, for messages. */
 export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);

@@ -1,30 +1,22 @@
-/**
- * Content and form of signatures. Workflow code has no key: it compares the digest in a signature with the digest of
- * what it was given, and the worker's activities and the server verify that the key's holder signed that digest.
- */
+/** Content and form of signatures. Workflow code has no key and compares digests; activities and the server verify the signature. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StartMemo } from './wire.js';
 
-/** Length of a digest, in hexadecimal digits: 160 bits of SHA-256. */
+/** In hexadecimal digits: 160 bits of SHA-256. */
 const DIGEST_LENGTH = 40;
 
-/**
- * Things that are signed: the start of the workflow with an ID; of the workflows that a schedule starts, whose IDs are an ID, a hyphen
- * and one of the schedule's times; or an answer to the operation with an ID.
- */
+/** What can be signed: the start of a workflow ID; a schedule's starts, whose IDs are `<ID>-<time>`; an answer to an operation. */
 export const SIGNED_KINDS = ['start', 'schedule', 'answer'] as const;
 export type SignedKind = (typeof SIGNED_KINDS)[number];
 
-/** A signature in its parts. */
 export interface Signature {
   kind: SignedKind;
   /** Names the key, without revealing it. */
   keyId: string;
   digest: string;
   mac: string;
-  /** Times of a schedule, encoded. */
   times?: string;
 }
 
@@ -49,11 +41,7 @@ export function digestOfJson(value: unknown): string {
   return bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))).slice(0, DIGEST_LENGTH);
 }
 
-/**
- * Digest of a start.
- *
- * @param args arguments of the workflow function
- */
+/** Digest of a start. @param args arguments of the workflow function */
 export function startDigest(workflowType: string, memo: StartMemo, args: readonly unknown[]): string {
   const { signature: _signature, ...signed } = memo;
   return digestOfJson([workflowType, signed, args]);

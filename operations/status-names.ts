@@ -1,7 +1,4 @@
-/**
- * Names of statuses: one table of each protocol's names for the statuses of operations and of their parts (jobs and steps of a
- * pipeline). The command line has no column: it uses the record's own names.
- */
+/** Each protocol's names for the statuses of operations and their parts. The command line uses the record's own names. */
 import {
   isOpenPart,
   isTerminal,
@@ -15,7 +12,7 @@ export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' |
 
 /** Statuses of the plain contract, as in `operation_get`: open ones, then final ones. */
 export const PLAIN_OPEN_STATUSES = ['queued', 'running', 'input_required'] as const;
-/** Both spellings of cancelled, since clients know both; the server sends `cancelled`. */
+/** Clients know both spellings of cancelled; the server sends `cancelled`. */
 export const PLAIN_FINAL_STATUSES = [
   'completed',
   'failed',
@@ -36,17 +33,14 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export type AsyncStatus =
   'submitted' | 'working' | 'completed' | 'canceled' | 'failed' | 'input_required' | 'unknown';
 
-/** Job statuses of two-stage returns. */
 export type TwoStageStatus = 'queued' | 'running' | 'complete';
 
-/** Names of one status, by protocol. */
 interface StatusNames {
   /**
-   * Tasks of 2026-07-28. Work that failed or timed out has a result with `isError`, and its task is `completed`; `failed` is for
-   * JSON-RPC errors (specs: ext-tasks, "Task Execution Errors"); see {@link taskStatusOf}.
+   * Tasks of 2026-07-28. Failed or timed-out work has a `completed` task, and a result with `isError`. `failed` is for JSON-RPC errors
+   * (specs: ext-tasks, "Task Execution Errors"): see {@link taskStatusOf}.
    */
   task: TaskStatus;
-  /** Tasks of 2025-11-25. */
   olderTask: TaskStatus;
   plain: PlainStatus;
   job: JobStatus;
@@ -56,7 +50,7 @@ interface StatusNames {
 
 const working = { task: 'working', olderTask: 'working', sep1391: 'working', twoStage: 'running' } as const;
 
-/** In the protocols of tasks and jobs an expired operation is an error, so its names there are never sent. */
+/** Protocols of tasks and jobs answer an expired operation with an error, so they never send its name. */
 export const STATUS_NAMES: Record<OperationStatus, StatusNames> = {
   submitted: { ...working, plain: 'queued', job: 'queued', sep1391: 'submitted', twoStage: 'queued' },
   working: { ...working, plain: 'running', job: 'running' },
@@ -111,7 +105,7 @@ export const STATUS_NAMES: Record<OperationStatus, StatusNames> = {
   },
 };
 
-/** Names of the statuses of parts, in the protocols that show parts. */
+/** Names of parts' statuses, in the protocols that show parts. */
 export const PART_STATUS_NAMES: Record<
   ChildStatus,
   { plain: PlainStatus | 'skipped'; job: JobStatus | 'skipped' }
@@ -126,19 +120,13 @@ export const PART_STATUS_NAMES: Record<
   skipped: { plain: 'skipped', job: 'skipped' },
 };
 
-/**
- * Status of a part, given its operation's: parts that are open when the operation ends get the operation's status. Only a
- * terminated operation leaves parts open, so those of an expired operation count as failed.
- */
+/** Status of a part: parts left open get their ended operation's status. Only a termination leaves parts open: expired ones have failed. */
 export function partStatusIn(operationStatus: OperationStatus, status: ChildStatus): ChildStatus {
   if (!isTerminal(operationStatus) || !isOpenPart(status)) return status;
   return operationStatus === 'expired' ? 'failed' : (operationStatus as ChildStatus);
 }
 
-/**
- * Status that is `canceled` from the cancel request on, for protocols in which a cancelled operation is final immediately, even
- * while its work is still stopping, and although an external workflow may complete after it.
- */
+/** `canceled` from the cancel request on, for protocols that treat it as final at once, though the work may still stop or even complete. */
 export function statusOnceCanceled({
   status,
   cancelRequestedAt,

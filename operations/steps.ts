@@ -1,23 +1,20 @@
-/** References to the steps of an operation. */
+/** References to an operation's steps. */
 import { LonghaulError } from './errors.js';
 import { isOpenPart, type ChildRecord, type ChildStatus, type StepRecord } from './record.js';
 
-/** A step and its place in the operation. */
 export interface ChosenStep {
   /** Name of its job, with the item's position: `test[3]`. */
   child: string;
-  /** Position in the job, from 1. */
+  /** From 1. */
   position: number;
   step: StepRecord;
 }
 
-/** The fields of a part that hold its steps. */
 type WithSteps = Pick<ChildRecord, 'name' | 'steps'>;
 
-/** Maximum number of steps named in an error. */
 const NAMED_STEPS = 30;
 
-/** Whether the step has ended, so that its log no longer grows. */
+/** Whether the step has ended, so its log no longer grows. */
 export function isStepEnded({ status }: { status: ChildStatus }): boolean {
   return !isOpenPart(status);
 }
@@ -27,7 +24,7 @@ export function stepReference({ child, position }: { child: string; position: nu
   return `${child}/${position}`;
 }
 
-/** The steps in order; with a reference to a job, only that job's. */
+/** The steps in order, or only the given job's. */
 export function stepsOf(children: WithSteps[], job?: string): ChosenStep[] {
   return children
     .filter(({ name }) => job === undefined || name === job || name.replace(/\[\d+\]$/, '') === job)
@@ -37,8 +34,8 @@ export function stepsOf(children: WithSteps[], job?: string): ChosenStep[] {
 /**
  * Finds a step.
  *
- * @param reference `job/2`, `job/Step name` or `test[3]/1`. For `job` or undefined: among the matching steps, one that runs or
- *   waits for an answer, else one that failed, else any; among several the one that started last
+ * @param reference `job/2`, `job/Step name` or `test[3]/1`. With `job` or undefined: the latest matching step that runs, else waits for an
+ *   answer, else failed, else any
  * @throws LonghaulError `invalid_arguments` that lists the steps there are, `not_found` when none has started
  */
 export function chooseStep(children: WithSteps[], reference?: string): ChosenStep {
@@ -59,7 +56,7 @@ export function chooseStep(children: WithSteps[], reference?: string): ChosenSte
   );
 }
 
-/** The step that is shown by default; undefined when none has started. */
+/** The step to show by default; undefined if none has started. */
 export function defaultStep(steps: ChosenStep[]): ChosenStep | undefined {
   const started = steps
     .filter(({ step }) => step.startedAt !== undefined)

@@ -1,37 +1,32 @@
-/** Durations as a tool's author estimates them, and the arguments they depend on. */
+/** Durations that a tool's author estimates, and the arguments they depend on. */
 
 const BYTES_IN_GB = 1e9;
 
-/** Estimated duration of one kind of call. */
 export interface CallEstimate {
   /** Base duration of every call, in seconds. */
   seconds: number;
-  /** The size of the work, known before it starts, and the seconds that each unit adds. */
+  /** Size of the work, known before it starts, and the seconds per unit. */
   per?: {
     argument: string;
     /**
-     * How the argument is measured. `value`: the number itself, or the length of a list or text. `file_bytes`: the size of the
-     * file under the data folders that it is the path of, or of all files that match it as a pattern. Default: `value`.
+     * How to measure the argument. `value`: the number itself, or the length of a list or text. `file_bytes`: the size of the file at this
+     * path in the data folders, or of all files that match the pattern. Default: `value`.
      */
     of?: 'value' | 'file_bytes';
-    /** Seconds a unit, 0 or more. */
     seconds: number;
   };
 }
 
-/**
- * Estimated duration of a tool's work. Past runs override it once there are any, except for work of over ten times their
- * largest size.
- */
+/** Estimated duration of a tool's work. Past runs override it, except for work of over ten times their largest size. */
 export interface ToolEstimate extends CallEstimate {
-  /** Kinds of calls that are estimated from runs of their own. The first that matches the arguments applies. */
+  /** Kinds of calls with their own estimates and past runs. The first one that matches the arguments applies. */
   variants?: (CallEstimate & {
     /** Argument -> its value in such calls, e.g. `{ profile: true }`. */
     when: Record<string, string | number | boolean>;
   })[];
 }
 
-/** The first problem of an estimate; undefined for a valid one. */
+/** The first problem of an estimate; undefined if it's valid. */
 export function estimateProblem(estimate: ToolEstimate): string | undefined {
   const own = problemOfCall('estimate', estimate);
   if (own) return own;
@@ -56,19 +51,13 @@ function problemOfCall(where: string, { per }: CallEstimate): string | undefined
   return undefined;
 }
 
-/** Names of the arguments that the estimate depends on. */
 export function estimateArguments({ per, variants = [] }: ToolEstimate): string[] {
   return [per, ...variants.map((variant) => variant.per)]
     .flatMap((one) => (one ? [one.argument] : []))
     .concat(variants.flatMap(({ when }) => Object.keys(when)));
 }
 
-/**
- * The variant that these arguments match.
- *
- * @returns the author's estimate, and the variant's name, which is stable for the same `when`; no name when no variant
- *   matches
- */
+/** The first variant that the arguments match: the author's estimate, and a name that is stable for the same `when`. */
 export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,
@@ -86,7 +75,7 @@ function variantName(when: Record<string, unknown>): string {
     .join(', ');
 }
 
-/** The size of the work according to its arguments; undefined where they don't hold it. */
+/** Size of the work in its arguments; undefined if they don't hold it. */
 export function sizeInArguments({ per }: CallEstimate, args: Record<string, unknown>): number | undefined {
   if (!per || per.of === 'file_bytes') return undefined;
   const value = args[per.argument];
@@ -94,16 +83,11 @@ export function sizeInArguments({ per }: CallEstimate, args: Record<string, unkn
   return Array.isArray(value) || typeof value === 'string' ? value.length : undefined;
 }
 
-/**
- * The author's estimate, in seconds.
- *
- * @param size of the work; undefined where unknown
- */
+/** The author's estimate, in seconds. @param size of the work; undefined if unknown */
 export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: number | undefined): number {
   return seconds + Math.max(0, size ?? 0) * (per?.seconds ?? 0);
 }
 
-/** The estimate in seconds, for the tool's description. */
 export function describeEstimate(estimate: ToolEstimate): string {
   const others = (estimate.variants ?? []).map(
     (variant) => `${variantName(variant.when)}: ${describeCall(variant)}`,

@@ -1,4 +1,4 @@
-/** Shapes of defineTool's options, checked when a definition is loaded: tool files are loaded without type checks. */
+/** Shapes of defineTool's options. Tool files are loaded without type checks, so the shapes are checked at load time. */
 import { didYouMean } from './near-names.js';
 
 /** Shape of a value: a `typeof` name, one of some words, an object with known keys, or a list. */
@@ -15,7 +15,7 @@ export type OptionForm =
 
 const PER: OptionForm = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
 
-/** All options. `any` is checked where it is used, with a message of its own. */
+/** `any` is checked where it is used, with its own message. */
 export const TOOL_OPTIONS = {
   name: 'any',
   title: 'string',
@@ -63,7 +63,7 @@ export const TOOL_OPTIONS = {
   },
 } satisfies Record<string, OptionForm>;
 
-/** Unknown options at any depth and values of another shape, a line for each: path, what was expected, what came. */
+/** Unknown options and values of another shape, at any depth, a line each: path, what was expected, what came. */
 export function optionProblems(options: object, forms: Record<string, OptionForm>): string[] {
   return problemsOf('', options, { keys: forms });
 }

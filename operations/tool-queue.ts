@@ -1,22 +1,21 @@
-/** Priority and queue of a tool: which operations run first, how many run at once, and how many may wait. */
+/** Priority and queue of a tool: which operations run first, how many at once, and how many may wait. */
 
-/** Priorities of Temporal's task queues: 1 is the first, 3 that of tools without one. */
+/** Priorities of Temporal's task queues: 1 is the first; 3 is the default. */
 export const PRIORITIES = { first: 1, last: 5 } as const;
 
-/** Greatest `concurrency` of a queue, and most operations that may wait in one. */
+/** Maximum `concurrency` of a queue, and maximum number of waiting operations. */
 export const MAX_CONCURRENCY = 1_000;
 export const MAX_WAITING = 10_000;
 
-/** Default time that an operation may wait for its turn: a day. */
+/** Default time to wait for a turn: a day. */
 export const DEFAULT_WAIT_SECONDS = 24 * 3600;
-/** Longest time that an operation may wait for its turn: 30 days. */
+/** Longest time to wait for a turn: 30 days. */
 export const MAX_WAIT_SECONDS = 30 * 24 * 3600;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-/** A queue as authors declare it. */
 export interface QueueOptions {
-  /** Tools with queues of the same name share it, and must declare the same limits. Default: the tool's name. */
+  /** Tools with the same queue name share the queue, and must declare the same limits. Default: the tool's name. */
   name?: string;
   /** Operations that run at once, over all hosts: 1 to 1000. */
   concurrency: number;
@@ -24,11 +23,11 @@ export interface QueueOptions {
   perCaller?: number;
   /** Operations that may wait; further calls are refused. 0: a call that would have to wait is refused. Default: 10000. */
   maxWaiting?: number;
-  /** How long an operation may wait for its turn, in seconds; then it fails. Default: 24 hours, at most 30 days. */
+  /** How long an operation may wait for its turn before it fails, in seconds. Default: 24 hours, at most 30 days. */
   waitSeconds?: number;
 }
 
-/** A tool's queue with its defaults. Part of operations' memos: fields may be added, never renamed. */
+/** A tool's queue with its defaults. Memos of operations hold it: add fields, never rename them. */
 export interface ToolQueue {
   name: string;
   concurrency: number;
@@ -37,7 +36,7 @@ export interface ToolQueue {
   waitSeconds: number;
 }
 
-/** Problems of a tool's `priority` and `queue`, whose shapes are right. */
+/** Problems of a tool's `priority` and `queue`, once their shapes are right. */
 export function queueProblems({
   priority,
   queue,
@@ -71,7 +70,6 @@ export function queueProblems({
   return problems;
 }
 
-/** The queue with its defaults. */
 export function completeQueue(
   tool: string,
   { name = tool, concurrency, perCaller, maxWaiting, waitSeconds }: QueueOptions,
@@ -85,7 +83,7 @@ export function completeQueue(
   };
 }
 
-/** Why a tool can't share its queue with another one; undefined if they declare the same limits, or have other queues. */
+/** Why a tool can't share its queue with another one; undefined if the limits are the same, or the queues differ. */
 export function queueConflict(
   own: ToolQueue | undefined,
   other: { name: string; queue: ToolQueue | undefined },

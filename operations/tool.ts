@@ -1,4 +1,4 @@
-/** Tool definitions: written by authors, validated when they are loaded. */
+/** Tool definitions: authors write them, and loading validates them. */
 import {
   DEFAULT_CLEANUP_SECONDS,
   DEFAULT_INPUT_WAIT_SECONDS,
@@ -28,13 +28,9 @@ import { optionProblems, TOOL_OPTIONS, type OptionForm } from './tool-options.js
 
 export type { DescriptionParts } from './documentation/items.js';
 
-/**
- * Argument names that no tool can declare: `idempotency_key` is taken from the arguments of every call, the others from those of
- * calls to long-running tools.
- */
+/** Argument names that no tool may declare. Every call may have `idempotency_key`; calls to long-running tools have the others. */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
 
-/** Prefix of the names of Longhaul's own operation tools, reserved for them. */
 export const OPERATION_TOOL_PREFIX = 'operation_';
 
 /** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); not supported. */
@@ -44,48 +40,42 @@ const HEADER_KEYWORD = 'x-mcp-header';
 const PLAIN_SCHEMA_HINT = '; use a plain schema, and transform in the workflow or an activity';
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> {
-  /** Name of the tool and of its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
+  /** Name of the tool and its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
   name: string;
   /** Display name. Default: the name, with spaces for `_`. */
   title?: string;
   description: DescriptionParts;
   /**
-   * Schema of the arguments: zod or JSON Schema, of an object. Arguments that it doesn't name are refused, unless it has
-   * `additionalProperties` (zod: `z.looseObject`), `unevaluatedProperties`, `allOf` or `$ref`.
+   * Schema of the arguments: an object, zod or JSON Schema. Refuses unnamed arguments, unless it has `additionalProperties` (zod:
+   * `z.looseObject`), `unevaluatedProperties`, `allOf` or `$ref`.
    */
   input: Input;
   /** Schema of the result: zod or JSON Schema, of an object. */
   output?: Output;
-  /** Renders the result as text, for clients that show only text. Default: its JSON. */
+  /** Renders the result for clients that show only text. Default: its JSON. */
   toText?: (output: Infer<Output>) => string;
   /**
-   * Whether a call becomes a task, or the equivalent of another protocol. `optional`: if the client supports it.
-   * `required`: always, see `withoutTasks`.
-   * `forbidden`: never; the work is so short that every call waits for it. Default: `optional`.
+   * Whether a call becomes a task, or another protocol's equivalent. `optional`: if the client supports it. `required`: always; see
+   * `withoutTasks`. `forbidden`: never, since the work is short enough to wait for. Default: `optional`.
    */
   taskSupport?: 'optional' | 'required' | 'forbidden';
   /**
-   * With `taskSupport: 'required'`: behaviour for clients that have neither tasks, operation tokens nor two-stage returns.
-   * `hidden`: the tool isn't listed for them, and a call is an invalid request (-32600). `plain`: the plain contract.
-   * Default: as in the client's MCP version: an error if the version has tasks, else the plain contract.
+   * With `taskSupport: 'required'`: behaviour for clients without tasks, operation tokens or two-stage returns. `hidden`: they don't see
+   * the tool, and a call is an invalid request (-32600). `plain`: the plain contract. Default: an error if the client's MCP version has
+   * tasks, or else the plain contract.
    */
   withoutTasks?: 'hidden' | 'plain';
-  /** Whether the work is so short that a plain call may wait for it. Default: false. */
+  /** Whether the work is short enough for a plain call to wait. Default: false. */
   wait?: boolean;
-  /** Default time that a waiting call waits, in seconds. Default: 600. */
+  /** How long a waiting call waits by default, in seconds. Default: 600. */
   timeoutSeconds?: number;
-  /** Published maximum duration of the work, in seconds, without people's time to answer. Default: 24 hours. */
+  /** Published maximum duration of the work, in seconds, without time for answers. Default: 24 hours. */
   deadlineSeconds?: number;
-  /**
-   * Budget for the end of an operation beyond its maximum duration, in seconds: for work to stop, and for cleanups. Default: 300.
-   */
+  /** Budget for stopping and cleaning up after the maximum duration, in seconds. Default: 300. */
   cleanupSeconds?: number;
-  /**
-   * Maximum time that people may take to answer all questions of an operation, in seconds. Default: 30 days; none for a tool
-   * with `questions: {}`.
-   */
+  /** Maximum time for people to answer all questions of an operation, in seconds. Default: 30 days. Not for tools with `questions: {}`. */
   inputWaitSeconds?: number;
-  /** Estimated duration of the work while there are no past runs, and the arguments that it depends on. */
+  /** Estimated duration until there are past runs, and the arguments that it depends on. */
   estimate: ToolEstimate;
   /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
   keepAliveSeconds?: number;
@@ -93,22 +83,17 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   cleanup?: string;
   /** Types of failures (Temporal's ApplicationFailure type, or the error's name) after which a new call may succeed. */
   retryableErrors?: string[];
-  /**
-   * Which operations Temporal's task queues give to workers first while they are busy: 1, the first, to 5, the last. Default: 3.
-   */
+  /** Which operations busy workers take first: 1, the first, to 5, the last. Default: 3. */
   priority?: number;
   /** How many of the tool's operations run at once; others wait for their turn. Default: all run. */
   queue?: QueueOptions;
-  /** Arguments and result of a call, for the example in the documentation. Default: the simplest that the schemas allow. */
+  /** Example call for the documentation. Default: the simplest that the schemas allow. */
   example?: { input: Record<string, unknown>; output?: Infer<Output> };
-  /**
-   * Questions for arguments that a call lacks, by argument: asked before the operation starts. Only clients with elicitation are
-   * asked.
-   */
+  /** Questions for arguments that a call lacks, by argument, asked before the operation starts. Needs a client with elicitation. */
   askFor?: Record<string, string>;
   /**
-   * Schemas of the workflow's input requests, validated when the tool is loaded: flat objects. `{}` declares that it asks nothing:
-   * then Temporal itself ends its operations once the maximum duration and the cleanup's budget have passed.
+   * Schemas of the workflow's input requests, validated at load time: flat objects. `{}` declares that it asks nothing: Temporal itself
+   * then ends operations after the maximum duration and the cleanup's budget.
    */
   questions?: Record<string, AnySchema>;
   /** MCP's hints about the tool's behaviour (specs: 2026-07-28 server/tools). */
@@ -120,27 +105,25 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
-/** Longest time of a tool's options, in seconds: a year. */
+/** Maximum of options in seconds: a year. */
 const MAX_SECONDS = 365 * 24 * 3600;
 
-/** Form that each option must have. */
 const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, OptionForm> = TOOL_OPTIONS;
 
-/** Tool as the server and the engine use it. */
 export interface Tool {
   name: string;
-  /** Type of the workflow that does its work: the tool's name, unless several tools share a workflow. */
+  /** Workflow type that does the work: the tool's name, unless several tools share a workflow. */
   workflow: string;
-  /** Converts a call's arguments to the workflow's: one, the same, unless several tools share the workflow or it is external. */
+  /** Converts a call's arguments to the workflow's. Passes them on as one, unless several tools share the workflow or it is external. */
   toWorkflowArguments: (args: Record<string, unknown>) => unknown[];
   /** Set if workers without Longhaul's runtime run the workflow. */
   external: ExternalWorkflow | undefined;
-  /** Whether it is a pipeline: its operations consist of jobs with steps, each with a log. */
+  /** Whether it's a pipeline: jobs with steps, each with a log. */
   isPipeline: boolean;
   title: string;
   /** Its purpose, when to use it, and what it returns. */
   summary: string;
-  /** Its description in lists of tools; each protocol adds a line about its use there. */
+  /** Description in lists of tools; each protocol adds a line about its use. */
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema | undefined;
@@ -151,25 +134,21 @@ export interface Tool {
   timeoutSeconds: number;
   deadlineSeconds: number;
   cleanupSeconds: number;
-  /** 0 if it asks nothing. */
   inputWaitSeconds: number;
   estimate: ToolEstimate;
-  /** Whether the estimate is the author's own. */
   isEstimated: boolean;
   keepAliveSeconds: number;
-  /** Cleanup after cancel and time-out; undefined if its author gave none. */
+  /** Cleanup after cancel and time-out, if its author described it. */
   cleanup: string | undefined;
   retryableErrors: string[];
   /** 1 to 5; undefined for the default. */
   priority: number | undefined;
   /** Undefined if all operations run at once. */
   queue: ToolQueue | undefined;
-  /** Undefined if its author gave none and none can be derived from the schemas. */
+  /** Undefined if its author gave none and the schemas allow none. */
   example: ToolExample | undefined;
-  /** Missing parts of its documentation. */
   gaps: Gap[];
   askFor: Record<string, string>;
-  /** Schemas of its declared questions, by name. */
   questions: Record<string, JsonSchema>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
   /** For type inference only, see {@link defineTool}; never set. */
@@ -201,7 +180,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   return define(options, closed);
 }
 
-/** Defines a tool whose arguments another system checks: those that its schema doesn't name are passed on. As {@link defineTool}. */
+/** Like {@link defineTool}, for arguments that another system checks: unnamed ones are passed on. */
 export function defineForeignTool(options: ToolOptions<JsonSchema, JsonSchema>): Tool {
   return define(options, (schema) => schema);
 }
@@ -225,7 +204,7 @@ function define<Input extends AnySchema, Output extends AnySchema>(
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
     try {
-      // Arguments and answers reach the workflow unchanged: a transform would never run.
+      // Arguments and answers reach the workflow unchanged, so a transform would never run.
       if (direction === 'input') toJsonSchema(schema, 'output');
       return toJsonSchema(schema, direction);
     } catch (error) {
@@ -331,7 +310,7 @@ function define<Input extends AnySchema, Output extends AnySchema>(
     retryableErrors,
     priority: options.priority,
     queue: options.queue && completeQueue(options.name, options.queue),
-    // Lazy: workflows that import a definition need neither these, nor the patterns that examples are validated with.
+    // Lazy: workflows that import a definition need neither these nor their patterns.
     get example() {
       return (example ??= completeExample(given, inputSchema, outputSchema));
     },
@@ -344,7 +323,6 @@ function define<Input extends AnySchema, Output extends AnySchema>(
   };
 }
 
-/** The author's example, or the simplest one that the schemas allow. */
 function completeExample(
   given: ToolExample | undefined,
   inputSchema: JsonSchema,

@@ -1,34 +1,32 @@
-/** W3C Trace Context (Level 1): the trace that a request belongs to, and its position there. */
+/** W3C Trace Context (Level 1): a request's trace, and its position there. */
 
-/** Header of HTTP, and key of MCP's `_meta` (specs: 2026-07-28 basic, "OpenTelemetry trace context"). */
+/** HTTP header, and key of MCP's `_meta` (specs: 2026-07-28 basic, "OpenTelemetry trace context"). */
 export const TRACEPARENT = 'traceparent';
 export const TRACESTATE = 'tracestate';
 
 export interface TraceContext {
   /** 32 hexadecimal digits, lower case. */
   traceId: string;
-  /** 16 hexadecimal digits: the span that is the parent of what is done in this context. */
+  /** 16 hexadecimal digits: the parent span of work in this context. */
   spanId: string;
-  /** Whether the caller records the trace. */
   isSampled: boolean;
-  /** Fields of tracing systems, passed along as they are. */
+  /** Tracing systems' own fields, passed along unchanged. */
   tracestate?: string;
 }
 
-/** A context as text, as it is in Temporal's header. */
 export interface TraceCarrier {
   traceparent: string;
   tracestate?: string;
 }
 
-/** Later versions may add fields behind the flags. */
+/** Later versions may add fields after the flags. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ZEROS = /^0+$/;
 /** A list of at most 32 members, `key=value`, in printable ASCII. */
 const STATE_FORM = /^[!-~]+=[ -~]+$/;
 const LONGEST_STATE = 512;
 
-/** @returns undefined for anything that isn't valid: the request then belongs to no trace. An invalid tracestate is left out. */
+/** Undefined for an invalid traceparent: the request then has no trace. Drops an invalid tracestate. */
 export function parseTrace(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
   if (typeof traceparent !== 'string' || traceparent.length > LONGEST_STATE) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = FORM.exec(traceparent.trim()) ?? [];

@@ -1,4 +1,4 @@
-/** Reports of workflow code to its worker, which makes spans of them. Types and a name: both sides import them. */
+/** What workflow code reports to its worker, which makes spans of it. Both sides import these types. */
 import type { Payload } from '@temporalio/common';
 
 export const TRACE_SINK = 'longhaulTrace';
@@ -9,11 +9,7 @@ export type TraceSinks = {
   [TRACE_SINK]: {
     /** @param header of the start */
     runEnded(header: Payload, outcome: RunOutcome): void;
-    /**
-     * @param header of the message
-     * @param name of the span: `HandleUpdate:provide_input`
-     * @param beganMs in milliseconds since 1970, by the worker's clock
-     */
+    /** @param name of the span: `HandleUpdate:provide_input` @param beganMs in epoch milliseconds, by the worker's clock */
     messageHandled(header: Payload, name: string, beganMs: number, isFailed: boolean): void;
   };
 };

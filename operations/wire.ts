@@ -1,22 +1,20 @@
 /**
- * The contract between the engine and the workflow runtime in Temporal: queries, updates and signals with their types, and
- * the shapes of the memo. A small file that both sides import. docs/runtime-contract publishes it for workers in other languages:
- * a change here changes the specification and its schemas.
+ * The contract between the engine and the workflow runtime: typed queries, updates and signals, and the shapes of memos.
+ * docs/runtime-contract publishes it for workers in other languages: change that specification and its schemas with this file.
  */
 import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';
 import type { ToolQueue } from './tool-queue.js';
 import type { Answer, AnsweredRequest, Answerer, ChildRecord, InputRequest, Progress } from './record.js';
 
-/** Complete state of the operation, including large partial results and children. A closed one has it in its memos. */
+/** Complete state of the operation, with large partial results and children. A closed one has it in its memos. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
-/** Answers an input request; rejected if the answer doesn't match the schema. */
+/** Answers an input request; rejects an answer that doesn't match the schema. */
 export const PROVIDE_INPUT_UPDATE = defineUpdate<void, [ProvidedInput]>('provide_input');
 /** Answers an input request while no worker can take the update. */
 export const PROVIDE_INPUT_SIGNAL = defineSignal<[ProvidedInput]>('provide_input');
 /** Cancels like Temporal's own cancel request, for clients that can only signal. */
 export const CANCEL_OPERATION_SIGNAL = defineSignal<[reason?: string]>('cancel_operation');
-/** Notice from a child workflow to its parent. */
 export const PART_NOTICE_SIGNAL = defineSignal<[PartNotice]>('longhaul_part');
 
 /** Local activity of every worker: requests the cancellation of its own workflow. Argument: a reason. */
@@ -24,76 +22,67 @@ export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
 /** Local activity of every worker: reads the progress in a closed child workflow's memo. Argument: its workflow ID. */
 export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 
-/** Local activity of every worker: verifies the signature of an answer. Argument: an {@link AnswerProof}; result: a problem, or null. */
+/** Local activity of every worker: verifies an answer's signature. Argument: an {@link AnswerProof}; result: a problem, or null. */
 export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
 
-/**
- * Local activity of every worker: checks once whether the workflow of a schedule may work now. Argument: a {@link ScheduledStart};
- * result: a problem, or null.
- */
+/** Local activity: checks once whether a schedule's workflow may work. Argument: {@link ScheduledStart}; result: a problem, or null. */
 export const VERIFY_SCHEDULED_START_ACTIVITY = 'longhaul_verify_scheduled_start';
 
-/** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities with it. */
+/** Header of activities of an operation and its parts: the operation's token. The worker wraps activities with it. */
 export const OPERATION_HEADER = 'longhaul';
-/** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
+/** Header of parts' activities: the operation's workflow ID, under which storage keeps artifacts. */
 export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 
-/** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
+/** Header of activities of an operation and its parts, for their log lines: a {@link LogContext}. */
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
 /**
- * Header of Temporal's own OpenTelemetry interceptors, in all SDKs: the trace's context, a `TraceCarrier`. Set by the client with
- * starts, updates and signals; the runtime passes that of the start along, unread, to activities, child workflows and later runs.
+ * Header of Temporal's own OpenTelemetry interceptors, in all SDKs: the trace's context, a `TraceCarrier`. The client sets it on starts,
+ * updates and signals. The runtime passes the start's header to activities, child workflows and later runs, unread.
  */
 export const TRACE_HEADER = '_tracer-data';
 
 /** Header of signals that answer external workflows: an {@link AnswerHeader}. */
 export const ANSWER_HEADER = 'longhaul_answer';
 
-/**
- * Header of the activities of an operation, of its parts and of its other child workflows: the signature of the operation's start.
- */
+/** Header of activities of an operation, its parts and its other child workflows: the signature of the operation's start. */
 export const SIGNATURE_HEADER = 'longhaul_signature';
 
-/** Type of the failure of a workflow or activity whose start wasn't signed, or was signed for something else. */
+/** Failure type of a workflow or activity with an unsigned start, or one signed for something else. */
 export const UNSIGNED = 'longhaul.unsigned';
-/** Type of the failure of an activity whose operation was signed with another key than this worker's. */
+/** Failure type of an activity of an operation that was signed with another key than this worker's. */
 export const OTHER_KEY = 'longhaul.other_key';
 
 /** Memo key of the {@link StartMemo}. */
 export const START_MEMO = 'longhaul';
 /** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
-/** Memo key of the {@link StoredClaim} of a {@link LargeState}; written as the workflow closes. */
+/** Memo key of the {@link StoredClaim} of a {@link LargeState}, written as the workflow closes. */
 export const LARGE_STATE_MEMO = 'operation_large';
 
-/** Metadata key of payloads that the worker stores, whatever their size: history gets a {@link StoredClaim} in their place. */
+/** Metadata key of payloads that the worker always stores: history gets a {@link StoredClaim} instead. */
 export const STORED_METADATA = 'longhaul-stored';
 
-/** Metadata key of the payload that is a completed operation's result: its final progress, as JSON. */
+/** Metadata key of a completed operation's result payload: its final progress, as JSON. */
 export const PROGRESS_METADATA = 'longhaul-progress';
 
-/** Memo key of the {@link PartMemo} of a part: a child workflow, at any depth, that belongs to an operation. */
+/** Memo key of the {@link PartMemo} of a part: a child workflow of an operation, at any depth. */
 export const PART_MEMO = 'longhaul_part';
 
 /** Memo key of the {@link OriginMemo}. */
 export const ORIGIN_MEMO = 'longhaul_origin';
 
-/** Maximum size of the state memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
 
-/** Principal of all callers of a server without authentication. */
+/** Principal of all callers without authentication. */
 export const ANONYMOUS = 'anonymous';
 
-/** Token of an operation, from its workflow ID: equal for the anonymous principal, else the text after the principal's tag. */
+/** Token of an operation, from its workflow ID: the same for the anonymous principal, or else the text after the principal's tag. */
 export function tokenOf(principal: string, workflowId: string): string {
   return principal === ANONYMOUS ? workflowId : workflowId.slice(workflowId.indexOf('.') + 1);
 }
 
-/**
- * Token of one of the owner's operations as the reader of a record knows it: its workflow ID, if the record itself is read under
- * its workflow ID by another principal.
- */
+/** Another operation's token, as the record's reader knows it: the workflow ID, if that reader is another principal. */
 export function tokenBeside(
   { token, principal }: { token: string; principal: string },
   workflowId: string,
@@ -102,25 +91,22 @@ export function tokenBeside(
   return principal !== ANONYMOUS && token.startsWith(tag) ? workflowId : tokenOf(principal, workflowId);
 }
 
-/** Memo that identifies a workflow as an operation. Written once, by the engine, with the start. */
+/** Memo that marks a workflow as an operation. The engine writes it once, with the start. */
 export interface StartMemo {
   version: 1;
   tool: string;
   principal: string;
-  /** HMAC of tool and arguments: distinguishes a repeated start from another one under the same token. */
+  /** HMAC of tool and arguments: tells a repeated start from another one under the same token. */
   argumentsDigest: string;
   deadlineSeconds: number;
-  /** Budget for the end of the operation beyond the deadline. Default: 5 minutes; external workflows have none. */
+  /** Budget for ending the operation after the deadline. Default: 5 minutes; external workflows have none. */
   cleanupSeconds?: number;
-  /** Time that people may take to answer; 0 if it asks nothing. Missing for external workflows. */
+  /** Time for people to answer; 0 if it asks nothing. Missing for external workflows. */
   inputWaitSeconds?: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
-  /** Size of the work in the tool's units, if it was known at the start. */
   size?: number;
-  /** Name of the estimate variant; missing for the default one. */
   variant?: string;
-  /** The tool's priority, 1 to 5; missing for the default one. */
   priority?: number;
   /** The tool's queue; missing if its operations run at once. */
   queue?: ToolQueue;
@@ -128,41 +114,38 @@ export interface StartMemo {
   searchAttributes: boolean;
   attempt: number;
   resumedFrom?: string;
-  /** Principals that changed arguments in a resume, of this operation or of those that it continues. */
+  /** Principals that changed arguments in a resume, of this operation or the ones that it continues. */
   changedBy?: string[];
   session?: string;
-  /** Progress token for notifications of its progress while it is open. */
+  /** Progress token for notifications while it is open. */
   progressToken?: string | number;
   /** ID of the call that started it, if cancelling the call cancels the work (SEP-1391). */
   requestId?: string | number;
-  /** Context of the request that started it, as W3C's traceparent; missing if the request belonged to no trace. */
+  /** W3C traceparent of the request that started it; missing without a trace. */
   traceparent?: string;
   /** ID of the request that started it, for log lines. */
   startRequestId?: string;
-  /** Random, or derived from the idempotency key: distinguishes a repeated start from another one if the token must be new. */
+  /** Random, or from the idempotency key: tells a repeated start from another one if the token must be new. */
   startId?: string;
-  /** ISO 8601, by Temporal's clock; start of the operation. Missing: the start of its run, which continues no other. */
+  /** Start of the operation, ISO 8601, by Temporal's clock. Missing: the start of its run, which continues no other. */
   createdAt?: string;
-  /** Whether answers without a signature are accepted. Default: true. */
+  /** Whether unsigned answers are accepted. Default: true. */
   operatorAnswers?: false;
-  /** Signature of type, ID and input of the workflow, and of this memo; missing in starts that no server of Longhaul made. */
+  /** Signature of the workflow's type, ID and input, and this memo; missing in starts that no Longhaul server made. */
   signature?: string;
   /** `none`: workers without Longhaul's runtime run the workflow. Missing: Longhaul's own. */
   runtime?: 'none';
-  /** Whether its token is a sealed one, since its workflow ID isn't the token or it is in another namespace. */
+  /** Whether its token is sealed, because the token can't give its workflow ID or namespace. */
   hasSealedToken?: true;
 }
 
-/** Memo that identifies a child workflow as a part. Written once, by the parent's workflow, with the start of the part. */
+/** Memo that marks a child workflow as a part. The parent's workflow writes it once, with the start. */
 export interface PartMemo {
   version: 1;
-  /** Workflow ID of the operation. */
   operationId: string;
-  /** Token of the operation. */
   token: string;
-  /** The operation's tool. */
   tool: string;
-  /** Those of the operation. */
+  /** The operation's budgets. */
   cleanupSeconds: number;
   inputWaitSeconds?: number;
   /** Principal of the operation; missing for {@link ANONYMOUS}. */
@@ -173,107 +156,100 @@ export interface PartMemo {
   operatorAnswers?: false;
   traceparent?: string;
   startRequestId?: string;
-  /** Signature of the operation's start. */
   signature?: string;
-  /** Names from the operation's part to this one, with `/`; missing in parts of the operation itself. */
+  /** Names from the operation's part to this one, with `/`; missing in the operation's own parts. */
   path?: string;
-  /** Unique among the parts of its parent. */
   name: string;
 }
 
-/** Memo of a child workflow that is no part of its operation, since it may outlive it. */
+/** Memo of a child workflow that is no part, since it may outlive its operation. */
 export interface OriginMemo {
-  /** Workflow ID of the operation. */
   operationId: string;
-  /** Signature of the operation's start. */
   signature: string;
 }
 
 /** Fields of log lines that identify the operation, besides its token. */
 export interface LogContext {
-  /** The operation's tool. */
   tool?: string;
   principal?: string;
-  /** ID of the request that started it. */
   requestId?: string;
-  /** Name of the part that logs; missing in the operation's own workflow. */
+  /** Name of the logging part; missing in the operation's own workflow. */
   part?: string;
-  /** When the operation was started, in milliseconds since 1970; only until it has reported progress. */
+  /** When the operation was started, in epoch milliseconds; only until it reports progress. */
   startedMs?: number;
 }
 
 /** State of an open part for its parent; each notice replaces the previous one. */
 export interface PartNotice {
   workflowId: string;
-  /** Its open input requests, including those of its own parts, by its own keys. */
+  /** Open input requests of the part and its own parts, by its own keys. */
   inputRequests: Record<string, InputRequest>;
-  /** Its input requests that were answered with a default, if there are any. */
+  /** Input requests that a default has answered, if any. */
   defaults?: KeptAnswer[];
-  /** Forwarded answers that it has refused since the last notice: their question was no longer open. */
+  /** Forwarded answers refused since the last notice: their question was no longer open. */
   refused?: { key: string; answerId: string; reason: string }[];
-  /** Whether it waits for people only. */
+  /** Whether it waits only for people. */
   onlyPeopleAwaited: boolean;
 }
 
-/** Answer in a state memo. `by` is only claimed: readers verify the signature. */
+/** Answer in a state memo. `by` is only a claim: readers verify the signature. */
 export interface KeptAnswer extends Omit<AnsweredRequest, 'state'> {
   signature?: string;
 }
 
-/** State of an operation: in the memo, kept up to date by the runtime, and complete in the query's answer. */
+/** State of an operation. The runtime keeps it up to date in the memo; the query's answer is complete. */
 export interface StateMemo {
   stage?: string;
   progress?: Progress;
   /**
-   * Units that ended activities had announced in their totals and did not reach: part of the total while the workflow itself
-   * has set none. Missing until an activity with a total has ended.
+   * Units that ended activities announced in their totals but didn't reach. Part of the total while the workflow has set none. Missing
+   * until an activity with a total has ended.
    */
   unreached?: number;
   inputRequests?: Record<string, InputRequest>;
-  /** ISO 8601; since when there has been an open input request without a break. Only while there is one. */
+  /** Since when some input request has been open without a break, ISO 8601. Only while one is open. */
   questionsSince?: string;
   /** The latest answered input requests, oldest first. */
   answers?: KeptAnswer[];
-  /** The latest answers that were sent as signals and refused, oldest first. */
+  /** The latest refused answers that came as signals, oldest first. */
   refusedAnswers?: KeptAnswer[];
-  /** Number of input requests so far: numbers their keys, so that no key is used twice. */
+  /** Number of input requests so far: numbers their keys, so no key is used twice. */
   inputRequestCount?: number;
-  /** Number of child workflows started so far: makes the names of parts unique. */
+  /** Number of child workflows started so far: makes part names unique. */
   partCount?: number;
-  /** Time for which only people were awaited, in milliseconds. */
+  /** Time spent waiting only for people, in milliseconds. */
   awaitedMs?: number;
   /** {@link awaitedMs} at the start of the current run, if it continues another one. */
   awaitedBeforeMs?: number;
-  /** Time for which all of its work waited for a worker, in milliseconds. */
+  /** Time in which all work waited for a worker, in milliseconds. */
   queuedMs?: number;
-  /** ISO 8601; when an operation with a queue got its turn, and how long it had waited, in milliseconds. */
+  /** When an operation with a queue got its turn, ISO 8601, and how long it had waited, in milliseconds. */
   turnAt?: string;
   turnWaitedMs?: number;
   /** Size of the work, once the workflow has reported it. */
   size?: number;
-  /** Remaining time to the deadline, in milliseconds; passed on when the workflow continues as new. */
+  /** Remaining time to the deadline, in milliseconds; passed on by continue-as-new. */
   deadlineRemainingMs?: number;
   /** ISO 8601; set once the runtime has processed the cancel request. */
   cancelRequestedAt?: string;
   cancelReason?: string;
   updatedAt?: string;
-  /** Partial result; in the memo only while it is small. */
+  /** In the memo only while it is small. */
   partial?: unknown;
-  /** Whether the partial result is too large for the memo: the query has it, or the {@link LargeState} of a canceled operation. */
+  /** Whether the partial result is too large for the memo: the query has it, or a canceled operation's {@link LargeState}. */
   isPartialLarge?: boolean;
-  /** In the memo only once the operation is closed, and only if they are small. */
+  /** In the memo only once the operation is closed, and only if small. */
   children?: ChildRecord[];
-  /** Whether there are too many children for the memo: then the {@link LargeState} has them. */
+  /** Whether there are too many children for the memo: the {@link LargeState} has them. */
   areChildrenLarge?: boolean;
 }
 
-/** State of a closed workflow that is too large for the memo. It is in storage, so that describes and lists stay small. */
+/** State of a closed workflow that is too large for the memo. It's in storage, so describes and lists stay small. */
 export type LargeState = Pick<StateMemo, 'children' | 'partial'>;
 
-/** Reference to a value in storage that readers fetch only if they need it. */
+/** Reference to a stored value that readers fetch only if they need it. */
 export interface StoredClaim {
   longhaul: 'stored';
-  /** Key in storage. */
   key: string;
 }
 
@@ -281,30 +257,28 @@ export interface StoredClaim {
 export interface ProvidedInput {
   key: string;
   /**
-   * An answer that is sent twice (as an update, then as a signal) counts once. Longhaul's servers derive it from the answer with a
-   * key, so nobody else can send another answer under it first. 1 to 200 characters.
+   * Unique per answer: one sent twice (as an update, then a signal) counts once. Servers derive it with a key, so nobody else can use it
+   * first for another answer. 1 to 200 characters.
    */
   answerId: string;
   answer: Answer;
-  /** Set if the parent of a part forwards the answer. */
+  /** Set if a part's parent forwards the answer. */
   isForwarded?: true;
-  /** Who answers; missing for callers without authentication, and for operators. */
+  /** The answerer; missing for callers without authentication, and for operators. */
   by?: Answerer;
   /** Signature of the answer, with key, ID and answerer. */
   signature?: string;
 }
 
-/** Names an answer whose signal has the arguments of an external workflow. */
+/** Identifies an answer whose signal carries an external workflow's own arguments. */
 export interface AnswerHeader extends Pick<ProvidedInput, 'key' | 'answerId'> {
   action: Answer['action'];
   by: Answerer;
-  /** Signature of the other fields. */
   signature: string;
 }
 
 /** Argument of {@link VERIFY_ANSWER_ACTIVITY}. */
 export interface AnswerProof {
-  /** Workflow ID of the operation. */
   operationId: string;
   signature: string;
 }
@@ -312,7 +286,7 @@ export interface AnswerProof {
 /** Argument of {@link VERIFY_SCHEDULED_START_ACTIVITY}. */
 export interface ScheduledStart {
   signature: string;
-  /** When Temporal has started the run, in milliseconds since 1970. */
+  /** When Temporal started the run, in epoch milliseconds. */
   startedMs: number;
 }
 
@@ -323,7 +297,7 @@ export interface ClosingDetails {
   partial?: unknown;
 }
 
-/** Search attributes; all of type Keyword. */
+/** Search attributes, all of type Keyword. */
 export const SEARCH_ATTRIBUTES = {
   principal: 'LonghaulPrincipal',
   tool: 'LonghaulTool',

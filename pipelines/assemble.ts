@@ -1,4 +1,4 @@
-/** Converts a file's checked data to a pipeline. */
+/** Makes a pipeline of a file's checked data. */
 import { objectSchema } from '../operations/schema.js';
 import type { QueueOptions } from '../operations/tool-queue.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
@@ -8,7 +8,6 @@ import type { FileJob, FileStep, PipelineFile } from './schema.js';
 /** Source text of a value, for numbers where text is expected: `1.10`. */
 export type SourceOf = (path: KeyPath) => string | undefined;
 
-/** Builds a pipeline, with its defaults filled in. */
 export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): Pipeline {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Reports gaps in a pipeline's documentation: it runs without, but its callers have to guess. */
+/** Reports gaps in a pipeline's documentation: it runs anyway, but its callers have to guess. */
 import { exampleOf } from '../operations/documentation/example.js';
 import { schemaGaps } from '../operations/documentation/gaps.js';
 import type { ToolExample } from '../operations/documentation/items.js';
@@ -7,14 +7,14 @@ import type { Pipeline } from './pipeline.js';
 import type { KeyPath } from './problems.js';
 import { at } from './values.js';
 
-/** Optional keys for documentation -> the expected content. */
+/** Optional documentation keys -> expected content. */
 const KEYS = {
   description: 'what the tool does, in a sentence or two',
   'timeout-minutes': 'the maximum duration of the pipeline, in minutes',
   'estimate-minutes': 'how long it usually takes, in minutes',
 };
 
-/** @param file the file's data, as it is written */
+/** @param file the file's raw data */
 export function reportGaps(
   file: unknown,
   { inputs }: Pipeline,
@@ -29,7 +29,7 @@ export function reportGaps(
   }
 }
 
-/** Example with all outputs of a pipeline, for the documentation: the schema requires none of them. */
+/** Example with all outputs of a pipeline, for the documentation: the schema requires none. */
 export function outputExample(schema: JsonSchema): unknown {
   return exampleOf({ ...schema, required: Object.keys(schema['properties'] as object) });
 }

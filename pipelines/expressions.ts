@@ -1,7 +1,6 @@
 /** Hints for `${{ }}` expressions, by their content. Pipelines have no expression language. */
 import { inputVariable } from './names.js';
 
-/** Offset and content of each expression in a text. */
 export function* expressionsIn(text: string): Generator<{ offset: number; content: string }> {
   for (let from = text.indexOf('${{'); from >= 0; from = text.indexOf('${{', from + 3)) {
     const [content = ''] = text.slice(from + 3, from + 200).split(/\}\}|\$\{\{|\n/);

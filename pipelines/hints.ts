@@ -15,7 +15,6 @@ function insteadOf(path: KeyPath, key: string, value: unknown): string {
   return isCutOff ? CUT_OFF : hintForKey(level, key, value);
 }
 
-/** Hint for a common wrong value. */
 function hintOf(path: KeyPath, value: unknown): string | undefined {
   const key = path.at(-1);
   const level = levelOf(path.slice(0, -1));
@@ -63,12 +62,11 @@ function underProperties(path: KeyPath, key: string): string {
   return `put it under \`properties\`: ${formatKeyPath([...path, 'properties', key])}`;
 }
 
-/** Whether it is `inputs` or the `fields` of an approval: the schema of an object, where `properties` is often forgotten. */
+/** Whether it's `inputs` or an approval's `fields`: people often forget the object schema's `properties`. */
 function isObjectSchema(path: KeyPath): boolean {
   return (path.length === 1 && path[0] === 'inputs') || (path.length === 6 && path[5] === 'fields');
 }
 
-/** The closed map at this path. */
 function levelOf(path: KeyPath): Level {
   const [top, , steps, , part] = path;
   if (path.length === 0) return 'pipeline';

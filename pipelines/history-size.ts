@@ -1,23 +1,18 @@
-/**
- * Estimated size of a pipeline's histories. Temporal ends a workflow at 51,200 events, without cleanups, so jobs with many items
- * run in pages: child workflows with histories of their own.
- */
+/** Estimates history sizes. Temporal ends a workflow at 51,200 events, so jobs with many items run in pages: child workflows. */
 import type { Job } from './pipeline.js';
 
-/** Maximum number of estimated events of a pipeline's own history; retries after questions and lost hosts add to it. */
+/** Maximum estimated events of a pipeline's own history; retries after questions and lost hosts add more. */
 export const MAX_RUN_EVENTS = 45_000;
 /** Estimated events from which jobs with many items run in pages. */
 const PAGED_RUN_EVENTS = 8_000;
-/** Maximum number of estimated events of a page's history. */
 const MAX_PAGE_EVENTS = 4_000;
-/** Minimum number of items of a job that runs in pages. */
 const MIN_PAGED_ITEMS = 50;
 
-/** Events of an activity, with the workflow tasks that schedule it and take its result, and the progress that is written. */
+/** Events of an activity, its workflow tasks, and its progress. */
 const ACTIVITY_EVENTS = 7;
-/** Events of an approval: the question and its answer, in memo, search attribute, update and workflow tasks. */
+/** Events of an approval: question and answer, in memo, search attribute, update and workflow tasks. */
 const APPROVAL_EVENTS = 20;
-/** Events of a page in the history of its pipeline, with the signals about its slots. */
+/** Events of a page in its pipeline's history, with the signals about its slots. */
 const PAGE_EVENTS = 50;
 
 /** Events of one child without retries. */
@@ -29,7 +24,7 @@ export function childEvents({ steps, artifacts }: Job): number {
   return activities * ACTIVITY_EVENTS + approvalEvents({ steps });
 }
 
-/** Whether a job's children need a workspace: a job that only asks has none. */
+/** Whether a job's children need a workspace: a job that only asks doesn't. */
 export function needsWorkspace({ steps, artifacts }: Pick<Job, 'steps' | 'artifacts'>): boolean {
   return steps.some(({ run }) => run !== undefined) || artifacts.length > 0;
 }
@@ -38,28 +33,21 @@ function approvalEvents({ steps }: Pick<Job, 'steps'>): number {
   return steps.filter(({ approval }) => approval !== undefined).length * APPROVAL_EVENTS;
 }
 
-/** Number of items in a page of this job. */
 export function itemsPerPage(job: Job): number {
   return Math.max(1, Math.floor(MAX_PAGE_EVENTS / Math.max(1, childEvents(job))));
 }
 
-/** Events in the pipeline's history of a job whose items run in pages: questions of their approvals are shown there too. */
+/** Events of a paged job in the pipeline's history, which also has its approvals' questions. */
 function pagedJobEvents(job: Job, items: number): number {
   return Math.ceil(items / itemsPerPage(job)) * PAGE_EVENTS + items * approvalEvents(job);
 }
 
 export interface HistoryPlan {
-  /** Names of the jobs whose items run in pages. */
   paged: Set<string>;
-  /** Estimated events of the pipeline's own history. */
   events: number;
 }
 
-/**
- * Plans which jobs run in pages: none while all children fit into one history, else those with many items.
- *
- * @param items number of items of each `for-each` job, by its name
- */
+/** Plans paged jobs: none while all children fit into one history, or else jobs with many items. @param items by `for-each` job */
 export function planHistory(jobs: Record<string, Job>, items: ReadonlyMap<string, number>): HistoryPlan {
   const all = Object.entries(jobs).map(([name, job]) => ({ name, job, count: items.get(name) ?? 1 }));
   const events = sum(all.map(({ job, count }) => count * childEvents(job)));

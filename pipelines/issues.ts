@@ -5,15 +5,13 @@ import { at } from './values.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** Hints for common mistakes in files of one kind. */
 export interface Hints {
-  /** Ends the message about an unknown key. @param path of the map that has it */
+  /** Ends the message about an unknown key. @param path of its map */
   ofKey: (path: KeyPath, key: string, value: unknown) => string;
-  /** Ends the message about a wrong value; undefined if there is none. */
+  /** Ends the message about a wrong value, if there is a hint. */
   ofValue: (path: KeyPath, value: unknown) => string | undefined;
 }
 
-/** Reports each of the issues. */
 export function reportIssues(
   file: unknown,
   issues: readonly Issue[],
@@ -38,7 +36,7 @@ export function reportIssues(
   }
 }
 
-/** Whether the value has the right form, and the problem is inside of it. */
+/** Whether the value has the right form and the problem is inside. */
 function isWithin({ code, path }: Issue): boolean {
   return path.length > 0 || !['invalid_type', 'invalid_union', 'invalid_value'].includes(code);
 }

@@ -1,7 +1,4 @@
-/**
- * JSON Schema keywords for inputs, outputs and the fields of an approval. Closed, so that a misspelt keyword, or an input
- * outside of `properties`, is reported at its place.
- */
+/** JSON Schema keywords for inputs, outputs and fields. The set is closed, so a misspelt keyword is reported at its place. */
 import { z } from 'zod';
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
@@ -13,7 +10,7 @@ const text = z.string({ error: 'expected text' });
 const flag = z.boolean({ error: 'expected true or false' });
 const count = z.int({ error: 'expected a whole number from 0' }).min(0, 'expected a whole number from 0');
 const number = z.number({ error: 'expected a number' });
-// Any YAML value: the reader has refused values that JSON can't hold.
+// Any YAML value: the reader has refused what JSON can't hold.
 const anything = z.unknown();
 const values = z.array(anything, { error: 'expected a list of values' });
 const names = z.array(text, { error: 'expected a list of names' });
@@ -91,7 +88,6 @@ const keywords = {
   else: schema.meta({ description: 'The schema when `if` does not fit.' }),
 };
 
-/** A JSON Schema as a pipeline's file may have it. */
 export const jsonSchema = z
   .strictObject(keywords, { error: 'expected a schema, such as `{ type: string }`' })
   .partial()

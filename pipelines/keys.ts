@@ -1,8 +1,7 @@
-/** Schemas of keys that files of both kinds have: pipelines, and tools over external workflows. */
+/** Schemas of keys that both pipelines and tools over external workflows have. */
 import { z } from 'zod';
 import { TOOL_NAME } from './names.js';
 
-/** Longest time-out: a year. */
 const MAX_MINUTES = 365 * 24 * 60;
 
 export const text = (expected: string) => z.string({ error: expected }).min(1, expected);

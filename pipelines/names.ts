@@ -2,25 +2,22 @@
 
 /** Name of a tool; the prefix `operation_` is reserved for built-in tools. */
 export const TOOL_NAME = /^(?!operation_)[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** Name of an input, an output, a job, or a field of an approval. */
+/** Name of an input, an output, a job, or an approval's field. */
 export const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** Name of an environment variable. */
 export const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
-/** Prefixes of Longhaul's own variables. */
 export const RESERVED_PREFIXES = ['LONGHAUL_', 'INPUT_', 'APPROVAL_'] as const;
 
-/** The variable of an input: `INPUT_DRY_RUN` for `dry-run`. */
+/** An input's variable: `INPUT_DRY_RUN` for `dry-run`. */
 export function inputVariable(name: string): string {
   return `INPUT_${variablePart(name)}`;
 }
 
-/** The variable of a field of an approval: `APPROVAL_REASON` for `reason`. */
+/** An approval field's variable: `APPROVAL_REASON` for `reason`. */
 export function approvalVariable(name: string): string {
   return `APPROVAL_${variablePart(name)}`;
 }
 
-/** Whether every JavaScript object has a property of this name. */
 export function isBuiltIn(name: string): boolean {
   return name in Object.prototype;
 }

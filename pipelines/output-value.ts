@@ -1,8 +1,7 @@
-/** Converts the text that a step wrote to the value of an output: at run time, and when a file is checked. */
+/** Converts a step's text to the value of an output, at run time and when a file is checked. */
 import { inexactNumberIn, inexactNumberMessage } from '../operations/json-text.js';
 import { check, preview, type JsonSchema } from '../operations/schema.js';
 
-/** Maximum number of listed problems of one value. */
 const SHOWN_PROBLEMS = 3;
 
 /** Problem of a number such as `1e999`, which JSON can't hold. */
@@ -10,13 +9,13 @@ const NOT_FINITE = 'expected a number that JSON can hold';
 
 export interface OutputValue {
   value?: unknown;
-  /** Each has the expected and the actual value; empty if the value fits. */
+  /** Each with the expected and the actual value; empty if the value fits. */
   problems: string[];
-  /** Problem of a number in the text that a double can't hold. */
+  /** Problem of a number that a double can't hold. */
   inexact?: string;
 }
 
-/** Converts a text by an output's schema: a string stays as it is, other types are parsed as JSON. */
+/** Converts a text by an output's schema: keeps a string, and parses other types as JSON. */
 export function readOutput(schema: JsonSchema, text: string): OutputValue {
   let value: unknown = text;
   if (schema['type'] !== undefined && schema['type'] !== 'string') {

@@ -1,4 +1,4 @@
-/** Parses and checks a pipeline's file, and reports all problems with their places. */
+/** Parses and checks a pipeline's file, and reports every problem with its place. */
 import { clientFindings } from '../operations/documentation/client-findings.js';
 import type { Tool } from '../operations/tool.js';
 import { assemble } from './assemble.js';
@@ -20,10 +20,7 @@ import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '.
 
 export { formatProblem, type Problem } from './problems.js';
 
-/**
- * Checks beyond the schema, of keys that depend on each other. The file may have any form: the schema reports problems of form,
- * which they skip.
- */
+/** Checks beyond the schema, for keys that depend on each other. They skip problems of form, which the schema reports. */
 const CHECKS = [checkInputs, checkVariables, checkJobs, checkSteps, checkScripts, checkOutputs, checkQueue];
 
 function checkQueue(file: unknown, report: Report): void {
@@ -33,12 +30,7 @@ function checkQueue(file: unknown, report: Report): void {
     report(['queue', 'per-caller'], `expected at most concurrency, ${concurrency}; got ${perCaller}`);
 }
 
-/**
- * Parses and checks a pipeline.
- *
- * @param text the file's text, or its bytes, which have to be UTF-8
- * @param path name of the file in problems; its last part is the default of the tool's name
- */
+/** Parses and checks a pipeline. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parsePipeline(text: string | Uint8Array, path: string): ParsedFile<Pipeline> {
   return parseYamlFile(text, path, (data, report) => {
     const parsed = pipelineFile.safeParse(data.value);
@@ -64,7 +56,7 @@ export function parsePipelineFile(path: string): ParsedFile<Pipeline> {
   return readYamlFile(path, parsePipeline);
 }
 
-/** As {@link parsePipelineFile}, with the tool that the pipeline is. */
+/** Like {@link parsePipelineFile}, but gives the pipeline's tool. */
 export function parsePipelineTool(path: string): ParsedFile<Tool> {
   return readYamlFile(path, (bytes, name) => {
     const { value, ...parsed } = parsePipeline(bytes, name);

@@ -6,12 +6,11 @@ export function pendingSteps({ steps }: Job): StepRecord[] {
   return steps.map(({ name }) => ({ name, status: 'pending' }));
 }
 
-/** Name of the job of a part, from the part's name: of `test`, `test[3]` and `test[0-249]`. */
+/** Name of the job of the part `test`, `test[3]` or `test[0-249]`. */
 export function jobOf(part: string): string {
   return part.replace(/\[\d+(-\d+)?\]$/, '');
 }
 
-/** Whether a page has an item, by its name. */
 export function pageHas({ page }: ChildRecord, child: string): boolean {
   const index = Number(/\[(\d+)\]$/.exec(child)?.[1] ?? -1);
   return page?.job === jobOf(child) && index >= page.from && index < page.from + page.count;

@@ -1,15 +1,11 @@
-/**
- * A parsed pipeline: the content of a YAML file, checked and with defaults. Part of the workflow's arguments, so that an
- * edit of the file affects new operations only: fields may be added here, never renamed.
- */
+/** A parsed pipeline, with defaults. Workflow arguments hold it, so edits of a file reach only new operations. Add fields, never rename. */
 import type { JsonSchema } from '../operations/schema.js';
 import type { QueueOptions } from '../operations/tool-queue.js';
 
-/** When a job or step runs: after success or failure of the jobs in `needs` or the earlier steps, or in any case. */
+/** When a job or step runs: after success or failure of the jobs in `needs` or the earlier steps, or always. */
 export type Condition = 'success' | 'failure' | 'always';
 
 export interface Pipeline {
-  /** Name of the tool. */
   name: string;
   description: string;
   /** Schema of an object: the tool's arguments. */
@@ -19,25 +15,21 @@ export interface Pipeline {
   env: Record<string, string>;
   /** Names of secrets. Only workers have their values. */
   secrets: string[];
-  /** Maximum number of concurrent jobs. */
   concurrency: number;
   /** 1 to 5: which operations workers take first. */
   priority?: number;
-  /** How many of its operations run at once. */
   queue?: QueueOptions;
-  /** The operation's deadline, in minutes. */
   timeoutMinutes: number;
-  /** Usual duration according to the file, in minutes; used until there are past runs to estimate from. */
+  /** Usual duration by the file, in minutes; used until there are past runs. */
   estimateMinutes?: number;
-  /** In the order of the file; by name. */
+  /** By name, in the order of the file. */
   jobs: Record<string, Job>;
 }
 
 export interface PipelineOutput {
   job: string;
-  /** Key in the job's outputs. */
   key: string;
-  /** Schema of the value; of each value for a `for-each` job. A value that isn't a string is parsed as JSON. */
+  /** Schema of the value, or of each value for a `for-each` job. Values other than strings are parsed as JSON. */
   schema: JsonSchema;
 }
 
@@ -48,14 +40,13 @@ export interface Job {
   forEach?: string;
   env: Record<string, string>;
   steps: Step[];
-  /** Paths and patterns of files in the workspace that are stored once the steps have ended. */
+  /** Paths and patterns of workspace files to store once the steps have ended. */
   artifacts: string[];
-  /** Keys that its steps write. */
   outputs: string[];
 }
 
 export interface Step {
-  /** As the file names it, else `step 3`. */
+  /** As in the file, or else `step 3`. */
   name: string;
   /** A script for bash; a step without one only asks. */
   run?: string;
@@ -72,7 +63,7 @@ export interface Step {
 }
 
 export interface Retry {
-  /** How often the step is run, the first time included. 1 to 100. */
+  /** How often the step runs, including the first time. 1 to 100. */
   attempts: number;
   /** Seconds before the second attempt; doubled before each further one, up to an hour. */
   backoffSeconds: number;
@@ -82,7 +73,7 @@ export interface Approval {
   message: string;
   /** Flat schema of an object, which the person fills in. */
   fields?: JsonSchema;
-  /** Roles of which a caller needs one to answer. */
+  /** A caller needs one of these roles to answer. */
   approvers?: string[];
   /** Whether the principal that started the operation may not answer. */
   fourEyes?: boolean;
@@ -91,10 +82,8 @@ export interface Approval {
 /** Default time-out of a step that runs after a cancel, in minutes. */
 export const LAST_STEPS_MINUTES = 5;
 
-/** Maximum number of steps in all jobs of a file. */
 export const MAX_STEPS = 5_000;
 
-/** Name of the workflow that runs every pipeline. */
 export const PIPELINE_WORKFLOW = 'pipeline';
-/** Name of the workflow that runs a page: a range of a `for-each` job's items. */
+/** Workflow that runs a page: a range of a `for-each` job's items. */
 export const PAGE_WORKFLOW = 'pipeline_page';

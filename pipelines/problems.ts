@@ -11,7 +11,7 @@ export interface Problem {
   message: string;
 }
 
-/** `file:line:column: message`, as editors and terminals link it. */
+/** `file:line:column: message`, which editors and terminals link. */
 export function formatProblem({ path, line, column, message }: Problem): string {
   return `${path}:${line}:${column}: ${message}`;
 }
@@ -19,7 +19,7 @@ export function formatProblem({ path, line, column, message }: Problem): string 
 /** Path in the file's data: keys and positions from the top. */
 export type KeyPath = readonly (string | number)[];
 
-/** Part of the entry at a path: the key, the value, or the first occurrence of a text in the value. */
+/** Part of an entry: the key, the value, or the first occurrence of a text in the value. */
 export type Place = 'key' | 'value' | { text: string };
 
 /** Reports a problem of the entry at `path`. @param at Default: the value */

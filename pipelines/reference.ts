@@ -22,13 +22,11 @@ const TITLES: [Level, string][] = [
   ['approval', 'Its `approval`'],
 ];
 
-/** Tables of the keys of every map, in Markdown. */
 export function keyTables(): string {
   const schemaOf = (level: Level) => (level === 'pipeline' ? pipelineFile : z.strictObject(LEVELS[level]));
   return TITLES.map(([level, title]) => `### ${title}\n\n${keyTable(schemaOf(level))}`).join('\n\n');
 }
 
-/** A table of a map's keys, in Markdown. */
 export function keyTable(schema: z.ZodType): string {
   const { properties, required = [] } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as {
     properties: Record<string, KeySchema>;
@@ -64,7 +62,6 @@ function defaultOf(value: unknown): string {
     : `\`${JSON.stringify(value)}\``.replaceAll('"', '');
 }
 
-/** Padded as the formatter does it. */
 function table([head = [], ...rows]: string[][]): string {
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;

@@ -1,7 +1,4 @@
-/**
- * Plan of a resume: the input of the operation that continues an earlier one. Made from what the earlier one has left, so the file that
- * its pipeline was made from may have changed or been removed.
- */
+/** Plans the input of an operation that resumes another, only from what that one left: its file may have changed or gone. */
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
@@ -10,12 +7,11 @@ import { jobOf, pageHas, pendingSteps } from './parts.js';
 import type { Pipeline } from './pipeline.js';
 import type { PageResult, PipelineResume, PipelineRun, StepPosition } from './run.js';
 
-/** Data that a closed operation has left. */
+/** What a closed operation has left. */
 export interface ClosedRun {
   workflowId: string;
   run: PipelineRun;
   children: ChildRecord[];
-  /** Results of its completed pages, by their names. */
   pages: Record<string, PageResult>;
 }
 
@@ -26,11 +22,7 @@ export interface ResumeRequest {
   changes?: Record<string, unknown>;
 }
 
-/**
- * Plans a resume.
- *
- * @throws LonghaulError `invalid_arguments` for an unknown step or invalid changes
- */
+/** Plans a resume. @throws LonghaulError `invalid_arguments` for an unknown step or invalid changes */
 export function planResume(
   { workflowId, run, children, pages }: ClosedRun,
   { from, changes = {} }: ResumeRequest,
@@ -47,7 +39,7 @@ export function planResume(
   return { pipeline: run.pipeline, inputs, resume };
 }
 
-/** Refuses changes to a list that jobs run for: finished items are known by their position in it. */
+/** Refuses changes to a `for-each` list: finished items are known by their position. */
 function problemsOf(
   { inputs: schema, jobs }: Pipeline,
   inputs: Record<string, unknown>,
@@ -67,7 +59,7 @@ function problemsOf(
 function startOf(pipeline: Pipeline, records: ChildRecord[], reference: string): StepPosition {
   const [child = '', step] = reference.split('/', 2);
   const isPaged = records.some((record) => pageHas(record, child));
-  // The records of a page's items are in its own workflow.
+  // The page's own workflow has its items' records.
   const known: ChildRecord[] = isPaged
     ? [...records, { name: child, status: 'pending', steps: pendingSteps(pipeline.jobs[jobOf(child)]!) }]
     : records;

@@ -1,16 +1,11 @@
-/**
- * The language of pipelines: every key with its description and schema. The schema for editors and the table of keys in
- * docs/pipelines-language.md are generated from it.
- */
+/** The language of pipelines. The editor schema and the table of keys in docs/pipelines-language.md come from it. */
 import { z } from 'zod';
 import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
 import { jsonSchema } from './json-schema.js';
 import { flag, minutes, text, toolName } from './keys.js';
 import { NAME, VARIABLE } from './names.js';
 
-/** Maximum number of jobs in a file. */
 export const MAX_JOBS = 1_000;
-/** Maximum number of steps in a job. */
 export const MAX_STEPS = 200;
 
 const named = (what: string) =>
@@ -188,7 +183,6 @@ const queue = z.strictObject(
   { error: 'expected a map such as `{ concurrency: 2 }`' },
 );
 
-/** A pipeline as its file has it. */
 export const pipelineFile = z
   .strictObject(
     {
@@ -260,7 +254,6 @@ export type PipelineFile = z.output<typeof pipelineFile>;
 export type FileJob = PipelineFile['jobs'][string];
 export type FileStep = FileJob['steps'][number];
 
-/** The closed maps of the language and their keys. */
 export const LEVELS = {
   pipeline: pipelineFile.shape,
   job: job.shape,
@@ -274,7 +267,7 @@ export const LEVELS = {
 
 export type Level = keyof typeof LEVELS;
 
-/** The JSON Schema of a pipeline's file, for editors: draft 7, which all of them know. */
+/** JSON Schema of a pipeline's file, for editors: draft 7, which all of them know. */
 export function editorSchema(): Record<string, unknown> {
   return z.toJSONSchema(pipelineFile, { target: 'draft-7', io: 'input' });
 }

@@ -1,11 +1,11 @@
 /**
- * Finds the variables that a bash script expands. Quotes, comments and here-documents are parsed, so that a `$NAME` that
- * bash leaves as it is isn't counted. Variables of scripts that are too complex may be missed, but none is invented.
+ * Finds the variables that a bash script expands. It parses quotes, comments and here-documents, so a `$NAME` that bash leaves alone
+ * doesn't count. It may miss variables of complex scripts, but invents none.
  */
 
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 
-/** Names of variables in `$NAME` and `${NAME...}`; without those that give a default or test whether one is set. */
+/** Names in `$NAME` and `${NAME...}`. Forms that give a default or test whether one is set count too. */
 export function expandedVariables(script: string): Set<string> {
   const found = new Set<string>();
   scan(script, found);
@@ -26,10 +26,10 @@ export function isAssignedOrTested(script: string, name: string): boolean {
   ].some((pattern) => new RegExp(pattern, 'm').test(script));
 }
 
-/** Maximum number of unterminated here-documents that are tried in one script. */
+/** Maximum number of unterminated here-documents to try in one script. */
 const MAX_SHIFTS = 20;
 
-/** Context of the scanner: in commands, closed by this character, or between double quotes. */
+/** Context of the scanner: commands up to this closing character, or double quotes. */
 type Mode = ')' | '`' | '"' | 'top';
 
 function scan(text: string, found: Set<string>, isHereDocument = false): void {
@@ -62,7 +62,7 @@ function scan(text: string, found: Set<string>, isHereDocument = false): void {
   }
 }
 
-/** @returns the position of the last character that it has read */
+/** @returns position of the last character read */
 function expansion(text: string, at: number, mode: Mode, modes: Mode[], found: Set<string>): number {
   const next = text[at + 1];
   if (next === '(') {
@@ -96,7 +96,7 @@ function hereDocument(text: string, at: number, documents: HereDocument[]): numb
   return at + all.length - 1;
 }
 
-/** @returns the position before the newline that ends the document; undefined when no line ends it, as in `$((1 << 2))` */
+/** @returns the position before the newline that ends the document; undefined if no line ends it, as in `$((1 << 2))` */
 function skipDocument(
   text: string,
   at: number,

@@ -1,4 +1,4 @@
-/** Converts a pipeline to a tool. */
+/** Makes a tool of a pipeline. */
 import { defined } from '../operations/defined.js';
 import { describe } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
@@ -7,18 +7,14 @@ import { outputExample } from './documentation-gaps.js';
 import { LAST_STEPS_MINUTES, PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
-/** Estimate for a pipeline without past runs whose file has no estimate. */
+/** Estimate without past runs and without an estimate in the file. */
 const DEFAULT_ESTIMATE_SECONDS = 60;
 /** Time to end a pipeline besides its last steps, in seconds: for hosts that don't answer, and for artifacts. */
 const ENDING_SECONDS = 600;
 /** Maximum length of a value in the result's text, in characters. */
 const MAX_SHOWN = 2_000;
 
-/**
- * Makes the tool.
- *
- * @throws LonghaulError `invalid_arguments` for a pipeline that `parsePipeline` didn't make
- */
+/** @throws LonghaulError `invalid_arguments` for a pipeline that `parsePipeline` didn't make */
 export function pipelineTool(pipeline: Pipeline): Tool {
   const { description: does, estimateMinutes } = pipeline;
   const returns = returnsOf(pipeline);
@@ -34,7 +30,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     ...defined({ priority: pipeline.priority, queue: pipeline.queue }),
     estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
-    // A failed script has no failure type of its own; the operation can be resumed.
+    // A failed script has no failure type of its own; you can resume the operation.
     retryableErrors: [],
   });
   const output = outputExample(tool.outputSchema!);
@@ -50,7 +46,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
   };
 }
 
-/** Budget for the end: the last steps of jobs side by side, after hosts that don't answer have been waited for. */
+/** Budget for the end: waits for hosts that don't answer, then the last steps of jobs side by side. */
 function cleanupSecondsOf({ jobs }: Pipeline): number {
   const lastStepsMinutes = Object.values(jobs).map(({ steps }) =>
     steps
@@ -65,7 +61,7 @@ function cleanupSecondsOf({ jobs }: Pipeline): number {
 function outputSchema({ outputs, jobs }: Pipeline): JsonSchema {
   const properties = Object.entries(outputs).map(([name, { job, schema }]) => {
     if (jobs[job]?.forEach === undefined) return [name, schema];
-    // An item whose steps wrote nothing has null.
+    // Null for an item whose steps wrote nothing.
     return [name, { type: 'array', items: { anyOf: [schema, { type: 'null' }] } }];
   });
   return { type: 'object', properties: Object.fromEntries(properties) as Record<string, JsonSchema> };

@@ -4,20 +4,20 @@
 const PATTERN =
   /(?<=(?:^[ \t]*|[ \t])-[ \t]+|[[,][ \t]*|:[ \t]+)[*!](?:\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,[\]{}'"])*/gm;
 
-/** Number of characters before and after a place that are looked at. */
+/** Number of characters to read before and after a place. */
 const REACH = 300;
 
-/** A pattern, rather than the name of an anchor or a tag. */
+/** A pattern, not the name of an anchor or a tag. */
 const GLOB = /^[*!].*[^\w:-]/;
 
 /**
- * Advice for a value that begins with `*` or `!` and was meant as text; undefined for other text.
+ * Advice for a text value that begins with `*` or `!`; undefined for other text.
  *
  * @param offset of a place in the value
  * @param isPattern whether a pattern is expected there. Default: only where it looks like one
  */
 export function unquotedPattern(text: string, offset: number, isPattern = false): string | undefined {
-  // Only what is near: a line may be as long as the file, and have as many mistakes.
+  // Reads only nearby text: a line may be as long as the file, and have as many mistakes.
   const before = text
     .slice(Math.max(0, offset - REACH), offset)
     .split('\n')

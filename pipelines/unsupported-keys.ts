@@ -1,4 +1,4 @@
-/** Hints for keys that pipelines don't have: those of GitHub Actions, of GitLab CI, and near misses. */
+/** Hints for keys that pipelines don't have: near misses, and keys of GitHub Actions and GitLab CI. */
 import { hintForValue, looksLikeJob } from './unsupported-values.js';
 import { didYouMean, nearest } from '../operations/near-names.js';
 import { LEVELS, type Level } from './schema.js';

@@ -1,4 +1,4 @@
-/** Hints for keys of other systems that depend on the key's value. */
+/** Hints for other systems' keys that depend on the key's value. */
 import { at, entriesOf, isMap, itemsOf } from './values.js';
 import type { Level } from './schema.js';
 
@@ -47,7 +47,6 @@ function insteadOfAction(action: string): string | undefined {
 
 const OF_JOBS = ['steps', 'script', 'stage', 'runs-on', 'run', 'needs', 'extends', 'trigger'];
 
-/** Whether a value at the top of the file looks like a job. */
 export function looksLikeJob(value: unknown): boolean {
   return OF_JOBS.some((key) => at(value, key) !== undefined);
 }
@@ -99,7 +98,7 @@ const FORMS: [where: string, hint: Hint][] = [
   ],
 ];
 
-/** Hint for a step or job that is no map. */
+/** Hint for a step or job that isn't a map. */
 export function hintForText(kind: 'job' | 'step', name: string, value: unknown): string | undefined {
   if (kind === 'job') {
     if (value === null) return `indent its keys deeper than \`${name}\``;

@@ -5,7 +5,7 @@ const NEXT_STEPS =
 const AS_INPUT = 'no repository starts a pipeline: declare an input, and use its $INPUT_... variable';
 const RUNNER = "steps run on the worker's machine: ask it in the script";
 
-/** GitHub Actions' default variables. GITHUB_ACTIONS is left out: scripts test it to see where they run. */
+/** GitHub Actions' default variables, without GITHUB_ACTIONS: scripts test it to see where they run. */
 const GITHUB: Record<string, string> = {
   GITHUB_ENV: NEXT_STEPS,
   GITHUB_OUTPUT: 'write key=value to "$LONGHAUL_OUTPUT", and list the key under `outputs` of the job',
@@ -30,7 +30,7 @@ const GITHUB: Record<string, string> = {
   ...each(RUNNER, ['RUNNER_OS RUNNER_ARCH RUNNER_NAME RUNNER_ENVIRONMENT RUNNER_DEBUG RUNNER_TOOL_CACHE']),
 };
 
-/** GitLab's predefined variables that have a counterpart. */
+/** GitLab's predefined variables with a counterpart. */
 const GITLAB: Record<string, string> = {
   CI_PROJECT_DIR: 'use $LONGHAUL_WORKSPACE; scripts begin in it',
   CI_BUILDS_DIR: 'use $LONGHAUL_WORKSPACE; scripts begin in it',

@@ -16,26 +16,24 @@ import { isBuiltIn } from './names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
 import { unquotedPattern } from './unquoted-pattern.js';
 
-/** Maximum size of a file, in bytes; the expansion of its aliases may add as much again. */
+/** Maximum size of a file, in bytes; its expanded aliases may add as much again. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Reports a problem at an offset in the text. */
 export type ReportAt = (offset: number, message: string) => void;
 
-/** A file's data, with places. */
 export interface YamlData {
   value: unknown;
-  /** Offset of a key or value in the text; of a missing one, the offset where it would have to be. */
+  /** Offset of a key or value in the text; if missing, where it would have to be. */
   offsetOf(path: KeyPath, at: Place): number;
   /** Source text of a scalar: `1.10`. */
   sourceOf(path: KeyPath): string | undefined;
-  /** Whether this key or value has an expression; other problems of it aren't reported then. */
+  /** Whether this key or value has an expression; its other problems aren't reported then. */
   isExpression(offset: number): boolean;
 }
 
 type MapPair = Pair<Node, Node | null>;
 
-/** Reads a document recursively: its depth has to be limited. */
+/** Reads a document recursively, so you have to limit its depth. */
 export class YamlReader implements YamlData {
   readonly value: unknown;
   readonly #root: Node | null;
@@ -206,7 +204,7 @@ export class YamlReader implements YamlData {
     return value;
   }
 
-  /** Whether a number isn't the one that the file has. Numbers of variables are kept as they are written. */
+  /** Whether a number differs from the file's. Variables' numbers are kept as written. */
   #isInexact({ value, source = '' }: Scalar): boolean {
     if (isVariable(this.#path)) return false;
     if (typeof value === 'bigint') return !Number.isSafeInteger(Number(value));
@@ -228,13 +226,12 @@ export class YamlReader implements YamlData {
   }
 }
 
-/** Whether a path leads to a variable in `env`: of a pipeline, a job or a step. */
+/** Whether a path leads to a variable in `env`, at any level. */
 function isVariable(path: KeyPath): boolean {
   const isInJob = path[0] === 'jobs' && (path.length === 4 || (path.length === 6 && path[2] === 'steps'));
   return path.at(-2) === 'env' && (path.length === 2 || isInJob);
 }
 
-/** Offset of a node; undefined for an empty node. */
 function startOf(node: Node | null | undefined): number | undefined {
   const [from, to] = node?.range ?? [];
   return from === to ? undefined : from;

@@ -1,4 +1,4 @@
-/** Files of YAML that define tools: read from disk, parsed and checked, with the place of each problem. */
+/** YAML files that define tools: reads, parses and checks them, with the place of each problem. */
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter } from 'yaml';
 import { LonghaulError } from '../operations/errors.js';
@@ -8,10 +8,8 @@ import { at, isMap } from './values.js';
 import { MAX_FILE_BYTES, type YamlData } from './yaml-data.js';
 import { readYaml } from './yaml.js';
 
-/** Maximum number of problems reported for one file. */
 const MAX_PROBLEMS = 100;
 
-/** A parsed file. */
 export interface ParsedFile<T> {
   /** Missing if there are problems. */
   value?: T;
@@ -19,7 +17,7 @@ export interface ParsedFile<T> {
   problems: Problem[];
   /** Gaps in the documentation, which don't prevent a run. Empty if there are problems. */
   gaps: Problem[];
-  /** Parts that some clients can't take, though the tool is served. Empty if there are problems. */
+  /** Parts that some clients can't take; the tool is served anyway. Empty if there are problems. */
   findings: Problem[];
 }
 
@@ -29,12 +27,7 @@ type MakeValue<T> = (reportGap: Report, reportFinding: Report) => T;
 /** Checks a file's data, and reports its problems. @returns called only if there are no problems */
 export type CheckData<T> = (data: YamlData, report: Report) => MakeValue<T> | undefined;
 
-/**
- * Parses a text.
- *
- * @param text the file's text, or its bytes, which have to be UTF-8
- * @param path name of the file in problems
- */
+/** @param text in UTF-8, if bytes @param path name of the file in problems */
 export function parseYamlFile<T>(
   text: string | Uint8Array,
   path: string,
@@ -85,7 +78,7 @@ function lineOf(keyPath: KeyPath, message: string | (() => string)): string {
   return `${prefix ? `${prefix}: ` : ''}${typeof message === 'string' ? message : message()}`;
 }
 
-/** Reads a file and parses it. A file that can't be read or parsed gives a problem, so that it never takes others along. */
+/** Reads and parses a file. A bad file gives a problem, so it never takes others along. */
 export function readYamlFile<T>(
   path: string,
   parse: (bytes: Uint8Array, path: string) => ParsedFile<T>,
@@ -115,7 +108,7 @@ const REASONS: Partial<Record<string, string>> = {
   EACCES: "it can't be read: no permission",
 };
 
-/** The tool's name for a file that gives none; reports it if it can't be one. */
+/** The tool's name by the file's name; reports it if no tool can have it. */
 export function defaultToolName(file: unknown, path: string, report: Report): string {
   const name = toolNameOf(path);
   if (isMap(file) && at(file, 'name') === undefined && !TOOL_NAME.test(name))
@@ -126,13 +119,12 @@ export function defaultToolName(file: unknown, path: string, report: Report): st
   return name;
 }
 
-/** `deploy_site` for `pipelines/deploy-site.yml`: the default of a tool's name. */
+/** Default tool name: `deploy_site` for `pipelines/deploy-site.yml`. */
 export function toolNameOf(path: string): string {
   const file = path.split(/[/\\]/).at(-1) ?? '';
   return file.replace(/\.(yml|yaml)$/i, '').replaceAll('-', '_');
 }
 
-/** Result for a file with problems. */
 function invalidFile(...problems: Problem[]): Omit<ParsedFile<never>, 'value'> {
   return { problems, gaps: [], findings: [] };
 }
@@ -141,7 +133,6 @@ function tooLarge(path: string, bytes: number): Problem {
   return problemAtTop(path, `expected at most 1 MiB; got ${bytes} bytes`);
 }
 
-/** A problem of the file as a whole. */
 function problemAtTop(path: string, message: string): Problem {
   return { path, line: 1, column: 1, message };
 }
@@ -155,7 +146,7 @@ class FoundProblems {
     private readonly lines: LineCounter,
   ) {}
 
-  /** @param message a function is not called beyond the maximum number of problems */
+  /** @param message a function isn't called beyond the maximum number of problems */
   add(offset: number, message: string | (() => string)): void {
     if (this.#problems.length >= MAX_PROBLEMS) this.#more += 1;
     else this.#problems.push({ offset, message: typeof message === 'string' ? message : message() });

@@ -1,16 +1,13 @@
-/**
- * Reads the YAML of pipelines: version 1.2, one document, only values that JSON can hold, limited in size and depth. The
- * data has its places in the text.
- */
+/** Reads a pipeline's YAML: version 1.2, one document, only JSON's values, limited in size and depth, with places in the text. */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { unquotedPattern } from './unquoted-pattern.js';
 import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
-/** Maximum depth. The library's own limit is a stack overflow, which in a regular expression ends the whole process. */
+/** Maximum depth. The library's own limit is a stack overflow, which ends the process if it hits a regular expression. */
 const MAX_DEPTH = 100;
 
-/** Reads a text; undefined when it isn't valid YAML. */
+/** Reads a text; undefined if it isn't valid YAML. */
 export function readYaml(text: string, lines: LineCounter, report: ReportAt): YamlData | undefined {
   const control = /[^\P{Cc}\t\r\n\u0085]/u.exec(text);
   if (control) {
@@ -26,7 +23,7 @@ export function readYaml(text: string, lines: LineCounter, report: ReportAt): Ya
     report(tooDeep, `expected at most ${MAX_DEPTH} levels of nesting; got more`);
     return undefined;
   }
-  // Duplicate keys are checked below: the library compares each key with all others.
+  // The reader checks duplicate keys: the library compares each key with all others.
   const composer = new Composer({
     ...{ version: '1.2', prettyErrors: false, uniqueKeys: false },
     // Whole numbers keep their digits until they are checked.
@@ -44,7 +41,7 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
   if (explicit && version !== '1.2') report(0, `expected YAML 1.2; got ${version}`);
   for (const { pos, message } of document.warnings)
     report(pos[0], unquotedPattern(text, pos[0]) ?? `${message}; remove it`);
-  // One mistake makes several of the library's errors.
+  // One mistake causes several of the library's errors.
   let lastLine = 0;
   for (const [index, { code, pos, message }] of document.errors.entries()) {
     let [offset] = pos;
@@ -69,7 +66,6 @@ const QUOTES = 'put the text between quotes, or write it below `|`';
 const SAME_INDENTATION = 'the indentation of the lines before it';
 const VALUE_ABOVE_LINES = "its key has this value already; expected the next line at the key's indentation";
 
-/** Rewords errors of the library that are hard to understand. */
 function rewordedError(code: string, message: string): string {
   return SYNTAX.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1](message) ?? message;
 }

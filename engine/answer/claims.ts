@@ -1,20 +1,18 @@
-/** Who answers: answers are signed as they are sent, and verified as they are read. */
+/** Who answers: the server signs answers as it sends them, and verifies them as it reads them. */
 import { answerDigest, answerHeaderDigest } from '../../operations/answers.js';
 import type { Answer, AnsweredRequest, Answerer } from '../../operations/record.js';
 import { parseSignature } from '../../operations/signatures.js';
 import { ANONYMOUS, type AnswerHeader, type KeptAnswer, type ProvidedInput } from '../../operations/wire.js';
 import type { Signer } from '../../platform/signer.js';
 
-/** An answer of a caller, before it has an ID. */
 export interface GivenAnswer {
   key: string;
   answer: Answer;
   by: { principal: string; roles?: string[] };
-  /** The answerer's own ID for the answer. Default: the answer itself names it. */
+  /** The answerer's own ID for the answer. Default: derived from the answer. */
   idempotencyKey?: string;
 }
 
-/** An answer with its ID, for an operation whose workflow has this ID. */
 export function identified(
   signer: Signer,
   workflowId: string,
@@ -23,7 +21,7 @@ export function identified(
   return { key, answerId: signer.answerId(workflowId, key, [{ principal }, answer, idempotencyKey]), answer };
 }
 
-/** Signs an answer. Callers without authentication have no name to sign for, unless only signed answers are accepted. */
+/** Signs an answer. Callers without authentication have no name to sign for; they sign only if every answer has to be signed. */
 export function signed(
   signer: Signer,
   workflowId: string,
@@ -45,7 +43,7 @@ export function answerHeader(
   return { ...fields, signature: signer.sign('answer', workflowId, answerHeaderDigest(fields)) };
 }
 
-/** Who gave an answer, if the signature is valid. */
+/** The answerer, if the signature is valid. */
 export function claimantOf(
   signer: Signer,
   workflowId: string,
@@ -58,19 +56,12 @@ export function claimantOf(
   return isOfThis && signer.problemOf(['answer'], workflowId, signature) === undefined ? by : undefined;
 }
 
-/**
- * The answerer as a record shows it. Callers without authentication have no name; unsigned answers to a named caller's operation are an
- * operator's.
- *
- * @param starter principal of the operation
- * @param claimant by a valid signature
- */
+/** The answerer as a record shows it: the anonymous have no name, and unsigned answers to a named caller are an operator's. */
 export function answererOf(starter: string, claimant: Answerer | undefined): Pick<AnsweredRequest, 'by'> {
   if (claimant) return 'principal' in claimant && claimant.principal === ANONYMOUS ? {} : { by: claimant };
   return starter === ANONYMOUS ? {} : { by: { operator: true } };
 }
 
-/** Answers in a state memo, with answerers that were verified. */
 export function verifiedAnswers(
   signer: Signer,
   workflowId: string,

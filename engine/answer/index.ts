@@ -1,7 +1,6 @@
 /**
- * Answers to input requests. An answer is sent as an update, which says at once whether it counts. If no worker takes that in time, a
- * signal follows with the same ID, which stays in the history until there is a worker. The order of the history decides between
- * signals, so the sender of a later one learns at once that it doesn't count.
+ * Answers to input requests. An update goes first, since its response says whether the answer counts. If no worker takes it in time, a
+ * signal with the same ID follows and waits in the history. The first answer in the history wins.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
@@ -21,48 +20,40 @@ import { sentAnswers } from './sent.js';
 
 /** Interval between looks for a signal in the history, in milliseconds. */
 const LOOK_MS = 200;
-/** Time for a signal to come into the history once the workflow task that it waits for has timed out, in milliseconds. */
+/** How long a signal may take to reach the history after its workflow task has timed out, in milliseconds. */
 const LATE_MS = 1_000;
-/** Temporal's default time-out of a workflow task, in seconds. */
 const DEFAULT_TASK_TIMEOUT_SECONDS = 10;
 
-/** `accepted`: the operation has the answer. `queued`: it is first in the history, and a worker will take it. */
+/** `accepted`: the operation has the answer. `queued`: the answer is first in the history, and a worker will take it. */
 export type AnswerState = 'accepted' | 'queued';
 
-/** An answer that was taken, or will be. */
 interface AnswerReceipt {
-  /** As in the record's `answers`. */
+  /** The ID in the record's `answers`. */
   id: string;
   state: AnswerState;
-  /** Whether no worker took it as it was sent. Unlike the state, this stays as it is. */
+  /** Whether no worker took the answer when it was sent. Never changes, unlike the state. */
   wasQueued: boolean;
 }
 
-/** A receipt without the ID. */
 export type SentReceipt = Omit<AnswerReceipt, 'id'>;
 
-/** An answer that was taken, or will be, and its operation. */
 export interface AnsweredOperation extends AnswerReceipt {
   record: OperationRecord;
 }
 
-/** The operation that is answered. */
 export interface Answered {
   temporal: TemporalClient;
   workflowId: string;
-  /** Reads the operation, and checks its principal. */
   read: () => Promise<OperationRecord>;
-  /** Whether a worker that isn't Longhaul's has to read the answer. */
+  /** Whether a worker other than Longhaul's reads the answer. */
   isExternal: boolean;
 }
 
 /**
  * Answers an input request.
  *
- * @param record of the operation, as of now
- * @param input with its ID and signature
- * @throws LonghaulError `wrong_state` if the question isn't open, or another answer counts; `forbidden`, `invalid_answer`,
- *   `too_large`, `not_found`; `unavailable`: the same answer can be sent again
+ * @throws LonghaulError `wrong_state` if the question isn't open, or another answer counts; `forbidden`, `invalid_answer`, `too_large`,
+ *   `not_found`; `unavailable`: the same answer can be sent again
  */
 export async function answerOperation(
   operation: Answered,
@@ -86,7 +77,7 @@ export async function answerOperation(
   return receiptOf(operation, record.runId, input, state);
 }
 
-/** The receipt of an answer that counts, by the history: its first way there decides, however often it was sent. */
+/** The receipt of an answer that counts. Its first event in the history decides, however often it was sent. */
 async function receiptOf(
   { temporal, workflowId }: Answered,
   runId: string,
@@ -95,7 +86,7 @@ async function receiptOf(
 ): Promise<SentReceipt> {
   const sent = await sentAnswers(temporal, { workflowId, runId });
   const first = sent.find(({ given }) => given.answerId === answerId);
-  // The history of an earlier run isn't read.
+  // The history of earlier runs isn't read.
   return { state, wasQueued: first?.isSignal ?? state === 'queued' };
 }
 
@@ -127,11 +118,7 @@ async function update(operation: Answered, input: ProvidedInput): Promise<SentRe
   }
 }
 
-/**
- * Sends the signal, and waits until the history shows what becomes of it.
- *
- * @param refusedBefore refusal of the same answer, if it was sent before
- */
+/** Sends the signal, and waits until the history shows its outcome. @param refusedBefore earlier refusal of the same answer */
 async function signal(
   operation: Answered,
   input: ProvidedInput,
@@ -162,8 +149,8 @@ async function signal(
 }
 
 /**
- * Repeats a look until it shows something. While a worker that has stopped holds the workflow's task, Temporal buffers signals, for the
- * task's time-out at most.
+ * Looks until there is something to show. Temporal buffers signals while a stopped worker holds the workflow's task, for at most the task's
+ * time-out.
  *
  * @throws LonghaulError `not_found`, `unavailable`
  */
@@ -185,12 +172,7 @@ export async function eventuallyShown<T>(
   return undefined;
 }
 
-/**
- * The outcome of an answer by the record.
- *
- * @returns undefined if no answer to its question counts so far
- * @throws LonghaulError `wrong_state` with the answerer, if another one counts
- */
+/** Undefined while no answer to the question counts. @throws LonghaulError `wrong_state` with the answerer, if another one counts */
 async function outcomeIn(
   operation: Answered,
   { answers = [], runId }: OperationRecord,
@@ -213,10 +195,10 @@ function refusedIn({ answers }: OperationRecord, input: ProvidedInput): Answered
 }
 
 /**
- * Whether an answer is the first to its question in the history.
+ * Whether an answer is the question's first in the history.
  *
  * @param runId Default: the current run
- * @param asked the question; answers that don't fit it don't count. Default: all count
+ * @param asked skips answers that don't fit this question. Default: every answer counts
  */
 async function isFirst(
   { temporal, workflowId }: Answered,
@@ -233,7 +215,7 @@ async function isFirst(
   return first?.given.answerId === answerId;
 }
 
-/** The record of an operation that has just got the answer to a question: the work may have gone on since. */
+/** The record just after an answer: without the question, though the work may have gone on since. */
 export function withoutQuestion(record: OperationRecord, key: string): OperationRecord {
   const { [key]: asked, ...inputRequests } = record.inputRequests;
   if (!asked) return record;
@@ -259,7 +241,6 @@ function notYetShown(): LonghaulError {
   );
 }
 
-/** The question has been answered, and by whom. */
 export function answeredError({
   key,
   by,

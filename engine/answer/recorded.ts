@@ -1,7 +1,4 @@
-/**
- * Answers of an operation as its record has them: those in the state memo, and those in the history that no worker has taken yet, so
- * that nobody is asked for an answer that was given.
- */
+/** Answers in a record: from the state memo, and from the history where no worker has taken them yet. Nobody is asked again for them. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { claimProblem, misfitOf, startersOf } from '../../operations/answers.js';
 import { KEPT_REFUSED_ANSWERS, type AnsweredRequest, type Answerer } from '../../operations/record.js';
@@ -19,11 +16,7 @@ interface Operation {
   state: StateMemo;
 }
 
-/**
- * The answers of a described operation, oldest first.
- *
- * @throws LonghaulError `not_found`, `unavailable`
- */
+/** The answers of a described operation, oldest first. @throws LonghaulError `not_found`, `unavailable` */
 export async function recordedAnswers(
   temporal: TemporalClient,
   signer: Signer,
@@ -48,7 +41,7 @@ export async function recordedAnswers(
     .sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
 }
 
-/** Answers that no completed workflow task was given, as of the description. */
+/** Answers that no completed workflow task has seen, as of the description. */
 async function untakenAnswers(
   temporal: TemporalClient,
   { workflowId, runId, historyLength, status, raw }: WorkflowExecutionDescription,
@@ -62,7 +55,7 @@ async function untakenAnswers(
   return sent.filter(({ isTaken }) => !isTaken);
 }
 
-/** Outcomes that answers will have, by the rules of the workflow: it takes them in this order, and the first that fits counts. */
+/** Predicts outcomes by the workflow's rules: it takes answers in this order, and the first that fits counts. */
 function outcomesOf(sent: SentAnswer[], { signer, workflowId, start, state }: Operation): AnsweredRequest[] {
   const { principal: starter, operatorAnswers } = start;
   const taken = new Map((state.answers ?? []).map(({ key, id }) => [key, id]));
@@ -99,14 +92,13 @@ function refusalOf(
 ): string | undefined {
   const asked = state.inputRequests?.[given.key];
   if (!asked) return `there is no open input request "${given.key}"`;
-  // An external workflow has its own rules, and the server has applied the question's before it sent the answer.
+  // An external workflow has its own rules, and the server checked the question's before it sent the answer.
   if (!('answer' in given)) return undefined;
   const problem =
     claimProblem(asked, claimant, { starters, operatorAnswers }) ?? misfitOf(asked.schema, given.answer);
   return problem?.split('\n', 1)[0];
 }
 
-/** Temporal ended the operation: no worker will take the answer. */
 function cutOff(answer: AnsweredRequest): AnsweredRequest {
   if (answer.state !== 'queued') return answer;
   return { ...answer, state: 'refused', reason: 'the operation ended before a worker took the answer' };

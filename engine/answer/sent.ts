@@ -1,4 +1,4 @@
-/** Answers in the history of a run: the updates and signals that brought them, in the order in which the workflow takes them. */
+/** Answers in the history of a run: the updates and signals that carried them, in the order the workflow takes them. */
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { isAction, isAnswerHeader, isProvidedInput } from '../../operations/answers.js';
@@ -14,33 +14,33 @@ import type { TemporalClient } from '../temporal.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 
-/** Maximum number of pages of history that are read; of events that no completed workflow task was given. */
+/** Maximum number of history pages to read: for all answers, and for answers that no completed workflow task has seen. */
 const MAX_PAGES = 5;
 const MAX_UNTAKEN_PAGES = 20;
 
 export interface SentAnswer {
-  /** An external workflow's answer has a header in place of its content. */
+  /** An external workflow's answer has a header instead of content. */
   given: ProvidedInput | AnswerHeader;
   /** ISO 8601. */
   at: string;
-  /** Whether it came as a signal; else as an update. */
+  /** Whether it came as a signal, not as an update. */
   isSignal: boolean;
-  /** Whether a workflow task that has completed was given the answer. */
+  /** Whether a completed workflow task has seen the answer. */
   isTaken: boolean;
-  /** Number of workflow tasks that have completed since: signals with the same number came to the workflow in one task. */
+  /** Number of workflow tasks completed since: signals with the same number reached the workflow in one task. */
   tasksSince: number;
 }
 
 interface Range {
   /** Ignores later events. Default: none */
   lastEventId?: number;
-  /** Reads only what no completed workflow task was given: usually one page. Default: false */
+  /** Reads only what no completed workflow task has seen: usually one page. Default: false */
   onlyUntaken?: boolean;
 }
 
 /**
- * Reads the answers in a run's history, oldest first. A signal that came during a workflow task is missing until that task has ended:
- * Temporal buffers it. Updates are in the history once they are accepted.
+ * Reads the answers in a run's history, oldest first. Temporal buffers a signal that comes during a workflow task, so it's missing until
+ * the task ends. Updates are in the history once they are accepted.
  *
  * @param execution without a run ID: the current run
  * @throws LonghaulError `not_found`, `unavailable`
@@ -72,7 +72,7 @@ export async function sentAnswers(
   return sent.reverse();
 }
 
-/** Whether an event may bring an answer that no worker takes for now. */
+/** Whether an event may carry an answer that no worker takes for now. */
 export function isSignalledAnswer({
   workflowExecutionSignaledEventAttributes: signaled,
 }: HistoryEvent): boolean {
@@ -82,13 +82,13 @@ export function isSignalledAnswer({
   );
 }
 
-/** The answer that an event brought; undefined for other events, and for one without the form of an answer. */
+/** The answer in an event; undefined if it has none, or a malformed one. */
 async function answerIn(
   temporal: TemporalClient,
   {
     workflowExecutionSignaledEventAttributes: signaled,
     workflowExecutionUpdateAcceptedEventAttributes: accepted,
-    // After a reset, Temporal applies updates again.
+    // Temporal applies updates again after a reset.
     workflowExecutionUpdateAdmittedEventAttributes: admitted,
   }: HistoryEvent,
 ): Promise<SentAnswer['given'] | undefined> {
@@ -107,7 +107,7 @@ async function answerIn(
         ? update.args?.payloads
         : undefined;
   if (!payloads) return undefined;
-  // The workflow ignores what can't be read, too.
+  // The workflow ignores unreadable answers too.
   const [value] = await decodePayloads(temporal, payloads).catch(() => []);
   return isProvidedInput(value) && isAction(value.answer.action) ? value : undefined;
 }

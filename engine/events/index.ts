@@ -1,7 +1,7 @@
 /**
- * Events of an operation, as a resumable stream: states and input requests from its history, log lines from storage, each once
- * and in order, from any process; and the current progress. A position alone records what was delivered. Runs that continue each
- * other as new have one history; any other run is a new attempt.
+ * Events of an operation as a resumable stream: states and input requests from its history, log lines from storage, and progress. States,
+ * requests and lines come once and in order, from any process; the reader's position is the only record of delivery. Runs that continue as
+ * new share one history; any other run is a new attempt.
  */
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import {
@@ -31,44 +31,40 @@ export type { EventPosition } from './position.js';
 const FIRST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 5_000;
 const RETRY_MS = 1_000;
-/** How long the steps of a closed operation are queried if no worker answers, in milliseconds. */
+/** How long to query a closed operation's steps if no worker answers, in milliseconds. */
 const STEPS_LIMIT_MS = 60_000;
 
-/** Event with the position after it. Progress has no position: it is not delivered again. */
+/** Event with the position after it. Progress has no position, so it isn't delivered again. */
 export type OperationEvent =
   | ((OperationStateEvent | LogEvent) & { position: EventPosition })
   | { kind: 'progress'; progress: Progress }
   | {
       kind: 'result';
       record: OperationRecord;
-      /** Whether log lines may be missing, since no worker could list the steps. */
+      /** Whether log lines may be missing because no worker could list the steps. */
       areLogsCut: boolean;
       position: EventPosition;
     };
 
 export interface EventOptions {
-  /** Ends the stream. */
   signal: AbortSignal;
-  /** Position after the last event that the reader has. Default: the beginning. */
+  /** Position after the reader's last event. Default: the beginning. */
   from?: EventPosition;
 }
 
-/** Sources of the events of one operation. */
 export interface EventSources {
   temporal: TemporalClient;
   storage: Storage;
   watches: Watches;
   workflowId: string;
   read: () => Promise<OperationRecord>;
-  /** Completes a record with the operation's parts. */
   readLive: (record: OperationRecord) => Promise<OperationRecord>;
 }
 
 /**
- * Yields the events from a position on, until the operation has ended and all are delivered, or the signal fires.
+ * Yields the events after a position, until the operation has ended and all are delivered, or the signal fires.
  *
- * @throws LonghaulError `not_found` once the operation is purged; `invalid_arguments` for a position in a log that no longer
- *   exists
+ * @throws LonghaulError `not_found` once the operation is purged; `invalid_arguments` for a position in a log that no longer exists
  */
 export async function* streamEvents(
   sources: EventSources,
@@ -100,9 +96,7 @@ export async function* streamEvents(
 
 class EventReader {
   isOver = false;
-  /** Whether more events can be read immediately. */
   hasMore = false;
-  /** Whether the operation's parts could not be read. */
   isStale = false;
   #position: EventPosition | undefined;
   #children: ChildRecord[] | undefined;
@@ -136,7 +130,7 @@ class EventReader {
     yield { kind: 'result', record, areLogsCut: this.isStale, position };
   }
 
-  /** Follows the runs of an attempt. @returns the operation; newer than the given one if its history is */
+  /** Follows the runs of an attempt. @returns the operation, newer than the given one if its history is */
   async *#states(latest: OperationRecord): AsyncGenerator<OperationEvent, OperationRecord> {
     let record = latest;
     this.#position ??= startPosition(await this.#firstRunId());
@@ -175,11 +169,7 @@ class EventReader {
     }
   }
 
-  /**
-   * Goes to the current run where no continue-as-new leads to it. Readers get its state, not the events that led to it.
-   *
-   * @param isGap whether the run that was read is no longer kept
-   */
+  /** Goes to the current run if no continue-as-new leads there, and gives its state. @param isGap whether the run is no longer kept */
   async *#beginAttempt({ runId }: OperationRecord, isGap: boolean): AsyncGenerator<OperationEvent> {
     const { logs, state, ...before } = this.#position!;
     const first = await this.#firstRunId();
@@ -190,7 +180,7 @@ class EventReader {
     if (isOther) return;
     if (isGap) position.logs = logs;
     else {
-      // Steps that run again write their logs again; lines of the operation's own log stay.
+      // Steps that run again write their logs again; the operation's own log keeps its lines.
       if (logs.own) position.logs.own = logs.own;
       this.#children = undefined;
       if (state.status === 'unknown') return;
@@ -220,7 +210,7 @@ class EventReader {
     yield { kind: 'progress', progress };
   }
 
-  /** Reads the parts: while the operation is open, only its workflow knows them. */
+  /** Reads the parts; while the operation is open, only its workflow knows them. */
   async #readChildren(record: OperationRecord): Promise<void> {
     const live = await this.sources.readLive(record);
     if (live.children) this.#children = live.children;

@@ -1,6 +1,4 @@
-/**
- * Logs of an operation and of all its steps as one stream of lines: in order within a log, interleaved between logs.
- */
+/** Logs of an operation and all its steps as one stream of lines: in order within a log, interleaved between logs. */
 import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
@@ -11,14 +9,13 @@ import { readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import { nameDigest, textDigest, type LogsPosition } from './position.js';
 
-/** Maximum number of parts whose logs are streamed at once; the others follow. Bounds the size of a position. */
+/** Maximum number of parts to stream at once; the others follow. Bounds the size of a position. */
 const MAX_PARTS = 32;
-/** Maximum number of steps of those parts; a single part may have more. */
+/** Maximum number of those parts' steps; a single part may have more. */
 const MAX_STEPS = 200;
 /** Maximum number of pages of one log in a pass, before the next log. */
 const MAX_PAGES_PER_LOG = 8;
 
-/** Lines of a log. */
 export interface LogEvent {
   kind: 'log';
   /** Reference of the step, `build/2`, or {@link OPERATION_LOG}. */
@@ -28,7 +25,6 @@ export interface LogEvent {
   lines: LogLine[];
 }
 
-/** Result of a pass over the logs. */
 export interface LogsProgress {
   /** Whether a log had more pages than one pass reads. */
   hasMore: boolean;
@@ -36,12 +32,7 @@ export interface LogsProgress {
   isDone: boolean;
 }
 
-/**
- * Yields the lines of the operation's own log after a position, and advances the position.
- *
- * @param position changed in place, before each event
- * @returns whether the log had more pages than one pass reads
- */
+/** Yields the own log's lines after a position, changed before each event. @returns whether more pages are left than one pass reads */
 export async function* streamOwnLog(
   storage: Storage,
   workflowId: string,
@@ -50,7 +41,6 @@ export async function* streamOwnLog(
   const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
   for (let pages = 0; pages < MAX_PAGES_PER_LOG; pages += 1) {
     const [line = 1, offset = 0] = position.own ?? [];
-    // This log is written in whole lines.
     const read = await readLinesFrom(log, { line, offset }, false);
     if (read.lines.length > 0) {
       position.own = [read.at.line, read.at.offset];
@@ -62,10 +52,10 @@ export async function* streamOwnLog(
 }
 
 /**
- * Yields the lines of the steps' logs after a position, and advances the position.
+ * Yields the steps' log lines after a position.
  *
  * @param position changed in place, before each event
- * @param isClosed whether the operation has ended; then no log grows any more
+ * @param isClosed whether the operation has ended, so no log grows
  */
 export async function* streamStepLogs(
   storage: Storage,
@@ -84,7 +74,7 @@ export async function* streamStepLogs(
     const isPartEnded = isClosed || isStepEnded(child);
     let isPartDelivered = true;
     for (const [index, step] of child.steps.entries()) {
-      // The log of a step that ran in an earlier operation was streamed there.
+      // An earlier operation ran this step and streamed its log.
       if (step.startedAt === undefined || step.logsOf !== undefined) continue;
       const log = new ChunkedLog(storage, stepLogPrefix(workflowId, child.name, index + 1));
       const isComplete = isClosed || isStepEnded(step);
@@ -115,13 +105,12 @@ export async function* streamStepLogs(
   };
 }
 
-/** Parts of this list whose logs were delivered: none if the position is of a list with other parts at their places. */
+/** Parts whose logs were delivered; none if the position belongs to a list with other parts. */
 function doneParts({ done, names }: LogsPosition, children: ChildRecord[]): Bits {
   const parts = new Bits(done);
   return names === namesOf(children, parts) ? parts : new Bits('');
 }
 
-/** Digest of the names of the parts up to the last that is done. */
 function namesOf(children: ChildRecord[], { length }: Bits): string {
   return textDigest(JSON.stringify(children.slice(0, length).map(({ name }) => name)));
 }
@@ -137,7 +126,6 @@ function setPosition({ at }: LogsPosition, part: string, step: number, { line, o
   numbers.splice(2 * step, 2, line, offset);
 }
 
-/** Indexes of the parts whose logs are streamed next. */
 function nextParts(children: ChildRecord[], done: Bits): number[] {
   const parts: number[] = [];
   let steps = 0;
@@ -162,7 +150,6 @@ class Bits {
     this.#bytes = Buffer.from(text, 'base64url');
   }
 
-  /** The greatest number, plus 1. */
   get length(): number {
     const at = this.#bytes.findLastIndex((byte) => byte !== 0);
     return at < 0 ? 0 : 8 * at + 32 - Math.clz32(this.#bytes[at]!);

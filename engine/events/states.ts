@@ -1,4 +1,4 @@
-/** State events of an operation, from its history: the same events in the same order for every reader at any time. */
+/** State events of an operation, from its history: every reader gets the same events in the same order at any time. */
 import type { Payload } from '@temporalio/common';
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
@@ -12,29 +12,24 @@ import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredSta
 
 const { ContinueAsNewInitiator, EventType } = proto.temporal.api.enums.v1;
 
-/** Maximum number of events per page from the beginning. */
 const PAGE_EVENTS = 1_000;
-/** Deadline for reading a page, in milliseconds. */
+/** Deadline of a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
-/** Statuses before a worker has taken the work. */
 const UNTAKEN: ReadonlySet<OperationStatus> = new Set(['unknown', 'submitted']);
 
-/** History event that may change the state. */
 export interface StateHistoryEvent {
   id: number;
   /** ISO 8601, UTC. */
   at: string;
   /** State that the workflow wrote, or that a run begins with. */
   memo?: Pick<StateMemo, 'stage' | 'inputRequests' | 'turnAt'>;
-  /** Start of a run that waits for its turn in a queue. */
+  /** The run starts by waiting for its turn in a queue. */
   beginsWaiting?: true;
-  /** Start of a run that follows another one. */
   isLaterRun?: true;
   isCancelRequest?: true;
   isClose?: true;
 }
 
-/** Part of a run's history. */
 export interface RunStates {
   /** Oldest first. */
   events: StateHistoryEvent[];
@@ -43,9 +38,9 @@ export interface RunStates {
 }
 
 /**
- * Reads the events of a run after a given one. Reads from the end, so that the cost depends on the new events only.
+ * Reads a run's events after a given one; undefined if the run is no longer kept. Reads from the end, so the cost depends on new events
+ * only.
  *
- * @returns undefined if the run is no longer kept
  * @throws LonghaulError `unavailable`
  */
 export async function statesAfter(
@@ -71,7 +66,7 @@ export async function statesAfter(
   return states;
 }
 
-/** @returns undefined for an event that changes no state */
+/** Undefined for an event that changes no state. */
 async function toStateEvent(
   temporal: TemporalClient,
   event: HistoryEvent,
@@ -95,7 +90,7 @@ async function toStateEvent(
   };
 }
 
-/** State that a run begins with. Only one that the workflow's own code continued has any: a client could make it up. */
+/** State that a run begins with. Trusted only if the workflow's own code continued as new: a client could make it up. */
 async function beginning(
   temporal: TemporalClient,
   { workflowExecutionStartedEventAttributes: started }: HistoryEvent,
@@ -114,7 +109,7 @@ async function beginning(
   };
 }
 
-/** Decodes one field of a memo: others may be large, or another codec's. */
+/** Decodes a single field of a memo: others may be large, or use another codec. */
 async function decodeMemo<T>(
   temporal: TemporalClient,
   fields: Record<string, Payload> | null | undefined,
@@ -129,25 +124,19 @@ function shown({ stage, inputRequests, turnAt }: StateMemo): NonNullable<StateHi
   return defined({ stage, inputRequests, turnAt });
 }
 
-/** State event for readers. */
 export type OperationStateEvent =
   | {
       kind: 'status';
       status: OperationStatus;
       stage?: string;
       isCancelRequested: boolean;
-      /** Whether events before it are missing, since their run is no longer kept. */
+      /** Whether earlier events are missing because their run is no longer kept. */
       isGap?: true;
       at: string;
     }
   | { kind: 'input_required'; key: string; request: InputRequest; at: string };
 
-/**
- * Applies a history event to the delivered state.
- *
- * @param ending status of the closed operation
- * @returns the new state, and the events for readers
- */
+/** Applies a history event to the delivered state. @param ending status of the closed operation */
 export function applyStateEvent(
   before: DeliveredState,
   event: StateHistoryEvent,
@@ -201,10 +190,10 @@ export function applyStateEvent(
 }
 
 /**
- * The current state of a run, for readers that don't know what led to it.
+ * The current state of a run, for readers who don't know its past.
  *
  * @param events all of the run's events
- * @returns the event that reports the state, without its questions, and the place in history after which they come
+ * @returns the event that reports the state without its questions, and the place in history before them
  */
 export function snapshotOf(events: StateHistoryEvent[]): {
   event: OperationStateEvent & { kind: 'status' };

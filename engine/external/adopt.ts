@@ -1,4 +1,4 @@
-/** Adoption of a run that somebody else has started: a sealed token makes it an operation. */
+/** Adoption of a run that Longhaul didn't start: a sealed token makes it an operation. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import type { AdoptionRules, ExternalWorkflow } from '../../operations/external-workflow.js';
@@ -6,7 +6,6 @@ import type { Tool } from '../../operations/tool.js';
 import { firstRunIdOf, isOwnRun } from './adopted.js';
 import { RunTokens } from './run-tokens.js';
 
-/** A tool whose workflow type may be adopted. */
 export type AdoptingTool = Tool & { external: ExternalWorkflow & { adopt: AdoptionRules } };
 
 export function adoptingTools(tools: Iterable<Tool>): AdoptingTool[] {
@@ -16,7 +15,7 @@ export function adoptingTools(tools: Iterable<Tool>): AdoptingTool[] {
 /**
  * Makes a token for a run.
  *
- * @param principal that gets the token: nobody else can use it
+ * @param principal the only one who can use the token
  * @throws LonghaulError `conflict` if Longhaul has started it; `wrong_state` if no tool, or another one, may adopt its type
  */
 export function adoptRun(

@@ -1,16 +1,11 @@
-/** Runs that somebody else has started, adopted as operations: their sealed tokens hold what a start memo would. */
+/** Adopted runs: the sealed token holds what a start memo would. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { startOf } from '../description.js';
 import type { SealedRun } from './run-tokens.js';
 
-/**
- * The start memo of an adopted run.
- *
- * @param retentionSeconds how long the namespace keeps closed workflows
- * @throws LonghaulError `not_found` for another execution of the workflow ID
- */
+/** @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
 export function adoptedMemo(
   description: WorkflowExecutionDescription,
   { principal, tool, firstRunId }: SealedRun & { tool: string },
@@ -32,7 +27,7 @@ export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 
   return raw.workflowExecutionInfo?.firstRunId || runId;
 }
 
-/** Whether Longhaul has started a run, or it is a part of one that Longhaul has started. */
+/** Whether Longhaul has started a run as an operation, by its memo. */
 export function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
   return memo?.[START_MEMO] !== undefined;
 }

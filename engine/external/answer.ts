@@ -1,7 +1,6 @@
 /**
- * Answers to questions of external workflows: an update or signal of the workflow's own. An update's ID is the question's key, so
- * that Temporal takes the first of two racing answers alone. A signal carries the answer's ID in a header, by which the history shows
- * which answer was first.
+ * Answers to questions of external workflows, by an update or a signal. An update's ID is the question's key, so Temporal takes only the
+ * first of two racing answers. A signal carries the answer's ID in a header, and the history shows which came first.
  */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { answererProblem, startersOf } from '../../operations/answers.js';
@@ -26,12 +25,11 @@ import { withSignalHeader } from '../signal-headers.js';
 import type { TemporalClient } from '../temporal.js';
 import type { Signer } from '../../platform/signer.js';
 
-/** Deadline of an update, in milliseconds: its handler may do some work before it answers. */
+/** Deadline of an update, in milliseconds. Its handler may do some work before it answers. */
 const UPDATE_DEADLINE_MS = 10_000;
-/** Maximum pages of history that are searched for an accepted answer. */
+/** Maximum number of history pages to search for an accepted answer. */
 const MAX_PAGES = 5;
 
-/** The operation that is answered. */
 export interface AnsweredExternal extends Omit<Answered, 'isExternal'> {
   mapping: QuestionMapping;
   signer: Signer;
@@ -40,11 +38,10 @@ export interface AnsweredExternal extends Omit<Answered, 'isExternal'> {
 /**
  * Answers a question of an external workflow.
  *
- * @param operation.read reads the operation, with its current questions
  * @param header of a signal
  * @returns `accepted` once an update has returned; `queued` once a signal is in the history
- * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer was first; `forbidden`, `invalid_answer` also if
- *   the workflow refuses it, `too_large`, `not_found`, `unavailable` also if no worker takes an update
+ * @throws LonghaulError `wrong_state` for a key that isn't open, or if another answer was first; `forbidden`, `invalid_answer` also if the
+ *   workflow refuses it, `too_large`, `not_found`, `unavailable` also if no worker takes an update
  */
 export async function answerExternal(
   operation: AnsweredExternal,
@@ -67,7 +64,7 @@ export async function answerExternal(
   const refusal = answererProblem(request, by, startersOf(record));
   if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
   const args = argumentsOfAnswer(mapping, answer);
-  // A dismissed question stays open: the workflow knows nothing of dismissals.
+  // A dismissed question stays open: the workflow doesn't know dismissals.
   if (!args) return 'accepted';
   const { by: way, name } = mapping.answer;
   const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, runId);
@@ -82,7 +79,7 @@ export async function answerExternal(
   const first = await eventuallyShown(temporal, workflowId, async () => {
     const sent = await answersTo(operation, runId, key);
     const own = sent.findLast(({ given }) => given.answerId === header.answerId);
-    // An answer that came in an earlier workflow task left the question open.
+    // If an earlier workflow task saw an answer, it left the question open.
     return own && sent.find(({ tasksSince }) => tasksSince === own.tasksSince);
   });
   if (first && first.given.answerId !== header.answerId) throw answeredBy(operation, principal, first);
@@ -125,14 +122,14 @@ async function update(
     hasClosed = true;
   }
   const accepted = await acceptedArguments(temporal, { workflowId, runId }, updateId);
-  // It may have closed by this answer, of which only the response was lost.
+  // This answer may have closed it, and only the response was lost.
   if (hasClosed && accepted === undefined) throw closedError(await read());
   if (accepted !== undefined && canonicalJson(accepted) !== canonicalJson(args))
     throw new LonghaulError('wrong_state', `the input request "${key}" was answered by somebody else`);
   return 'accepted';
 }
 
-/** Answers to a question in the history, by signals of Longhaul's servers; oldest first. */
+/** Signals of Longhaul's servers in the history that answer a question, oldest first. */
 async function answersTo(
   { temporal, workflowId, signer }: AnsweredExternal,
   runId: string,
@@ -150,7 +147,7 @@ function answeredBy(
   return answeredError({ key: given.key, ...answererOf(starter, claimantOf(signer, workflowId, given)), at });
 }
 
-/** @returns undefined if nothing is sent @throws LonghaulError `invalid_answer` */
+/** Undefined if there is nothing to send. @throws LonghaulError `invalid_answer` */
 function argumentsOfAnswer({ schema, answer: to }: QuestionMapping, answer: Answer): unknown[] | undefined {
   if (answer.action === 'cancel') return undefined;
   if (answer.action === 'decline') {
@@ -165,7 +162,6 @@ function argumentsOfAnswer({ schema, answer: to }: QuestionMapping, answer: Answ
   return argumentsOf(to.args, answer.content);
 }
 
-/** Arguments of the update that the workflow has accepted under the ID; undefined if there is none. */
 async function acceptedArguments(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },

@@ -1,4 +1,4 @@
-/** Asks Nexus services for their tools. Only workflows can call operations on every server of Temporal, so a short one asks. */
+/** Asks Nexus services for their tools. Not every Temporal server lets clients call operations, so a short workflow asks. */
 import { WorkflowFailedError } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
@@ -6,15 +6,11 @@ import { temporalMessage } from '../../platform/grpc-errors.js';
 import { NEXUS_TOOLS_WORKFLOW, type NexusService } from '../../operations/nexus-call.js';
 import type { TemporalClient } from '../temporal.js';
 
-/** Longest that the workflow waits for a worker of Longhaul and for the service, in all. */
+/** Longest that the workflow waits for Longhaul's worker and the service together. */
 const LIMIT_MS = 30_000;
 const ANSWER_SLACK_MS = 5_000;
 
-/**
- * The service's answer to `list_tools`. Servers that ask at the same time share a run.
- *
- * @throws LonghaulError `unavailable` that says why there is none
- */
+/** The answer to `list_tools`. Servers that ask at the same time share a run. @throws LonghaulError `unavailable` with the reason */
 export async function listServiceTools(temporal: TemporalClient, service: NexusService): Promise<unknown> {
   await temporal.whenConnected;
   const handle = await temporal.call((client) =>

@@ -1,7 +1,4 @@
-/**
- * Runs that were started elsewhere, in lists: those of each tool whose file has a filter for them, after the operations that Longhaul
- * has started. Each page of such a tool costs a call to visibility.
- */
+/** Adopted runs in lists, after Longhaul's own operations. Each page of a tool with such a filter costs a call to visibility. */
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
@@ -16,18 +13,15 @@ import { firstRunIdOf } from './adopted.js';
 import { adoptingTools } from './adopt.js';
 import { RunTokens } from './run-tokens.js';
 
-/** Filters of a list that apply to adopted runs. */
 export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
   createdAfter?: string;
 }
 
 export interface AdoptedPage {
   operations: ListedOperation[];
-  /** Page token of Temporal. */
   next: Uint8Array | undefined;
 }
 
-/** A tool that lists runs which were started elsewhere. */
 export interface ListingTool {
   name: string;
   type: string;
@@ -35,9 +29,9 @@ export interface ListingTool {
   filter: string;
 }
 
-/** Those that have such a filter, by name. */
+/** Tools with such a filter, by name. */
 export function listingTools(tools: Iterable<Tool>, { tool, status }: AdoptedFilter): ListingTool[] {
-  // Nobody knows whether they ask without a query for each.
+  // Only a query for each run could tell whether it asks.
   if (status === 'input_required') return [];
   return adoptingTools(tools)
     .filter(({ name }) => tool === undefined || name === tool)
@@ -91,7 +85,7 @@ function statusQuery(status: NonNullable<ListFilter['status']>): string {
   }
 }
 
-/** Undefined for a run that Longhaul has started, or that is gone. */
+/** Undefined if Longhaul has started the run, or it is gone. */
 async function listedRun(
   temporal: TemporalClient,
   tokens: RunTokens,
@@ -117,7 +111,7 @@ async function listedRun(
   };
 }
 
-/** Lists don't have it. */
+/** Some lists lack the first run. */
 async function describedFirstRun(temporal: TemporalClient, workflowId: string): Promise<string | undefined> {
   const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
   return description && firstRunIdOf(description);

@@ -14,7 +14,7 @@ const SERVICE_TYPES: readonly string[] = [
   NEXUS_TOOLS_WORKFLOW,
 ];
 
-/** Whether a run is an operation, a part of one, or a service such as the mailbox. Other child workflows of operations have no mark. */
+/** Whether a run is an operation, a part of one, or a service such as the mailbox. Other child workflows have no mark. */
 export function isLonghauls({ type, memo }: RunInfo): boolean {
   const keys = Object.keys(memo?.fields ?? {});
   return SERVICE_TYPES.includes(type?.name ?? '') || keys.includes(START_MEMO) || keys.includes(PART_MEMO);

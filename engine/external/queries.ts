@@ -1,50 +1,47 @@
 /**
- * Queries of external workflows. Temporal bills each, and each costs a worker's time, so a query is asked only for a reader, once
- * for all of a process, at most every 10 s, and only if the workflow has run since: a query's result depends on nothing else.
+ * Queries of external workflows. Temporal bills each one, and a worker has to answer it. A query is asked only when someone reads, once per
+ * process, at most every 10 s, and only if the workflow has run since.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../platform/with-timeout.js';
 import type { TemporalClient } from '../temporal.js';
 
-/** Least time between two queries of a kind to one run, in milliseconds. */
+/** Least time between two equal queries to one run, in milliseconds. */
 const INTERVAL_MS = 10_000;
-/** How long a reader waits for a query's result, in milliseconds; then it gets the one before. */
+/** How long a reader waits for a query's result, in milliseconds, before it gets the previous one. */
 const READER_WAIT_MS = 1_000;
-/** Deadline of a query, in milliseconds: without a worker, Temporal itself waits for longer. */
+/** Deadline of a query, in milliseconds. Without a worker, Temporal itself would wait longer. */
 const DEADLINE_MS = 5_000;
-/** Maximum number of results that are remembered. */
 const MAX_REMEMBERED = 2_000;
 
 export interface QueryAnswer {
-  /** Undefined until a query has been answered. */
+  /** Undefined until a query was answered. */
   value: unknown;
-  /** Why the latest query failed. */
   problem?: string;
-  /** Events of the history when the value was given. */
+  /** Number of history events when the value was given. */
   historyLength: number;
 }
 
 interface Asked extends QueryAnswer {
-  /** Monotonic clock, in milliseconds. */
+  /** By the monotonic clock, in milliseconds. */
   askedAtMs: number;
-  /** Events of the history when it was last asked. */
+  /** Number of history events when it was last asked. */
   askedAtLength: number;
   pending?: Promise<void>;
   timer?: NodeJS.Timeout;
 }
 
 export class ExternalQueries {
-  /** By run ID and query. */
   readonly #asked = new LRUCache<string, Asked>({ max: MAX_REMEMBERED });
 
-  /** @param wake called when a workflow's state may read differently than before */
+  /** @param wake called when a workflow's state may have changed */
   constructor(
     private readonly temporal: TemporalClient,
     private readonly wake: (workflowId: string) => void,
   ) {}
 
-  /** The latest known result of a query; asks first if it may have changed. Never fails, and waits for at most 1 s. */
+  /** The latest known result of a query; asks first if it may have changed. Never fails, and waits 1 s at most. */
   async read(description: WorkflowExecutionDescription, query: string): Promise<QueryAnswer> {
     const { workflowId, runId, historyLength } = description;
     const key = `${runId}\n${query}`;
@@ -65,7 +62,7 @@ export class ExternalQueries {
     return asked;
   }
 
-  /** Has the next reads of a run ask at once, since it was just answered or is about to be. */
+  /** Lets the next reads of a run ask at once, because it was just answered or soon will be. */
   expire(runId: string): void {
     for (const [key, asked] of this.#asked)
       if (key.startsWith(`${runId}\n`)) {

@@ -1,15 +1,10 @@
-/** Result of an external workflow, in whatever way its SDK has encoded it. */
+/** Result of an external workflow, in any SDK's encoding. */
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { parseKeepingDigits } from '../../operations/json-text.js';
 
-/** Encoding of payloads that are bytes. */
 const BINARY = 'binary/plain';
-/** Encodings whose data is JSON. */
 const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
 
-/**
- * @returns the result, or why it can't be read
- */
 export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
   const encoding = encodingOf(payload);
   const data = Buffer.from(payload.data ?? []);
@@ -26,9 +21,9 @@ export function externalOutcome(payload: Payload): { result?: unknown; problem?:
   }
 }
 
-/** A result in JSON or null. Integers of other languages that JavaScript can't hold come as strings. @throws if it isn't that */
+/** A result in JSON or null. Integers that JavaScript can't hold come as strings. @throws if it isn't JSON */
 export function resultIn(payload: Payload): unknown {
-  // Protobuf's JSON is JSON: its message types are not needed to read it.
+  // Protobuf's JSON needs no message types.
   return JSON_ENCODINGS.has(encodingOf(payload))
     ? parseKeepingDigits(Buffer.from(payload.data ?? []).toString('utf8'))
     : defaultPayloadConverter.fromPayload(payload);

@@ -1,34 +1,29 @@
 /**
- * Sealed tokens, for operations whose workflow ID can't be the token: those with an ID of the author's choice, in another
- * namespace, or started by somebody else. They hold where the workflow is, and which execution of its ID it is.
+ * Sealed tokens, for operations whose token can't give the workflow ID: the author chose the ID, the workflow is in another namespace, or
+ * Longhaul didn't start it. A token holds the place and the execution.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import { workflowIdOf } from '../../operations/token.js';
 import { tokenOf, type StartMemo } from '../../operations/wire.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 
-/** Begins the tokens. */
 const PREFIX = 'run.';
 
-/** Content of a sealed token. */
 export interface SealedRun {
   principal: string;
-  /** Missing: the namespace that Longhaul is connected to. */
+  /** Default: the connected namespace. */
   namespace?: string;
   workflowId: string;
-  /** ID in the start memo of an operation that Longhaul has started. */
+  /** ID in the start memo, if Longhaul has started the operation. */
   startId?: string;
-  /** First run of an adopted execution: continue-as-new, retry and reset keep it. */
+  /** First run of an adopted execution; continue-as-new, retry and reset keep it. */
   firstRunId?: string;
-  /** Tool of an adopted execution. */
   tool?: string;
 }
 
-/** Where a token's workflow is. */
 export interface Located {
   namespace: string | undefined;
   workflowId: string;
-  /** Set if the token is sealed. */
   run?: SealedRun;
 }
 
@@ -49,7 +44,7 @@ export class RunTokens {
     return this.tokenOf({ principal, workflowId, startId });
   }
 
-  /** @throws LonghaulError `not_found` for another principal's token, or a text that no operation can have as its token */
+  /** @throws LonghaulError `not_found` for another principal's token, or a text that is no token */
   locate(principal: string, token: string): Located {
     const run = token.startsWith(PREFIX) ? this.#seal.open(token.slice(PREFIX.length)) : undefined;
     if (!run) return { namespace: undefined, workflowId: workflowIdOf(principal, token, this.secret) };

@@ -1,7 +1,4 @@
-/**
- * State of an operation whose workflow doesn't use Longhaul's runtime: made of Temporal's description of the run and the queries
- * that the tool's file names, in the form of the memo in which the runtime keeps it.
- */
+/** State of an operation without Longhaul's runtime: Temporal's description and the file's queries, in the form of the state memo. */
 import { createHash } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { canonicalJson } from '../../operations/canonical-json.js';
@@ -20,11 +17,11 @@ import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../his
 import type { TemporalClient } from '../temporal.js';
 import { ExternalQueries } from './queries.js';
 
-/** Maximum pages of history that are searched for an answer or a signal. */
+/** Maximum number of history pages to search for an answer or a signal. */
 const MAX_PAGES = 20;
-/** Maximum length of a heartbeat that is shown, in characters of JSON. */
+/** Maximum length of a shown heartbeat, in characters of JSON. */
 const MAX_HEARTBEAT_CHARACTERS = 120;
-/** Maximum number of runs whose last answer is remembered. */
+/** Maximum number of remembered events. */
 const MAX_REMEMBERED = 1_000;
 
 type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
@@ -36,15 +33,15 @@ interface FoundEvent {
 }
 
 export interface ExternalState extends StateMemo {
-  /** Why a part of the state is unknown, in one line. */
+  /** Why part of the state is unknown, in one line. */
   problem?: string;
-  /** The activity that runs, in one line. */
+  /** The running activity, in one line. */
   activity?: string;
 }
 
 export class ExternalStates {
   readonly #queries: ExternalQueries;
-  /** Run ID, name and number of events -> the latest event that brought it; undefined if there is none. */
+  /** Run ID, name and number of events -> latest matching event. */
   readonly #latest = new Map<string, FoundEvent | undefined>();
 
   constructor(
@@ -54,7 +51,6 @@ export class ExternalStates {
     this.#queries = new ExternalQueries(temporal, wake);
   }
 
-  /** As {@link ExternalQueries.expire}. */
   expire(runId: string): void {
     this.#queries.expire(runId);
   }
@@ -98,7 +94,7 @@ export class ExternalStates {
     return { state: progressIn(value, fields), problem };
   }
 
-  /** Latest heartbeat of each pending activity, the activity that started last first. */
+  /** Latest heartbeat of each pending activity, most recent activity first. */
   async #heartbeats({ raw }: WorkflowExecutionDescription): Promise<unknown[]> {
     const activities = [...(raw.pendingActivities ?? [])].reverse();
     return Promise.all(activities.map((activity) => this.#heartbeat(activity)));
@@ -108,7 +104,7 @@ export class ExternalStates {
     return (await decodeReadable(this.temporal, heartbeatDetails?.payloads))[0];
   }
 
-  /** The activity that runs, with its heartbeat: `ImportRows: {"rows":340}`. */
+  /** The running activity with its heartbeat: `ImportRows: {"rows":340}`. */
   async #activityLine({ raw }: WorkflowExecutionDescription): Promise<string | undefined> {
     const [first, ...others] = raw.pendingActivities ?? [];
     if (!first) return undefined;
@@ -124,7 +120,7 @@ export class ExternalStates {
   ): Promise<{ inputRequests: Record<string, InputRequest>; problem?: string }> {
     const { value, problem, historyLength } = await this.#queries.read(description, mapping.query);
     const open = questionsIn(value, mapping);
-    // Its own identity makes a question's key; otherwise the answers before it do, so that no key is used twice.
+    // A question's own identity makes its key. Otherwise earlier answers do, so no key is used twice.
     const answered = open.some(({ identity }) => identity === undefined)
       ? await this.#latestEvent(description, historyLength, mapping.answer.name)
       : undefined;
@@ -134,7 +130,6 @@ export class ExternalStates {
     return { inputRequests: Object.fromEntries(keyed), problem };
   }
 
-  /** When a signal that cancels was sent. */
   async #cancelSignal(
     description: WorkflowExecutionDescription,
     { cancelSignal }: ExternalWorkflow,
@@ -144,7 +139,6 @@ export class ExternalStates {
     return sent && { cancelRequestedAt: sent.at };
   }
 
-  /** The latest event of a run that brought an update or signal of this name. */
   async #latestEvent(
     { workflowId, runId }: WorkflowExecutionDescription,
     historyLength: number,
@@ -165,7 +159,6 @@ export class ExternalStates {
   }
 }
 
-/** Name of the update or signal that an event brought. */
 function messageName({
   workflowExecutionUpdateAcceptedEventAttributes: accepted,
   workflowExecutionSignaledEventAttributes: signaled,
@@ -177,14 +170,14 @@ function hasFields(state: StateMemo): boolean {
   return Object.keys(state).length > 0;
 }
 
-/** Every process derives the same key of the same question. */
+/** Every process derives the same key for a question. */
 function questionKey({ identity, value }: ExternalQuestion, runId: string, answered: number): string {
   if (identity !== undefined && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(identity)) return identity;
   const asked = identity ?? [runId, answered, value];
   return `question-${createHash('sha256').update(canonicalJson(asked)).digest('hex').slice(0, 12)}`;
 }
 
-/** ISO 8601; the latest time in a description. A history holds more, but reading it costs a call. */
+/** Latest time in a description, ISO 8601. The history knows more, but reading it costs a call. */
 function lastKnownChange({ raw, startTime, closeTime }: WorkflowExecutionDescription): string {
   const times = [
     raw.pendingWorkflowTask?.scheduledTime,

@@ -1,7 +1,4 @@
-/**
- * Cursors of logs: position and filters of the next page. They aren't sealed: any reader of a log may read it from any position,
- * and access is checked on the record, not by the cursor.
- */
+/** Cursors of logs: position and filters of the next page. They aren't sealed, since access is checked on the record. */
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
@@ -9,7 +6,6 @@ import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
 const line = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 const shape = z.strictObject({
-  /** Reference of the step. */
   step: z.string().min(1).max(1000).optional(),
   /** Line at `offset`, from 1. */
   line,
@@ -22,7 +18,6 @@ const shape = z.strictObject({
 
 export type LogCursor = z.infer<typeof shape>;
 
-/** Encodes a cursor for callers. */
 export function writeCursor(cursor: LogCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
@@ -30,7 +25,7 @@ export function writeCursor(cursor: LogCursor): string {
 /** Decodes a cursor. @throws LonghaulError `invalid_arguments` */
 export function readCursor(text: string): LogCursor {
   const bytes = Buffer.from(text, 'base64url');
-  // Buffer ignores what isn't base64url.
+  // Buffer ignores characters outside base64url.
   if (bytes.toString('base64url') !== text) throw invalidCursor();
   let json: unknown;
   try {

@@ -1,8 +1,4 @@
-/**
- * Logs of steps and of operations, page by page, while they grow and once they are complete. A page costs one read of a few
- * pages' size at any cursor; only line numbers without a cursor, and those of the last lines, are counted from the start, in
- * chunks.
- */
+/** Logs of steps and operations, page by page. A page costs one read at any cursor; otherwise lines are counted from the start. */
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
@@ -24,20 +20,16 @@ import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';
 
-/** Bytes read for a page: more than a page holds, so that the window's end cuts none of its pieces. */
+/** Bytes to read for a page: more than it holds, so the window's end cuts no piece. */
 const WINDOW_BYTES = PAGE_BYTES + 2 * PIECE_BYTES;
 const START: Position = { line: 1, offset: 0 };
 
-/** Log that a query selects: reference of a step, {@link OPERATION_LOG}, or undefined for the default one. */
+/** The selected log: reference of a step, {@link OPERATION_LOG}, or undefined for the default one. */
 export function wantedLog({ step, cursor }: LogQuery): string | undefined {
   return step ?? (cursor === undefined ? undefined : readCursor(cursor).step);
 }
 
-/**
- * Reads a page of an operation's own log.
- *
- * @throws LonghaulError `invalid_arguments`, `expired`, `unavailable`
- */
+/** Reads a page of an operation's own log. @throws LonghaulError `invalid_arguments`, `expired`, `unavailable` */
 export async function readOperationLog(
   storage: Storage,
   workflowId: string,
@@ -67,12 +59,7 @@ function assertKept({ status, token }: OperationRecord): void {
   if (status === 'expired') throw new LonghaulError('expired', `${token}: the operation has expired`);
 }
 
-/**
- * Reads a page of the log of one of an operation's steps.
- *
- * @param record from a live read
- * @throws LonghaulError `invalid_arguments`, `not_found` when there is no such log, `expired`, `unavailable`
- */
+/** @param record from a live read @throws LonghaulError `invalid_arguments`, `not_found` if there is no log, `expired`, `unavailable` */
 export async function readStepLog(
   storage: Storage,
   workflowId: string,
@@ -101,7 +88,7 @@ export async function readStepLog(
   return { step, ...defined({ name }), ...(status ? { status } : {}), ...page };
 }
 
-/** Chooses a step while the steps aren't known: possible if the step is named by its position. */
+/** Chooses a step by its position while the steps aren't known. */
 function chooseWithoutRecord(
   record: OperationRecord,
   wanted: string | undefined,
@@ -126,16 +113,11 @@ function chooseWithoutRecord(
 export interface PageQuery extends LogQuery {
   /** Whether the step has ended. Default: false. */
   isComplete?: boolean;
-  /** Whether a missing log counts as empty: the step has written nothing so far. Default: false. */
+  /** Whether a missing log counts as empty, because the step hasn't written yet. Default: false. */
   mayBeMissing?: boolean;
 }
 
-/**
- * Reads a page of a log.
- *
- * @param query `step` is used for the cursor only
- * @throws LonghaulError `invalid_arguments`, `not_found` when the log has nothing, `unavailable`
- */
+/** @param query `step` is for the cursor only @throws LonghaulError `invalid_arguments`, `not_found` if the log is empty, `unavailable` */
 export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
@@ -176,11 +158,7 @@ export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<Lo
   };
 }
 
-/**
- * Reads the lines after a position, without a last line that is still growing, so that each is delivered once.
- *
- * @param isComplete whether the step has ended
- */
+/** Reads the lines after a position. Leaves a growing last line, so each line comes once. @param isComplete whether the step has ended */
 export async function readLinesFrom(
   log: ChunkedLog,
   from: Position,
@@ -202,13 +180,11 @@ interface Range {
 
 interface PageContent {
   lines: LogLine[];
-  /** Position after the last line. */
   at: Position;
-  /** Whether the end of the log was reached. */
   isAtEnd: boolean;
 }
 
-/** @param omitsGrowingLine omits a last line that is still growing, unless it is already longer than a piece */
+/** @param omitsGrowingLine omits a growing last line, unless it is longer than a piece */
 async function nextLines(log: ChunkedLog, range: Range, omitsGrowingLine = false): Promise<PageContent> {
   const { from, toLine, limit, sizeBytes, isComplete } = range;
   const { bytes, isContinued } = await readFrom(log, from.offset, sizeBytes, WINDOW_BYTES);
@@ -227,7 +203,7 @@ async function nextLines(log: ChunkedLog, range: Range, omitsGrowingLine = false
   return { lines, at, isAtEnd: isEnd };
 }
 
-/** Reads the last lines; fewer if they don't fit into a page, and only the end of a single line that doesn't fit. */
+/** Reads the last lines: fewer if they don't fit into a page, and only the end of a single line that is too long. */
 async function lastLines(log: ChunkedLog, count: number, range: Range): Promise<PageContent> {
   const { limit, sizeBytes, isComplete } = range;
   const offset = Math.max(0, sizeBytes - WINDOW_BYTES);
@@ -250,7 +226,7 @@ async function lastLines(log: ChunkedLog, count: number, range: Range): Promise<
   return { lines: shown.slice(Math.max(0, whole)), at: last.end, isAtEnd: true };
 }
 
-/** Lines of the window, without a partial line at its beginning, unless it is the only one. */
+/** Lines of the window, without a cut line at its beginning unless it is the only one. */
 function wholeLines(
   { bytes, isContinued }: { bytes: Buffer; isContinued: boolean },
   start: Position,

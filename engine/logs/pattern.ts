@@ -1,18 +1,18 @@
 /**
- * Search for a caller's regular expression in lines. Backtracking in JavaScript's can take years for forty characters and blocks
- * the event loop, so the search runs in its own thread, with little memory and a time limit.
+ * Searches lines for a caller's regular expression. Backtracking can take years for forty characters and would block the event loop, so
+ * each search has a thread with little memory and a time limit.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { LonghaulError } from '../../operations/errors.js';
 import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
 
-/** Time limit for a batch of some thousand lines, in milliseconds; usually a few are enough. */
+/** Time limit for a batch of some thousand lines, in milliseconds; a few are usually enough. */
 const FIND_LIMIT_MS = 3_000;
-/** Maximum concurrent searches per process: each has a thread. */
+/** Maximum number of concurrent searches per process; each has a thread. */
 const MAX_SEARCHES = 8;
 
-/** Answers with the index of the match in each line, or -1. Source text, so that it runs the same from any build. */
+/** Answers with the index of the match in each line, or -1. Source text runs the same from any build. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData);

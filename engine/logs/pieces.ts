@@ -1,15 +1,11 @@
-/**
- * Splits a log's bytes into lines. Cuts are between characters: a piece decodes to the same text as within the whole log, also
- * where the bytes are not valid UTF-8.
- */
+/** Splits a log's bytes into lines. Cuts fall between characters, so pieces decode like the whole log, even from invalid UTF-8. */
 import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
 import type { ChunkedLog } from '../../platform/chunked-log.js';
 
 const NEWLINE = 0x0a;
-/** Bytes of a log in memory at once while lines are counted. */
+/** Bytes to hold in memory while counting lines. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Position in a log. */
 export interface Position {
   /** From 1. */
   line: number;
@@ -26,9 +22,8 @@ export interface Piece {
 /**
  * Yields the lines of a section of a log, in pieces of at most {@link PIECE_BYTES}.
  *
- * @param start position of the first byte
- * @param options `isContinued`: the bytes begin in the middle of a line; `isFinal`: no bytes will follow, so that an incomplete
- *   character at their end is invalid; `omitsGrowingLine`: omits a last line that has no end and would fit into a piece
+ * @param options `isContinued`: the bytes begin in the middle of a line; `isFinal`: no bytes will follow, so an incomplete character at the
+ *   end is invalid; `omitsGrowingLine`: omits an unended last line that would fit into a piece
  */
 export function* piecesOf(
   bytes: Buffer,
@@ -47,7 +42,7 @@ export function* piecesOf(
     if (lineEnd - at > pieceBytes) end = characterStart(bytes, at + pieceBytes);
     else if (newline < 0 && !options.isFinal) end = wholeCharactersEnd(bytes, at);
     const isUnfinished = end < lineEnd || newline < 0;
-    // Only the beginning of a character: its rest will follow.
+    // Only the first bytes of a character: the rest will follow.
     if (end === at && isUnfinished) return;
     const text = bytes.toString('utf8', at, end);
     const line: LogLine = { number, text };
@@ -61,7 +56,7 @@ export function* piecesOf(
   }
 }
 
-/** Seeks the beginning of a line; the end of the log if it has fewer lines. */
+/** Seeks the beginning of a line, or the end of a shorter log. */
 export async function seekLine(
   log: ChunkedLog,
   from: Position,
@@ -80,7 +75,7 @@ export async function seekLine(
   return at;
 }
 
-/** Reads at most `lengthBytes` from an offset on. @returns `isContinued`: whether they begin in the middle of a line */
+/** Reads at most `lengthBytes` from an offset. @returns `isContinued`: whether they begin in the middle of a line */
 export async function readFrom(
   log: ChunkedLog,
   offset: number,
@@ -94,11 +89,11 @@ export async function readFrom(
   return { bytes: bytes.subarray(1), isContinued: bytes[0] !== NEWLINE };
 }
 
-/** Index of the first byte of the character that contains the byte at `at`. */
+/** Index of the first byte of the character at `at`. */
 export function characterStart(bytes: Buffer, at: number): number {
   for (let start = at; start > at - 4 && start >= 0; start -= 1)
     if (!isContinuation(bytes[start]!)) return start;
-  // Four continuation bytes in a row are invalid: cut anywhere.
+  // Four continuation bytes in a row are invalid anyway: cut anywhere.
   return at;
 }
 

@@ -4,13 +4,12 @@ import type { ChunkedLog } from '../../platform/chunked-log.js';
 import { LineMatcher } from './pattern.js';
 import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
 
-/** Longest line that is searched as a whole, in bytes: 1 MiB. Longer ones are searched in parts of this size. */
+/** Longest line that is searched whole: 1 MiB. Longer lines are searched in parts of this size. */
 const PART_BYTES = 1024 * 1024;
 /** Maximum bytes searched for one page. */
 const SEARCH_BYTES = 64 * 1024 * 1024;
-/** Maximum lines per call of the matcher. */
 const BATCH_LINES = 4_000;
-/** Length of the context before a match in a long line, in UTF-16 units. */
+/** Context before a match in a long line, in UTF-16 units. */
 const LEAD_UNITS = 512;
 
 export interface Search {
@@ -23,8 +22,7 @@ export interface Search {
 }
 
 /**
- * Searches from a position, until a page is full, the log ends, or {@link SEARCH_BYTES} have been searched. A last line that
- * is still growing is left for a later page.
+ * Searches until a page is full, the log ends, or {@link SEARCH_BYTES} have been searched. Leaves a growing last line for a later page.
  *
  * @returns the matching lines, and the position at which to continue
  * @throws LonghaulError `invalid_arguments`, `unavailable`
@@ -82,7 +80,7 @@ class FoundLines {
   }
 }
 
-/** Reads whole lines from a position, or a part of a line that is longer than {@link PART_BYTES}. */
+/** Reads whole lines, or a part of a line over {@link PART_BYTES}. */
 async function readParts(
   log: ChunkedLog,
   at: Position,
@@ -118,7 +116,7 @@ function* batches(pieces: Iterable<Piece>): Generator<Piece[]> {
   if (batch.length) yield batch;
 }
 
-/** The line; if it is too long for a page, an excerpt around the match. */
+/** The line, or an excerpt around the match if it's too long for a page. */
 function excerpt({ line }: Piece, foundAt: number): LogLine {
   const lineBytes = Buffer.byteLength(line.text);
   if (lineBytes <= PIECE_BYTES) return line;

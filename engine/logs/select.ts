@@ -1,4 +1,4 @@
-/** Selects the log that a query asks for: the operation's own, or that of a step. */
+/** Selects the log for a query: the operation's own, or a step's. */
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
@@ -7,7 +7,6 @@ import type { LiveQueries } from '../live.js';
 import { withPageOf } from '../pages.js';
 import { readOperationLog, readStepLog, wantedLog } from './index.js';
 
-/** Sources of the logs of one operation. */
 interface LogSources {
   storage: Storage;
   tools: Tools;
@@ -22,7 +21,7 @@ export interface SelectedLog {
   readPage: (query: LogQuery) => Promise<LogPage>;
 }
 
-/** A log of a step needs a live read, since only a worker knows the steps. */
+/** A step's log needs a live read, since only a worker knows the steps. */
 export async function selectLog(
   { storage, tools, live, workflowId, read, readLive }: LogSources,
   query: LogQuery,

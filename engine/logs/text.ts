@@ -1,23 +1,17 @@
 /** Logs as text, from several pages. */
 import { TEXT_CHARACTERS, type LogPage, type LogQuery } from '../../operations/log-page.js';
 
-/** Lines of a log, concatenated; the last has no line end if it is cut or still growing. */
+/** Concatenated lines of a log. The last has no line end if it is cut or still growing. */
 export interface LogText extends Omit<LogPage, 'lines'> {
   text: string;
-  /** Numbers of the first and the last line; missing without lines. */
+  /** Numbers of the first and last lines; missing if there are none. */
   first?: number;
   last?: number;
   /** Whether the text begins in the middle of the first line. */
   isContinued?: true;
 }
 
-/**
- * Reads pages up to {@link TEXT_CHARACTERS}.
- *
- * @param readPage reads one page
- * @param query with a `limit`, only this page is read
- * @throws LonghaulError as `readPage` does
- */
+/** Reads up to {@link TEXT_CHARACTERS}. @param query with a `limit`, only one page @throws LonghaulError as `readPage` does */
 export async function readLogText(
   readPage: (query: LogQuery) => Promise<LogPage>,
   query: LogQuery,

@@ -1,21 +1,20 @@
-/** Builds of the workers, with the open operations that only they can run. */
+/** Builds of the workers, and the open operations that only they can run. */
 import { reportDeployment } from '../../platform/deployment-report.js';
 import type { TemporalClient } from '../temporal.js';
 
-/** Deadline of the report, in milliseconds: it takes several calls. */
+/** Deadline of the report, in milliseconds; it takes several calls. */
 const DEADLINE_MS = 10_000;
 
 export interface BuildUse {
   build: string;
-  /** `current`, `ramping`, `draining`, `drained`, `inactive`, or `retired` if Temporal has no such version any more. */
+  /** `current`, `ramping`, `draining`, `drained`, `inactive`, or `retired` if Temporal no longer knows the version. */
   status: string;
-  /** Open operations that only this build can run. */
   open: number;
-  /** Whether a worker of it takes tasks. */
+  /** Whether one of its workers takes tasks. */
   isPolled: boolean;
 }
 
-/** Builds that new operations go to, or that open ones need; none without Worker Deployments. @throws LonghaulError `unavailable` */
+/** Builds that take new operations or that open ones need; empty without Worker Deployments. @throws LonghaulError `unavailable` */
 export async function readBuilds(temporal: TemporalClient): Promise<BuildUse[]> {
   const { versions } = await temporal.callVisibility(
     'metrics',

@@ -1,7 +1,4 @@
-/**
- * Gauges of everything that Temporal knows about the task queue: open operations, questions, backlogs, hosts, builds. They are read in
- * the background while somebody scrapes, so a page holds what was known at the scrape before. Every server gives the same values.
- */
+/** Gauges of what Temporal knows about the task queue, the same on every server. Each scrape starts the reads for the next one. */
 import { Background } from '../../platform/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
 import type { Engine } from '../index.js';
@@ -9,11 +6,11 @@ import { readBuilds, type BuildUse } from './builds.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
 
-/** Least intervals of the reads, in milliseconds. */
+/** Least intervals between reads, in milliseconds. */
 const OPEN_INTERVAL_MS = 30_000;
 const QUEUES_INTERVAL_MS = 15_000;
 const BUILDS_INTERVAL_MS = 60_000;
-/** Share of visibility that counting may take: on average a call in this time, in milliseconds. */
+/** Time per counting call to visibility, on average, in milliseconds. */
 const MS_PER_COUNT = 1_000;
 
 /** @returns a function that removes them */
@@ -75,12 +72,12 @@ export function registerEngineGauges(engine: Engine): () => void {
   return () => ends.forEach((end) => end());
 }
 
-/** Least interval of reads that took this number of calls to visibility, in milliseconds. */
+/** Least interval between reads that take this many calls to visibility, in milliseconds. */
 export function countingIntervalMs({ callCount }: { callCount: number }): number {
   return Math.max(OPEN_INTERVAL_MS, callCount * MS_PER_COUNT);
 }
 
-/** Both in epoch milliseconds, of Temporal's time. @returns 0 if there is no beginning */
+/** Takes epoch milliseconds of Temporal's clock; 0 without a beginning. */
 export function secondsFrom(sinceMs: number | undefined, nowMs: number): number {
   return sinceMs === undefined ? 0 : Math.max(0, (nowMs - sinceMs) / 1_000);
 }

@@ -1,4 +1,4 @@
-/** Counts of open operations by tool and status, and the questions among them, from visibility. */
+/** Open operations by tool and status, and their questions, from visibility. */
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { OTHER } from '../../platform/metrics/index.js';
@@ -8,25 +8,24 @@ import type { TemporalClient } from '../temporal.js';
 
 const STATUSES = ['working', 'input_required'] as const;
 
-/** Operations with questions whose age is looked at: those started last, since lists have them first. */
+/** Number of operations whose questions' age is read: the newest, since lists begin with them. */
 const QUESTIONS_READ = 100;
 
 export interface OpenOperations {
   counts: { tool: string; status: (typeof STATUSES)[number]; count: number }[];
   questions: {
     count: number;
-    /** When the oldest was asked, in milliseconds since 1970. */
+    /** When the oldest was asked, in epoch milliseconds. */
     oldestSinceMs: number | undefined;
   };
-  /** Calls to visibility that this took. */
   callCount: number;
 }
 
 /**
- * Costs a call for each status, and one for each tool and status while operations of the status are open.
+ * Costs a call per status, and one per tool and status while that status has open operations.
  *
- * @param tools names of tools; operations of others are counted together
- * @throws LonghaulError `unavailable`; Error where visibility has no search attributes of Longhaul
+ * @param tools names of tools; others' operations are counted together
+ * @throws LonghaulError `unavailable`; Error if visibility has no search attributes of Longhaul
  */
 export async function readOpenOperations(
   temporal: TemporalClient,

@@ -1,31 +1,29 @@
-/** The task queues that Longhaul's workers poll, with their backlogs, and the hosts behind them. */
+/** The task queues of Longhaul's workers, with backlogs and hosts. */
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { describeQueue, hostsIn, isPolling, type QueueWork } from '../../platform/host-presence.js';
 import type { TemporalClient } from '../temporal.js';
 
-/** Deadline of describing a task queue, in milliseconds. */
 const DEADLINE_MS = 5_000;
-/** Maximum number of hosts, and how long one that is gone stays on the page, in milliseconds: a day. */
+/** Maximum number of hosts, and how long a gone host stays on the page, in milliseconds: a day. */
 const MAX_HOSTS = 100;
 const GONE_MS = 24 * 3600_000;
 
 interface QueueReading {
   taskQueue: string;
   type: 'workflow' | 'activity';
-  /** Workers that poll it. */
   pollers: number;
-  /** Undefined where this Temporal doesn't count tasks. */
+  /** Undefined if this Temporal doesn't count tasks. */
   backlog: { count: number; ageSeconds: number } | undefined;
 }
 
 export interface QueueReadings {
   queues: QueueReading[];
-  /** Host -> when one of its workers polled last, in milliseconds since 1970. */
+  /** Host -> latest poll of its workers, in epoch milliseconds. */
   hosts: Map<string, number>;
 }
 
 export class QueueReader {
-  /** Hosts that this process has seen: Temporal forgets a poller after five minutes. */
+  /** Hosts that this process has seen. Temporal forgets a poller after five minutes. */
   readonly #seen = new Map<string, number>();
 
   constructor(private readonly temporal: TemporalClient) {}

@@ -1,21 +1,17 @@
-/**
- * Parts of a tool's arguments for which some clients or model APIs refuse all tools of a server, and that can't be listed in
- * another form. `longhaul check` reports them; the tool is served.
- */
+/** Arguments that make some clients or model APIs refuse all tools of a server. `longhaul check` reports them; the tool is still served. */
 import type { JsonSchema } from '../schema.js';
 
 export interface ClientFinding {
-  /** From the arguments' schema: keywords and names. */
+  /** Path in the arguments' schema: keywords and names. */
   path: string[];
   message: string;
 }
 
-/** Keywords that model APIs don't take at the top of a schema. */
+/** Keywords that model APIs refuse at the top of a schema. */
 export const REFUSED_AT_TOP: ReadonlySet<string> = new Set(
   'oneOf anyOf allOf not enum if then else'.split(' '),
 );
 
-/** Names of arguments that model APIs accept. */
 const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const CONSEQUENCE = 'makes some clients and model APIs refuse all tools of the server';

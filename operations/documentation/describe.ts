@@ -1,4 +1,4 @@
-/** A tool's documentation for models: its description in lists, and all ten items for one protocol. */
+/** A tool's documentation for models: its description in lists, and all ten items for a protocol. */
 import { clientBudgetSeconds } from '../budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
 import type { JsonSchema } from '../schema.js';
@@ -7,9 +7,9 @@ import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
 import { parametersOf, parametersText } from './parameters.js';
 import { MAX_WAITING, type ToolQueue } from '../tool-queue.js';
 
-/** Longest result that an example shows, in characters of JSON. */
+/** Longest result in an example, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;
-/** Error kinds that end a call or its work; the others reject later requests, or the client. */
+/** Error kinds that end a call or its work. Other kinds reject later requests, or the client. */
 const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'invalid_arguments',
   'too_large',
@@ -23,22 +23,20 @@ const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'internal',
 ]);
 
-/** Line about the argument `idempotency_key`. */
 export const KEY_LINE =
   'The same idempotency_key and arguments return the same operation; others are refused.';
 const RATES_LINE =
   'Beyond the limits of the server a call is refused as rate_limited, retryable, and says after how many seconds; nothing was started.';
 
-/** Items that depend on the protocol. */
 export interface ProtocolLines {
   states: string;
   following: string;
   cancel: string;
   /** Default: {@link KEY_LINE}. */
   idempotency?: string;
-  /** Default: that a call beyond the limits is refused. */
+  /** Default: calls beyond the limits are refused. */
   rates?: string;
-  /** Arguments of the example call beside the tool's own. */
+  /** Arguments of the example call besides the tool's own. */
   exampleArguments?: object;
   /** Answer to the example call, and the calls after it. */
   example: (resultJson: string) => string;
@@ -49,13 +47,11 @@ export function summarize({ does, useWhen, returns }: DescriptionParts): string 
   return [does, useWhen, returns && `Returns: ${returns}`].filter(Boolean).join('\n');
 }
 
-/** The fields of a definition that its documentation uses. */
 interface Described {
   name: string;
   summary: string;
   inputSchema: JsonSchema;
   estimate: ToolEstimate;
-  /** Whether the estimate is the author's own. */
   isEstimated: boolean;
   deadlineSeconds: number;
   cleanup: string | undefined;
@@ -64,10 +60,7 @@ interface Described {
   example: ToolExample | undefined;
 }
 
-/**
- * The description in lists of tools, which every request of a model carries: only what differs from other tools. The rest is in
- * the server's instructions and in {@link documentationFor}.
- */
+/** The description in lists of tools, which every model request carries: only what sets the tool apart. See {@link documentationFor}. */
 export function describe({
   summary,
   cleanup,
@@ -104,7 +97,7 @@ export function documentationFor(tool: Described, lines: ProtocolLines): Record<
   };
 }
 
-/** The whole documentation as Markdown: a heading for each item, each parameter, and the schemas. */
+/** The whole documentation in Markdown: a heading per item, each parameter, and the schemas. */
 export function documentationMarkdown(
   tool: Described & { outputSchema: JsonSchema | undefined },
   lines: ProtocolLines,
@@ -129,7 +122,6 @@ function queueLine({ concurrency, perCaller, maxWaiting }: ToolQueue): string {
   return `At most ${concurrency} run at once${own}; ${others}.`;
 }
 
-/** A Markdown section for each schema of a tool. */
 export function schemaSections(inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): string[] {
   const section = (title: string, schema: JsonSchema) =>
     `## ${title}\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
@@ -151,7 +143,7 @@ function argumentsLine(inputSchema: JsonSchema): string {
   return `Arguments: ${[needed, optional && `optional: ${optional}`].filter(Boolean).join('; ')}.`;
 }
 
-/** Shortens a type: choices and items are in the schema beside the description. */
+/** Shortens a type: the schema next to it lists choices and items. */
 function short(type: string): string {
   return type.startsWith('"') ? 'string' : type.replace(/^array of .*/, 'array');
 }
@@ -174,7 +166,7 @@ function errorsLine(retryableErrors: string[]): string {
   return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${documented.filter((kind) => !isRetryable(kind)).join(', ')}.`;
 }
 
-/** JSON of a result for an example; `{...}` for large ones. */
+/** JSON of an example's result; `{...}` for large ones. */
 function exampleResultJson(example: ToolExample | undefined): string {
   const json = example?.output === undefined ? '{...}' : JSON.stringify(example.output);
   return json.length > SHOWN_CHARACTERS ? '{...}' : json;

@@ -1,24 +1,21 @@
-/** Example values generated from a schema, for example calls where the tool's author gave none. */
+/** Generates example values from schemas, for tools whose author gave no example. */
 import { isObject } from '../is-object.js';
 import { check, type JsonSchema } from '../schema.js';
 
-/** Maximum nesting of schemas. */
 const DEEPEST = 8;
-/** Maximum number of schemas that one example reads. */
+/** Maximum number of schemas to read for an example. */
 const MAX_PARTS = 1_000;
 /** Maximum length of a text, in characters, and of a list, in items. */
 const MAX_LENGTH = 1_000;
 
-/** Search for an example. */
 interface Search {
   root: JsonSchema;
-  /** Number of schemas that may still be read. */
   partsLeft: number;
 }
 
 /**
- * The simplest value that fits: required properties only, from `default`, `examples`, `const` and `enum` where the schema has
- * them. Undefined when none is found, as for a text with a pattern, or when it would be large.
+ * The simplest value that fits: required properties only, from `default`, `examples`, `const` and `enum` where given. Undefined if none is
+ * found, as for a text with a pattern, or if it would be large.
  */
 export function exampleOf(schema: JsonSchema): unknown {
   const value = valueOf(schema, { root: schema, partsLeft: MAX_PARTS }, 0);
@@ -62,11 +59,10 @@ function objectOf({ properties = {}, required = [] }: JsonSchema, search: Search
   return values.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(values);
 }
 
-/** Keywords that choose a text, a number, a boolean or null. Others, such as patterns, are left to the check of the whole. */
+/** Keywords that a generated scalar obeys. The check of the whole value covers others, such as patterns. */
 const SCALAR_KEYWORDS = new Set(
   'type format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'.split(' '),
 );
-/** Texts of the formats. */
 const TEXTS = [
   '2026-01-31',
   '2026-01-31T12:00:00Z',

@@ -4,7 +4,7 @@ import { recursiveReferences } from '../schema-references.js';
 import type { Gap, ToolExample } from './items.js';
 import { parametersOf } from './parameters.js';
 
-/** Documentation fields that authors may leave out of a definition in code. */
+/** Documentation that authors may leave out of a definition in code. */
 interface AuthorFields {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
@@ -50,11 +50,7 @@ function recursionGaps(schema: JsonSchema | undefined, field: string, item: Gap[
   }));
 }
 
-/**
- * Gaps in the documentation of the arguments.
- *
- * @param field name of the arguments' schema in the definition
- */
+/** Gaps in the documentation of the arguments. @param field name of the arguments' schema in the definition */
 export function schemaGaps(inputSchema: JsonSchema, example: ToolExample | undefined, field: string): Gap[] {
   const isInput = field === 'input';
   const gaps = parametersOf(inputSchema)

@@ -1,10 +1,8 @@
 /**
- * The ten items that every tool documents, so that nobody has to guess how a long call is started, followed and ended.
- * A tool's description in lists has those that are its own; the server's instructions have what holds for every tool. All ten
- * are in the resource `longhaul://tools/{tool}`, in `GET /v1/tools/{tool}` and in `longhaul tools NAME`.
+ * The ten items that every tool documents. Lists show the tool's own items, and the server's instructions what holds for every tool. The
+ * resource `longhaul://tools/{tool}`, `GET /v1/tools/{tool}` and `longhaul tools NAME` show all ten.
  */
 
-/** The items in order, with their display names. */
 export const ITEMS = {
   operation: 'Operation',
   parameters: 'Parameters',
@@ -20,30 +18,23 @@ export const ITEMS = {
 
 export type Item = keyof typeof ITEMS;
 
-/** A field that an author has left out, so that one of the items can't be documented. */
+/** A field that an author left out, so an item can't be documented. */
 export interface Gap {
   item: Item;
-  /** Field of the definition. */
   field: string;
-  /** Expected value. */
   expected: string;
-  /** Present value, if it isn't missing. */
   got?: string;
 }
 
-/** Arguments and result of a call. */
 export interface ToolExample {
   input: Record<string, unknown>;
-  /** Undefined when unknown. */
   output?: unknown;
 }
 
-/** The author's parts of a tool's description. */
 export interface DescriptionParts {
-  /** One or two sentences about what the tool does. */
+  /** What the tool does, in one or two sentences. */
   does: string;
   /** When a model should choose it, and when not. */
   useWhen?: string;
-  /** Description of the result. */
   returns?: string;
 }

@@ -4,14 +4,14 @@ import type { JsonSchema } from '../schema.js';
 
 export interface Parameter {
   name: string;
-  /** `string`, `integer or null`, `array of string`, `"red" or "blue"`; undefined when the schema names none. */
+  /** `string`, `integer or null`, `array of string`, `"red" or "blue"`; undefined if the schema names none. */
   type: string | undefined;
   required: boolean;
   description?: string;
   default?: unknown;
 }
 
-/** The properties of an object schema, in order, without those that no value fits. */
+/** The properties of an object schema, in order, without ones that accept no value. */
 export function parametersOf(schema: JsonSchema): Parameter[] {
   const { properties = {}, required = [] } = schema as { properties?: JsonSchema; required?: string[] };
   return Object.entries(properties).flatMap(([name, property]) => {
@@ -29,7 +29,6 @@ export function parametersOf(schema: JsonSchema): Parameter[] {
   });
 }
 
-/** Parameters as a Markdown list; empty if there are none. */
 export function parametersText(parameters: Parameter[]): string {
   return parameters
     .map(({ name, type = 'any', required, description, ...rest }) => {

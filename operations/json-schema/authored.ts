@@ -1,6 +1,6 @@
 /**
- * Checks a schema as its author wrote it, once, so that code that lists, documents or applies it can rely on its form. The form is
- * that of JSON Schema's own metaschema (2020-12; core, section 8, and validation, sections 6 to 9).
+ * Checks a schema once, as its author wrote it, so other code can rely on its form. The form is JSON Schema's own metaschema (2020-12;
+ * core, section 8, and validation, sections 6 to 9).
  */
 import { isObject } from '../is-object.js';
 import { Validator } from './index.js';
@@ -9,26 +9,18 @@ import { subschemasOf } from './subschemas.js';
 
 type JsonSchema = Record<string, unknown>;
 
-/** Part of a schema that can't be used. */
 export interface SchemaProblem {
-  /** From the schema: keywords, names and indexes. */
   path: string[];
   expected: string;
   got: unknown;
 }
 
-/** Maximum nesting of objects and lists in a schema. */
 const MAX_LEVELS = 100;
-/** Maximum size of a schema, in characters of JSON. */
 const MAX_CHARACTERS = 1024 * 1024;
-/** Maximum number of schemas that apply to one value, counting each reference to a schema again. */
+/** Maximum number of schemas for one value, counting each reference to a schema again. */
 const MAX_APPLIED = 10_000;
 
-/**
- * Copies a schema as JSON, apart from what the author's code may change, freeze or compute later.
- *
- * @throws Error for a schema that isn't JSON, or is too large or nested too deeply
- */
+/** Copies a schema, so the author can't change it later. @throws Error for a schema that isn't JSON, too large or nested too deeply */
 export function copySchema(schema: JsonSchema): JsonSchema {
   const text = toText(schema);
   if (text.length > MAX_CHARACTERS)
@@ -54,7 +46,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
-/** All problems of a schema that {@link copySchema} has made; empty if it can be used. */
+/** All problems of a copied schema ({@link copySchema}); empty if you can use it. */
 export function problemsOfSchema(schema: JsonSchema): SchemaProblem[] {
   const formed = new Set<unknown>();
   const problems = formProblems(schema, [], formed);
@@ -92,11 +84,10 @@ const SCHEMAS: Form = [
   (value) => Array.isArray(value) && value.length > 0,
 ];
 
-/** The value that each keyword takes; subschemas are checked by themselves. */
+/** The value that each keyword takes. Subschemas are checked separately. */
 const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
   ...all(TEXT, '$id', '$ref', '$schema', '$comment'),
   ...all(['a name of letters, digits, -, _ and .', isAnchor], '$anchor', '$dynamicAnchor'),
-  // The validator doesn't follow it.
   ['$dynamicRef', ['$ref: a dynamic reference is not supported', () => false]],
   ...all(TEXT, 'title', 'description', 'pattern', 'format', 'contentEncoding', 'contentMediaType'),
   ...all(FLAG, 'uniqueItems', 'deprecated', 'readOnly', 'writeOnly'),
@@ -117,7 +108,7 @@ function all(form: Form, ...keywords: string[]): [string, Form][] {
   return keywords.map((keyword) => [keyword, form]);
 }
 
-/** @param formed collects the schemas that were checked */
+/** @param formed collects the checked schemas */
 function formProblems(schema: unknown, path: string[], formed: Set<unknown>): SchemaProblem[] {
   if (typeof schema === 'boolean') return [];
   if (!isObject(schema)) return [{ path, expected: 'a schema: an object, true or false', got: schema }];
@@ -134,7 +125,7 @@ function formProblems(schema: unknown, path: string[], formed: Set<unknown>): Sc
   return [...wrong, ...within];
 }
 
-/** Follows each `$ref`. @returns those that lead to no schema, and the path of each schema */
+/** Follows each `$ref`. @returns references that lead to no schema, and each schema's path */
 function readReferences(root: JsonSchema, validator: Validator, formed: Set<unknown>) {
   const found: SchemaProblem[] = [];
   const places = new Map<unknown, string[]>();
@@ -145,7 +136,7 @@ function readReferences(root: JsonSchema, validator: Validator, formed: Set<unkn
     if (typeof schema['$ref'] !== 'string') return;
     const place = [...path, '$ref'];
     const target = validator.targetOf(schema);
-    // A target under an unknown keyword has not been checked before.
+    // A target under an unknown keyword has not been checked yet.
     const problems =
       target === undefined
         ? [
@@ -163,14 +154,14 @@ function readReferences(root: JsonSchema, validator: Validator, formed: Set<unkn
   return { found, places };
 }
 
-/** Schemas that no value could be checked against: it would take forever. */
+/** Finds schemas that would take forever to check against. */
 function endlessProblems(places: ReadonlyMap<unknown, string[]>, validator: Validator): SchemaProblem[] {
   const counts = new Map<unknown, number>();
   const count = (schema: unknown): number => {
     if (!isObject(schema)) return 1;
     const known = counts.get(schema);
     if (known !== undefined) return known;
-    // While it is being counted: a part that leads back here never ends.
+    // While counting: a part that leads back here never ends.
     counts.set(schema, Infinity);
     const inPlace = subschemasOf(schema).filter(({ keyword }) => IN_PLACE_KEYWORDS.has(keyword));
     const parts = inPlace.map((one) => one.schema);

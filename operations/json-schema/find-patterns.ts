@@ -7,7 +7,7 @@ export interface PatternPlace {
   path: string[];
 }
 
-/** All patterns of a schema: the values of `pattern`, and the names in `patternProperties`. */
+/** All patterns of a schema: values of `pattern`, and names in `patternProperties`. */
 export function findPatterns(schema: unknown): PatternPlace[] {
   const found: PatternPlace[] = [];
   const done = new Set<unknown>();

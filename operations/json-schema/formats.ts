@@ -1,4 +1,4 @@
-/** String formats: those of @cfworker/json-schema. Other formats are annotations only. */
+/** String formats of @cfworker/json-schema. Other formats are only annotations. */
 import { format as formats } from '@cfworker/json-schema';
 
 export function fitsFormat(format: string, text: string): boolean {
@@ -6,10 +6,7 @@ export function fitsFormat(format: string, text: string): boolean {
   return !Object.hasOwn(formats, format) || formats[format]!(text);
 }
 
-/**
- * Public URLs of http, https and ftp: the library's format `url` (not a format of JSON Schema), whose own expression takes
- * exponential time.
- */
+/** Public URLs of http, https and ftp: the library's own format `url`. The library's expression takes exponential time. */
 function isUrl(text: string): boolean {
   return !/\s/.test(text) && URL_PATTERN.test(text);
 }

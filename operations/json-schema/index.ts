@@ -1,7 +1,7 @@
 /**
  * Validator of JSON Schema 2020-12 that interprets schemas, since Temporal's sandbox allows no generated code. A fork of
- * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which compiles `pattern` with JavaScript's
- * backtracking engine and can't use another; the library still resolves references and checks formats.
+ * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which can compile `pattern` only with JavaScript's backtracking
+ * engine. The library still resolves references and checks formats.
  */
 import { deepCompareStrict, dereference } from '@cfworker/json-schema';
 import { isObject } from '../is-object.js';
@@ -15,7 +15,7 @@ export type { Problem } from './run.js';
 
 type JsonSchema = Record<string, unknown>;
 
-/** Resolves references and compiles patterns once, then checks any number of values. */
+/** Resolves references and compiles patterns once, to check any number of values. */
 export class Validator {
   readonly #parts: Record<string, unknown>;
   readonly #patterns = new Map<string, Pattern>();
@@ -30,22 +30,19 @@ export class Validator {
     );
   }
 
-  /** Compiles a pattern, once. @throws UnsupportedPattern */
+  /** Compiles a pattern once. @throws UnsupportedPattern */
   pattern(source: string): Pattern {
     let pattern = this.#patterns.get(source);
     if (!pattern) this.#patterns.set(source, (pattern = compilePattern(source)));
     return pattern;
   }
 
-  /** Target of the `$ref` of one of the schema's parts; undefined if it leads nowhere. */
+  /** Target of a part's `$ref`; undefined if it leads nowhere. */
   targetOf(part: JsonSchema): unknown {
     return referenceTarget(part, this.#parts);
   }
 
-  /**
-   * @returns empty when the value fits
-   * @throws Error for an unresolvable reference
-   */
+  /** Empty if the value fits. @throws Error for an unresolvable reference */
   problemsOf(value: unknown): Problem[] {
     const run = new ValueCheck(this.#parts, this.#tracksEvaluated, (source) => this.pattern(source));
     run.visit(value, this.schema, undefined);
@@ -166,7 +163,7 @@ class ValueCheck implements Run {
   }
 }
 
-/** @param parts of the whole schema, by URI, as the library's `dereference` finds them */
+/** @param parts of the whole schema by URI, from the library's `dereference` */
 function referenceTarget(part: JsonSchema, parts: Record<string, unknown>): unknown {
   const { $ref, __absolute_ref__: address = $ref } = part as Record<'$ref' | '__absolute_ref__', string>;
   return parts[address];

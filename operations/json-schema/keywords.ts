@@ -8,7 +8,7 @@ export const DATA_KEYWORDS: ReadonlySet<string> = new Set([
   'examples',
   'example',
 ]);
-/** Keywords whose value is a schema. Before 2020-12, `items` may be a list of them. */
+/** Keywords with a schema as value. Before 2020-12, `items` may be a list of them. */
 export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   'items',
   'additionalItems',
@@ -23,9 +23,8 @@ export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   'then',
   'else',
 ]);
-/** Keywords whose value is a list of schemas. */
 export const LIST_KEYWORDS: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf']);
-/** Keywords whose values map arbitrary names to schemas. Before 2020-12, `dependencies` may map them to lists of names. */
+/** Keywords that map names to schemas. Before 2020-12, `dependencies` may map them to lists of names. */
 export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -34,7 +33,7 @@ export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
 ]);
-/** In-place applicators: keywords whose schemas apply to the same value, beside `$ref`. */
+/** In-place applicators: their schemas apply to the same value, like `$ref`. */
 export const IN_PLACE_KEYWORDS: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',

@@ -4,7 +4,7 @@ import { hasEnoughProblems, type Part, type Run } from './run.js';
 type JsonObject = Record<string, unknown>;
 type SchemaMap = Record<string, unknown>;
 
-/** Whether a value has a member. One that is undefined is missing, as in JSON. */
+/** Whether a value has a member. As in JSON, undefined is missing. */
 function has(value: JsonObject, key: string): boolean {
   return Object.hasOwn(value, key) && value[key] !== undefined;
 }

@@ -11,7 +11,6 @@ export function checkString(run: Run, part: Part<string>): void {
     run.fail(part, 'minLength', `String is too short (${length} < ${minLength as number}).`);
   const isTooLong = maxLength !== undefined && length > (maxLength as number);
   if (isTooLong) run.fail(part, 'maxLength', `String is too long (${length} > ${maxLength as number}).`);
-  // No pattern search in a text that is already too long.
   if (!isTooLong && pattern !== undefined && !run.pattern(pattern as string).test(value))
     run.fail(part, 'pattern', 'String does not match pattern.');
   if (!isTooLong && format !== undefined && !fitsFormat(format as string, value))
@@ -36,7 +35,7 @@ export function checkNumber(run: Run, part: Part<number>): void {
     run.fail(part, 'multipleOf', `${value} is not a multiple of ${multipleOf}.`);
 }
 
-/** Compares decimal digits, so that 0.3 is a multiple of 0.1. */
+/** Compares decimal digits, so 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !Number.isFinite(divisor) || divisor <= 0) return false;
   const [digits, exponent] = decimal(value);

@@ -6,7 +6,7 @@ type JsonSchema = Record<string, unknown>;
 
 export interface Subschema {
   keyword: string;
-  /** From the schema: the keyword, and the name or index under it. */
+  /** Path in the schema: the keyword, and the name or index under it. */
   path: string[];
   schema: unknown;
 }
@@ -21,7 +21,6 @@ export function subschemasOf(schema: JsonSchema): Subschema[] {
   });
 }
 
-/** A copy of the schema with other subschemas. */
 export function mapSubschemas(
   schema: JsonSchema,
   change: (subschema: unknown, keyword: string) => unknown,
@@ -43,7 +42,7 @@ function holdsMany(keyword: string, value: unknown): value is JsonSchema | unkno
   return MAP_KEYWORDS.has(keyword) && isObject(value);
 }
 
-/** Whether a value of a map lists names, as `dependencies` may. */
+/** Whether a value of a map lists names, as in `dependencies`. */
 function isNames(keyword: string, value: unknown): boolean {
   return keyword === 'dependencies' && Array.isArray(value);
 }

@@ -1,18 +1,15 @@
-/**
- * Patterns of schemas on RE2 in JavaScript, which matches in linear time. The engine is loaded with the first pattern: every workflow
- * sandbox evaluates the modules that it imports, and most schemas have no pattern.
- */
+/** Schema patterns on RE2 in JavaScript, which matches in linear time. It's loaded with the first pattern: sandboxes run every import. */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
 import { fitsFormat } from '../json-schema/formats.js';
 
-// The bundler of workflows resolves this one too (see worker/compile-bundle.ts).
+// The workflows' bundler resolves this too (worker/compile-bundle.ts).
 const require = createRequire(import.meta.url);
 
-/** Maximum length of the engine's message about a pattern: it may quote all of it. */
+/** Maximum length of the engine's message, which may quote the whole pattern. */
 const LONGEST_MESSAGE = 120;
 
-/** zod's patterns with look-aheads, each with the format of JSON Schema that is checked in its place. */
+/** zod's patterns with look-aheads, and the JSON Schema formats to check instead. */
 const FORMATS: ReadonlyMap<string, string> = new Map([
   // z.hostname()
   [
@@ -36,17 +33,12 @@ export interface Pattern {
   test(text: string): boolean;
 }
 
-/** Thrown for a pattern that isn't a valid ECMAScript regular expression or can't be matched in linear time. */
+/** Thrown for a pattern that isn't a valid ECMAScript regular expression, or has no linear-time match. */
 export class UnsupportedPattern extends Error {
   override name = 'UnsupportedPattern';
 }
 
-/**
- * Checks that a pattern is an ECMAScript regular expression with the flag `u` (JSON Schema 2020-12 core, section 6.4), without loading
- * the engine.
- *
- * @throws UnsupportedPattern
- */
+/** Checks for an ECMAScript regular expression with flag `u` (JSON Schema 2020-12 core, section 6.4). @throws UnsupportedPattern */
 export function checkPattern(source: string): void {
   try {
     new RegExp(source, 'u');
@@ -56,10 +48,10 @@ export function checkPattern(source: string): void {
 }
 
 /**
- * Compiles a pattern of JSON Schema. Sets have RE2's meaning: `\s` is ASCII white space, `.` excludes the line feed alone.
+ * Compiles a pattern of JSON Schema. Sets have RE2's meaning: `\s` is ASCII white space, `.` excludes only the line feed.
  *
- * @throws UnsupportedPattern for an invalid regular expression, and for look-arounds, back-references, repetitions of more
- *   than 1,000 times and other syntax that RE2 lacks, except in the patterns of zod's own formats
+ * @throws UnsupportedPattern for an invalid regular expression, and for look-arounds, back-references, repetitions of more than 1,000 times
+ *   and other syntax that RE2 lacks, except in the patterns of zod's own formats
  */
 export function compilePattern(source: string): Pattern {
   const format = FORMATS.get(source);

@@ -5,7 +5,6 @@ import { MAX_JOBS } from '../schema.js';
 import { at, entriesOf, isMap, textsOf } from '../values.js';
 import { contradictions, sortJobs, type Needs } from './order.js';
 
-/** Checks all jobs. */
 export function checkJobs(file: unknown, report: Report): void {
   const jobs = at(file, 'jobs');
   const names = entriesOf(jobs).map(([name]) => name);
@@ -69,7 +68,7 @@ function needPath(job: string, needs: unknown, index: number): KeyPath {
   return typeof needs === 'string' ? ['jobs', job, 'needs'] : ['jobs', job, 'needs', index];
 }
 
-/** `a -> b -> a`; a long cycle is shortened in the middle. */
+/** `a -> b -> a`; shortens a long cycle in the middle. */
 function arrows(cycle: string[]): string {
   const shown =
     cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), `(${cycle.length - 10} more)`, ...cycle.slice(-4)];

@@ -1,16 +1,15 @@
-/** Order of jobs by `needs`: cycles, and jobs with contradicting conditions. No recursion: chains may be long. */
+/** Order of jobs by `needs`: cycles, and jobs with contradicting conditions. Without recursion: chains may be long. */
 
-/** Name of a job -> the jobs that it needs, all of them known. */
+/** Job name -> the jobs that it needs, all known. */
 export type Needs = ReadonlyMap<string, readonly string[]>;
 
 export interface Order {
-  /** The jobs, each after those that it needs. */
+  /** Each job after the ones that it needs. */
   sorted: string[];
-  /** Each begins and ends with the same job; the first need of the first job closes it. */
+  /** Each begins and ends with the same job. The first job's first need closes the cycle. */
   cycles: string[][];
 }
 
-/** Sorts jobs by their needs. */
 export function sortJobs(needs: Needs): Order {
   const state = new Map<string, 'open' | 'done'>();
   const order: Order = { sorted: [], cycles: [] };
@@ -42,11 +41,7 @@ export interface Contradiction {
   because: string;
 }
 
-/**
- * Jobs that wait for both the success and the failure of one and the same job.
- *
- * @param sorted the jobs, each after those that it needs
- */
+/** Jobs that wait for both the success and the failure of the same job. @param sorted each job after the ones that it needs */
 export function contradictions(
   sorted: readonly string[],
   needs: Needs,
@@ -69,7 +64,7 @@ export function contradictions(
         add(mustFail, failed.get(need)!);
       }
       const both = mustSucceed.findIndex((word, at) => (word & mustFail[at]!) !== 0);
-      // Dependents of such a job are not reported: fixing the job fixes them.
+      // Fixing the job fixes its dependents, so they aren't reported.
       if (both >= 0 && !needed.some((need) => found.has(need))) {
         const bit = 31 - Math.clz32(mustSucceed[both]! & mustFail[both]!);
         found.set(job, { job, because: sorted[both * 32 + bit]! });

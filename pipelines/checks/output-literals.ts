@@ -1,16 +1,15 @@
 /** Finds literal values that scripts write to $LONGHAUL_OUTPUT. */
 
 export interface Script {
-  /** Position of the step in its job, from 0. */
+  /** From 0. */
   step: number;
   run: string;
-  /** Whether the step runs only after a failure: its values don't count for a job that succeeds. */
+  /** Whether the step runs only after a failure: a job that succeeds doesn't have its values. */
   isForFailure: boolean;
 }
 
 export interface Literal {
   step: number;
-  /** Source text of the statement in the script. */
   statement: string;
   value: string;
 }
@@ -22,10 +21,7 @@ const WRITE = new RegExp(
 );
 const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
 
-/**
- * Literal values that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Only those without
- * expansions, and whose key no later line of the job's scripts mentions.
- */
+/** Values of unconditional `echo "key=text" >> "$LONGHAUL_OUTPUT"`, without expansions, for keys that no later line mentions. */
 export function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
   const found = new Map<string, Literal>();
   for (const { step, run, isForFailure } of scripts) {

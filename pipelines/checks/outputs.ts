@@ -1,4 +1,4 @@
-/** Checks of the pipeline's outputs: their references, and values that can't fit their type. */
+/** Checks of the pipeline's outputs: references, and values that can't fit their type. */
 import { declaredType, readOutput } from '../output-value.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
@@ -6,7 +6,6 @@ import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
 import { lastLiterals, type Literal, type Script } from './output-literals.js';
 
-/** Checks the pipeline's `outputs`. */
 export function checkOutputs(file: unknown, report: Report): void {
   const jobs = at(file, 'jobs');
   const written = new Map<string, Map<string, Literal>>();
@@ -44,7 +43,7 @@ function checkReference(
   return [job];
 }
 
-/** Keywords that don't apply to text -> the type that they apply to. */
+/** Keywords without effect on text -> the type that they apply to. */
 const KEYWORDS: Record<string, string> = {
   ...Object.fromEntries(
     ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((key) => [
@@ -63,11 +62,7 @@ const KEYWORDS: Record<string, string> = {
   ),
 };
 
-/**
- * Reports types that are probably mistakes: that of the whole list instead of one value's, or a missing type.
- *
- * @returns whether the type is plausible
- */
+/** Reports likely mistakes: the type of the whole list instead of one value's, or a missing type. @returns whether the type is plausible */
 function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
   if (!isMap(output)) return true;
   const isEach = at(job, 'for-each') !== undefined;
@@ -99,7 +94,7 @@ function scriptsOf(job: unknown): Script[] {
   });
 }
 
-/** Reports a literal value in the job's scripts that doesn't fit the output's schema. */
+/** Reports a literal value in the job's scripts that doesn't fit the output. */
 function checkLiteral(
   name: string,
   schema: Record<string, unknown>,
@@ -117,6 +112,6 @@ function checkLiteral(
         { text: statement },
       );
   } catch {
-    // The schema is invalid, which is reported at its place.
+    // The invalid schema is reported at its own place.
   }
 }

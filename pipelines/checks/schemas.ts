@@ -7,7 +7,6 @@ import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
 
-/** Checks the pipeline's `inputs`. */
 export function checkInputs(file: unknown, report: Report): void {
   const schema = at(file, 'inputs');
   checkObjectSchema(schema, ['inputs'], inputVariable, report);
@@ -21,7 +20,7 @@ export function checkInputs(file: unknown, report: Report): void {
   }
 }
 
-/** Checks the `fields` of an approval, which clients show as a form. */
+/** Checks an approval's `fields`, which clients show as a form. */
 export function checkFields(fields: unknown, path: KeyPath, report: Report): void {
   if (!isMap(fields)) return;
   if (at(fields, 'properties') === undefined)
@@ -69,7 +68,6 @@ function checkObjectSchema(
   checkSchema(schema, path, report);
 }
 
-/** Checks a schema and those within it. */
 export function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
   if (!isMap(schema)) return;
   const pattern = at(schema, 'pattern');
@@ -126,11 +124,10 @@ function checkDefault(schema: Record<string, unknown>, path: KeyPath, report: Re
     const [problem] = check(schema, schema['default'], '');
     if (problem !== undefined) report([...path, 'default'], problem.replace(/^: /, ''));
   } catch {
-    // The schema is invalid, which is reported at its place.
+    // The invalid schema is reported at its own place.
   }
 }
 
-/** Reports choices that the schema's type excludes. */
 function checkChoices(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
   const type = at(schema, 'type');
   const choices: [unknown, KeyPath][] = itemsOf(at(schema, 'enum')).map((choice, index) => [
@@ -144,7 +141,7 @@ function checkChoices(schema: Record<string, unknown>, path: KeyPath, report: Re
       if (problem !== undefined)
         report(place, `${problem.replace(/^: /, '')}; the schema's type excludes it`);
     } catch {
-      // The type is invalid, which is reported at its place.
+      // The invalid type is reported at its own place.
       return;
     }
   }

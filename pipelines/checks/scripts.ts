@@ -1,10 +1,9 @@
-/** Checks of scripts for variables and commands of other systems, which are empty or have no effect here. */
+/** Checks of scripts for other systems' variables and commands, which are empty or have no effect here. */
 import { unsupportedVariableMessage } from '../unsupported-variables.js';
 import type { Report } from '../problems.js';
 import { expandedVariables, isAssignedOrTested } from '../script-variables.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
-/** Commands that GitHub Actions reads from a step's output. */
 const COMMANDS: [text: string, instead: string][] = [
   ['::set-output', 'write key=value to "$LONGHAUL_OUTPUT", and list the key under `outputs` of the job'],
   ['::set-env', 'set it under `env`'],
@@ -12,7 +11,6 @@ const COMMANDS: [text: string, instead: string][] = [
   ['::add-mask', 'only what is listed under `secrets` is masked'],
 ];
 
-/** Checks the scripts of all steps. */
 export function checkScripts(file: unknown, report: Report): void {
   const secrets = textsOf(at(file, 'secrets')).map(([, name]) => name);
   for (const [name, job] of entriesOf(at(file, 'jobs'))) {
@@ -34,7 +32,7 @@ export function checkScripts(file: unknown, report: Report): void {
   }
 }
 
-/** The variable as written in the script: `$NAME` or `${NAME`. */
+/** The variable as the script writes it: `$NAME` or `${NAME`. */
 function usedAs(run: string, variable: string): string {
   return new RegExp(String.raw`\$(\{[!#]?)?${variable}\b`).exec(run)?.[0] ?? variable;
 }

@@ -5,10 +5,9 @@ import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf } from '../values.js';
 import { checkFields } from './schemas.js';
 
-/** Keys that have no effect on a step without a script. */
+/** Keys without effect on a step that has no script. */
 const OF_SCRIPTS = ['working-directory', 'timeout-minutes', 'retry', 'idempotent'];
 
-/** Checks the steps of all jobs. */
 export function checkSteps(file: unknown, report: Report): void {
   let total = 0;
   for (const [name, job] of entriesOf(at(file, 'jobs'))) {
@@ -43,7 +42,7 @@ function checkStep(step: Record<string, unknown>, index: number, path: KeyPath, 
   if (typeof folder === 'string') checkFolder(folder, [...path, 'working-directory'], report);
 }
 
-/** Other systems' keys in place of `run`; reported as unknown keys. */
+/** Other systems' keys for `run`; reported as unknown keys. */
 const FOREIGN = ['uses', 'script', 'command', 'cmd'];
 
 /** Logs and resume find a step by its name. */

@@ -7,8 +7,8 @@ import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 const MAX_VALUE_BYTES = 32 * 1024;
 
 /**
- * Variables that a step needs unchanged. A secret of that name would replace the variable, and its value, such as a path,
- * would be masked everywhere in logs. Proxies may be secrets: their addresses hold passwords.
+ * Variables that a step needs unchanged. A secret of that name would replace the variable, and logs would mask its value, such as a path,
+ * everywhere. Proxies may be secrets: their addresses hold passwords.
  */
 const TAKEN: [names: RegExp, reason: string][] = [
   [/^PATH$/, 'by which scripts find their commands'],
@@ -26,7 +26,6 @@ function shadowed(name: string): string | undefined {
   return TAKEN.find(([names]) => names.test(name))?.[1];
 }
 
-/** Checks all variables that the file names. */
 export function checkVariables(file: unknown, report: Report): void {
   const secrets = new Set<string>();
   for (const [index, name] of textsOf(at(file, 'secrets'))) {
