@@ -164,7 +164,7 @@ function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; i
   const digest = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
   const name = join(settings.home, 'cache', `workflows-${digest}`);
   const bundlePath = isShippedOnly && existsSync(SHIPPED_BUNDLE) ? SHIPPED_BUNDLE : `${name}.bundle.js`;
-  // `.cjs`, because a package.json above the home may declare .js files to be ES modules.
+  // `.cjs`, so a package.json above the home can't change the module type.
   return { entryPath: `${name}.cjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
 }
 

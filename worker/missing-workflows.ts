@@ -8,7 +8,7 @@ import { ProjectModules } from '../platform/project-modules.js';
 import { placeOfName, type ProjectProblem } from '../platform/project-problems.js';
 
 /**
- * @param exported names that the files of workflows export
+ * @param exported names that workflow files export
  * @param broken problems of those files; the exports of broken files are unknown
  */
 export async function missingWorkflows(
