@@ -65,7 +65,7 @@ export function askAboutUnknownOutcome(
 
 export type HostDecision = 'wait' | 'start_job_again' | 'give_up';
 
-/** A lost host, and the work that it was to do. */
+/** A lost host, and the work that it should have done. */
 export interface HostQuestion {
   job: string;
   host: string;
@@ -77,7 +77,7 @@ export interface HostQuestion {
   repeated: string[];
   /** Whether a worker may have begun the work: it continues on a host that is only cut off. */
   mayRun: boolean;
-  /** Whether an operator has dropped it: waiting is no choice then. */
+  /** Whether an operator dropped it, so waiting is no option. */
   isDropped: boolean;
 }
 
@@ -98,7 +98,7 @@ export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
   });
 }
 
-/** Sets the status of the records of job and step to `input_required` until the question is answered. */
+/** Shows the records as `input_required` until the question is answered. */
 export async function withInputRequired<T>(
   records: { status: ChildStatus }[],
   ask: () => Promise<T>,

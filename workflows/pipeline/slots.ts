@@ -1,10 +1,10 @@
-/** Slots of a pipeline's `concurrency`: one for each child that runs. */
+/** Slots of a pipeline's `concurrency`: one for each running child. */
 import { condition } from '@temporalio/workflow';
 
 export class Slots {
   #taken = 0;
 
-  /** @param total number of slots; that of a page changes as its pipeline grants slots and gets them back */
+  /** @param total number of slots; a page's total changes as its pipeline grants slots and gets them back */
   constructor(public total: number) {}
 
   get free(): number {
@@ -12,9 +12,8 @@ export class Slots {
   }
 
   /**
-   * Waits for at least one free slot.
+   * Waits for at least one free slot. @returns how many were taken, at most `limit`
    *
-   * @returns how many were taken, at most `limit`
    * @throws CancelledFailure
    */
   async take(limit = 1): Promise<number> {
@@ -33,14 +32,13 @@ export class Slots {
     this.#taken -= count;
   }
 
-  /** Changes the total number by this many. */
   change(by: number): void {
     this.total += by;
   }
 
   /**
-   * Works on all items, each in a slot, and starts them in order. One waits for a slot at a time, however many there are: each
-   * condition that is waited for costs in every activation.
+   * Works on all items in order, each in a slot. Only one item waits for a slot at a time, because each awaited condition costs
+   * in every activation.
    *
    * @throws what starting or the first item threw, e.g. CancelledFailure; only after all that started have ended
    */
@@ -62,7 +60,7 @@ export class Slots {
 }
 
 /**
- * Waits for the end of what `start` starts and adds to `running`, even if one of it rejects.
+ * Waits until `start` and all that it adds to `running` have ended, even if one rejects.
  *
  * @throws what `start` threw, or else the first of `running`
  */
