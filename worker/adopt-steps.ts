@@ -76,10 +76,7 @@ async function reportLost(running: RunningStep, context: AdoptionContext): Promi
   await report(running, { status: 'failed', error }, undefined, context);
 }
 
-/**
- * Heartbeats for a step until it ends, then reports its outcome. Leaves the step to another attempt of its activity, if one
- * comes.
- */
+/** Heartbeats for a step until it ends, then reports its outcome. Leaves the step to another attempt of its activity, if one comes. */
 async function supervise(
   running: RunningStep,
   { follower, end }: FollowedStep,

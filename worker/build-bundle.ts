@@ -1,6 +1,4 @@
-/**
- * Build step: bundles the shipped workflows, unless no file of the last bundle, `dist/workflows` or `dist/worker` has changed.
- */
+/** Build step: bundles the shipped workflows, unless no file of the last bundle, `dist/workflows` or `dist/worker` has changed. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

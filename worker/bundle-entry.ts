@@ -49,11 +49,7 @@ export function unversionedCode(code: string): string {
 /** Code of a CommonJS module that evaluates the shared modules. */
 export const PRELOAD_CODE = `for (const id of ${SHARED_MODULES}) __webpack_require__(id);\n`;
 
-/**
- * Fills in the placeholders of the two modules.
- *
- * @param fileOf exported name -> index of its file in the paths of {@link entryCode}
- */
+/** Fills in the placeholders of the two modules. @param fileOf exported name -> index of its file in the paths of {@link entryCode} */
 export function completeBundle(
   code: string,
   compilation: Compilation,

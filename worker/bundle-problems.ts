@@ -6,11 +6,7 @@ import { importsOf, pathOf, projectFileOf, type BundledFile, type Compilation } 
 /** `isConflict`: two files export the same name, so neither can be left out. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
 
-/**
- * The problems of a compilation, each with its file.
- *
- * @param activityFiles files that workflows may import types from, but no values
- */
+/** The problems of a compilation, each with its file. @param activityFiles files that workflows may import types from, but no values */
 export function problemsOf(compilation: Compilation, activityFiles: readonly string[]): BundleProblem[] {
   const activities = new Set(activityFiles);
   const others = compilation.errors

@@ -55,11 +55,7 @@ export async function workflowBundle(settings: Settings): Promise<string> {
   return (await bundleWorkflows(settings)).codePath;
 }
 
-/**
- * The bundle for these settings. Makes one if none is up to date, which takes 2 seconds.
- *
- * @throws BundleError
- */
+/** The bundle for these settings. Makes one if none is up to date, which takes 2 seconds. @throws BundleError */
 export async function bundleWorkflows(
   settings: Settings,
   { leavesOut = false, kept }: BundleOptions = {},

@@ -8,10 +8,7 @@ import { SHUTDOWN_GRACE_MS } from './workers.js';
 /** Time for cancelled activities to end and for last reports, in milliseconds. */
 const AFTER_CANCELLATION_MS = 5_000;
 
-/**
- * Activities are counted this long before the cancellation, in milliseconds, since cancelled ones may end before a later timer
- * fires.
- */
+/** Activities are counted this long before the cancellation, in milliseconds, since cancelled ones may end before a later timer fires. */
 const BEFORE_CANCELLATION_MS = 100;
 
 export class Drain {

@@ -62,8 +62,7 @@ export interface RunningWorker {
  * Starts a worker; waits for Temporal if it isn't up yet.
  *
  * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled
- * @throws LonghaulError `unavailable` when the namespace is missing, the credentials don't allow describing it, or storage
- *   refuses
+ * @throws LonghaulError `unavailable` when the namespace is missing, the credentials don't allow describing it, or storage refuses
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const endTracing = await startTracing('worker', logger);

@@ -20,10 +20,7 @@ export class QueueWaits {
     await temporalNowMs(this.client());
   }
 
-  /**
-   * The attempt's minimum wait in milliseconds; 0 for a local activity, which its own worker runs. Call it as the attempt
-   * starts.
-   */
+  /** The attempt's minimum wait in milliseconds; 0 for a local activity, which its own worker runs. Call it as the attempt starts. */
   of({ isLocal, currentAttemptScheduledTimestampMs: scheduledMs }: Info): number {
     if (isLocal) return 0;
     const time = temporalTime(this.temporal.current);

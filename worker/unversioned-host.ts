@@ -127,10 +127,7 @@ export class UnversionedHost implements WorkflowHost {
     return Object.keys(copies);
   }
 
-  /**
-   * Runs a bundle unless its code runs already. Resolves once the previous Worker has stopped. @throws when the Worker can't be
-   * created
-   */
+  /** Runs a bundle unless its code runs already. Resolves once the previous Worker has stopped. @throws when the Worker can't be created */
   async #run(bundle: WorkflowBundle, versions: CodeVersions): Promise<void> {
     const { changed, missing, added } = differences(this.#running ?? versions, versions);
     const previous = this.#workers;

@@ -1,6 +1,5 @@
 /**
- * Workers that start and end together, on their own connection: Temporal's SDK takes one Worker of a kind per connection and
- * task queue.
+ * Workers that start and end together, on their own connection: Temporal's SDK takes one Worker of a kind per connection and task queue.
  */
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
@@ -57,10 +56,7 @@ export function countDraining(workers: Worker[]): number {
   return workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightNonLocalActivities, 0);
 }
 
-/**
- * Resolves once all have ended and the connection is closed. If one fails, stops the others and rejects with its error within
- * 10 s.
- */
+/** Resolves once all have ended and the connection is closed. If one fails, stops the others and rejects with its error within 10 s. */
 export async function allEnded(
   running: Promise<void>[],
   shutdown: () => void,

@@ -1,11 +1,10 @@
 /**
- * Containment of a step's processes: finds even processes that left its session and cleared its environment, such as a server
- * started with `env -i setsid`.
+ * Containment of a step's processes: finds even processes that left its session and cleared its environment, such as a server started
+ * with `env -i setsid`.
  *
- * - A cgroup (v2) holds all processes of the step, even after its launcher was killed. The worker needs a cgroup that it may
- *   write to: as root, in a systemd user session, or in a unit with `Delegate=yes`.
- * - A launcher that is a subreaper adopts the step's orphans. That needs no rights, but perl or python3: bash can't make the
- *   system call.
+ * - A cgroup (v2) holds all processes of the step, even after its launcher was killed. The worker needs a cgroup that it may write to: as
+ *   root, in a systemd user session, or in a unit with `Delegate=yes`.
+ * - A launcher that is a subreaper adopts the step's orphans. That needs no rights, but perl or python3: bash can't make the system call.
  */
 import { execFile } from 'node:child_process';
 import {

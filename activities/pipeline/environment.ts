@@ -55,11 +55,7 @@ export async function stepEnvironment(
   };
 }
 
-/**
- * The real path of the step's working directory.
- *
- * @throws Error, for people, when it doesn't exist or is outside the workspace
- */
+/** The real path of the step's working directory. @throws Error, for people, when it doesn't exist or is outside the workspace */
 export async function workingDirectory(step: RunStep, paths: ChildPaths): Promise<string> {
   const given = step.workingDirectory ?? '.';
   const path = resolve(paths.workspace, given);

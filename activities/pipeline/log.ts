@@ -145,9 +145,7 @@ export class StepLog {
   }
 }
 
-/**
- * The latest run's last lines, from the log in storage; each run's section starts with a heading. Empty while storage is down.
- */
+/** The latest run's last lines, from the log in storage; each run's section starts with a heading. Empty while storage is down. */
 export async function storedLastLines(log: ChunkedLog, masking: Masking): Promise<string[]> {
   try {
     return await readLastLines(log, masking);

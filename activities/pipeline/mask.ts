@@ -8,11 +8,7 @@ import { formsOf } from './secret-forms.js';
 const MASK = Buffer.from('***');
 
 export interface Masking {
-  /**
-   * A masker for one stream of bytes.
-   *
-   * @param covered where another masker's stream continues: {@link HeldBytes.covered}. Default: 0
-   */
+  /** A masker for one stream of bytes. @param covered where another masker's stream continues: {@link HeldBytes.covered}. Default: 0 */
   stream(covered?: number): StreamMasker;
   text(text: string): string;
 }

@@ -18,11 +18,7 @@ export interface ParsedOutputs {
   problem?: string;
 }
 
-/**
- * Reads the file. A file that the step removed counts as empty.
- *
- * @param mask masks secrets in the problem's quotes
- */
+/** Reads the file. A file that the step removed counts as empty. @param mask masks secrets in the problem's quotes */
 export async function readOutputs(path: string, mask: (text: string) => string): Promise<ParsedOutputs> {
   let file;
   try {

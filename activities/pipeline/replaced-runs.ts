@@ -27,9 +27,8 @@ export interface ReplacedRuns {
 }
 
 /**
- * Waits until no step of another workflow run is left in a child's workspace.
- * Two steps may wait for each other, because neither knows which run was replaced. The heartbeat of the replaced run's activity
- * ends its wait.
+ * Waits until no step of another workflow run is left in a child's workspace. Two steps may wait for each other, because neither knows
+ * which run was replaced. The heartbeat of the replaced run's activity ends its wait.
  *
  * @returns false if `stop` has ended the wait
  */

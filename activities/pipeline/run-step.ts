@@ -113,9 +113,7 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
     throw stepNotRun(step, describeSystemError(error));
   }
 }
-/**
- * Waits for a step's end as the attempt that reports it. @throws CompleteAsyncError when the step runs on without this attempt
- */
+/** Waits for a step's end as the attempt that reports it. @throws CompleteAsyncError when the step runs on without this attempt */
 async function attend({ stepId, follower, end }: FollowedStep, context: StepContext): Promise<StepEnd> {
   const { steps, stop, settings, onLine, keep } = context;
   const { superseded, ...attendance } = follower.attend('activity', onLine);

@@ -190,11 +190,7 @@ const BASE64_SPECIAL: Record<string, string[]> = {
 /** Minimum number of a secret's bits in the first symbol: with fewer, it would match half of all text. */
 const LEAST_BITS = 4;
 
-/**
- * The symbols that depend on the bytes, for bytes within a longer text.
- *
- * @param offset of the first byte in its group of three
- */
+/** The symbols that depend on the bytes, for bytes within a longer text. @param offset of the first byte in its group of three */
 function base64(bytes: Buffer, offset: number, shared: SharedUnits): Unit[] {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const symbols = ('?'.repeat(offset * 8) + bits).match(/.{1,6}/g)!.map((six) => six.padEnd(6, '?'));

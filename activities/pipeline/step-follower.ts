@@ -83,10 +83,7 @@ export interface Attendance {
 }
 
 export class StepFollower {
-  /**
-   * Resolves once the step's processes are gone and the log is complete; with undefined when this process has stopped
-   * following.
-   */
+  /** Resolves once the step's processes are gone and the log is complete; with undefined when this process has stopped following. */
   readonly ended: Promise<RunEnd | undefined>;
   #hasEnded = false;
   #isLeaving = false;

@@ -66,9 +66,8 @@ export function cancellationSignal(): AbortSignal {
 }
 
 /**
- * Idempotency key for a request to another system. It is the same in every attempt and on every worker, so a system that
- * accepts such keys does the request once. It doesn't reveal the operation's token, which would let readers cancel the
- * operation.
+ * Idempotency key for a request to another system. It is the same in every attempt and on every worker, so a system that accepts such
+ * keys does the request once. It doesn't reveal the operation's token, which would let readers cancel the operation.
  *
  * @param name of the request; use another one for each request of the operation
  * @returns 32 hexadecimal digits

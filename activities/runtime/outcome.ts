@@ -20,8 +20,7 @@ export interface EndedActivity {
 /**
  * Reports an outcome to Temporal, retrying until the worker's drain ends or `stopping` fires.
  *
- * @returns true once Temporal has it or no longer waits for it; false when it can't be reported this way, or the worker stops
- *   first
+ * @returns true once Temporal has it or no longer waits for it; false when it can't be reported this way, or the worker stops first
  */
 export type ReportOutcome = (
   ended: EndedActivity,

@@ -11,11 +11,7 @@ export class HistoryFileError extends Error {
 
 const EXPECTED = 'expected a history as JSON, with its events';
 
-/**
- * Reads a history written by `temporal workflow show --output json`, Temporal's UI ("Download") or a test.
- *
- * @throws HistoryFileError
- */
+/** Reads a history written by `temporal workflow show --output json`, Temporal's UI ("Download") or a test. @throws HistoryFileError */
 export async function readHistoryFile(path: string): Promise<History> {
   const text = await readText(path);
   const events = eventsIn(path, text);

@@ -277,10 +277,7 @@ export class Child implements StepOwner, JobPart {
     for (const key of Object.keys(written)) this.#writers.set(key, step);
   }
 
-  /**
-   * Fails the job if an output doesn't fit the pipeline's schema. Finished steps stay finished: a resume repeats them only on
-   * request.
-   */
+  /** Fails the job if an output doesn't fit the pipeline's schema. Finished steps stay finished: a resume repeats them only on request. */
   #checkOutputs(): void {
     if (this.failure) return;
     const problems = outputProblems(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);

@@ -65,11 +65,7 @@ export interface HostedJob {
   readonly record: ChildRecord;
   /** ID of the host with the workspace. */
   readonly host: string;
-  /**
-   * Names of the steps that have run, or may have, and aren't idempotent.
-   *
-   * @param untaken a step that no worker has started
-   */
+  /** Names of the steps that have run, or may have, and aren't idempotent. @param untaken a step that no worker has started */
   unrepeatable(untaken: StepRecord | undefined): string[];
 }
 
@@ -90,11 +86,7 @@ export function handleDropHost(onDrop?: (host: string) => void): void {
   );
 }
 
-/**
- * Waits for a host that has not taken work. @returns undefined once it is back
- *
- * @throws CancelledFailure
- */
+/** Waits for a host that has not taken work. @returns undefined once it is back @throws CancelledFailure */
 function awaitHost(host: string): Promise<LostHost | undefined> {
   let watch = watches.get(host);
   if (!watch) {

@@ -1,7 +1,6 @@
 /**
- * Workflow of every pipeline. Its argument holds the parsed file and the inputs, so edits of the file don't affect operations
- * that have started. All jobs and steps share one history. Only a job with too many items for it runs them in child workflows,
- * its pages.
+ * Workflow of every pipeline. Its argument holds the parsed file and the inputs, so edits of the file don't affect operations that have
+ * started. All jobs and steps share one history. Only a job with too many items for it runs them in child workflows, its pages.
  */
 import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';

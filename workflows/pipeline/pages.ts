@@ -124,11 +124,7 @@ export class Page implements JobPart {
     Object.assign(this.record, { name, status: 'pending', steps: [], page });
   }
 
-  /**
-   * Starts the page with as many slots as are free, at least one. {@link ended} settles at its end.
-   *
-   * @throws CancelledFailure
-   */
+  /** Starts the page with as many slots as are free, at least one. {@link ended} settles at its end. @throws CancelledFailure */
   async start(artifacts: ArtifactReference[]): Promise<void> {
     if (this.result) return;
     this.#held = await this.slots.take(this.#wanted);

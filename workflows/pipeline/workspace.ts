@@ -26,11 +26,7 @@ export interface EarlierWorkspace {
   host: string;
 }
 
-/**
- * Opens a workspace on any host.
- *
- * @param earlier the workspace to take over, on its own host
- */
+/** Opens a workspace on any host. @param earlier the workspace to take over, on its own host */
 export function openWorkspace(
   name: string,
   workspace: OpenWorkspace,

@@ -1,6 +1,5 @@
 /**
- * Temporal's cancel request to this run. The root scope doesn't show it, because the deadline cancels that scope too, before
- * the request.
+ * Temporal's cancel request to this run. The root scope doesn't show it, because the deadline cancels that scope too, before the request.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 

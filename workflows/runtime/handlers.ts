@@ -95,8 +95,7 @@ function takeAnswer(input: ProvidedInput): Promise<void> | undefined {
 }
 
 /**
- * Verifies a question's answers one by one, in the order of the history: an earlier answer wins even if its verification takes
- * longer.
+ * Verifies a question's answers one by one, in the order of the history: an earlier answer wins even if its verification takes longer.
  *
  * @throws ApplicationFailure when the answer is refused, or an earlier one is accepted
  */

@@ -73,10 +73,7 @@ export function cleanup(work: Cleanup): void {
 export interface RequestInputOptions<T> {
   /** How long to wait for the answer, in seconds. Default: no limit. */
   timeoutSeconds?: number;
-  /**
-   * Content of the answer after a timeout; the answer then has `isDefault`. Without it, a timeout fails with type
-   * `InputTimeout`.
-   */
+  /** Content of the answer after a timeout; the answer then has `isDefault`. Without it, a timeout fails with type `InputTimeout`. */
   default?: T;
   /** An answer needs a caller with one of these roles. Default: anyone who may see the operation may answer. */
   approvers?: readonly string[];
@@ -95,15 +92,14 @@ export type InputAnswer<T> =
   | { action: 'decline' };
 
 /**
- * Asks the person (or agent) at the client, and waits. The deadline pauses while only people are awaited. If the client cancels
- * the question, it is asked again under a new key.
+ * Asks the person (or agent) at the client, and waits. The deadline pauses while only people are awaited. If the client cancels the
+ * question, it is asked again under a new key.
  *
- * @param schema of the answer: a flat object, zod or JSON Schema. Name it in the tool's `questions` too, to have it checked
- *   when the tool is defined.
+ * @param schema of the answer: a flat object, zod or JSON Schema. Name it in the tool's `questions` too, to have it checked when the tool
+ *   is defined.
  * @param message the question
- * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that can't
- *   be matched in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions:
- *   {}`)
+ * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that can't be matched
+ *   in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -164,11 +160,7 @@ function rulesOf({ approvers, fourEyes }: RequestInputOptions<unknown>): AnswerR
   return { ...(approvers ? { approvers: [...approvers] } : {}), ...(fourEyes ? { fourEyes } : {}) };
 }
 
-/**
- * Ends the operation with an error of the caller's protocol instead of a failed result.
- *
- * @param code JSON-RPC error code, e.g. -32603
- */
+/** Ends the operation with an error of the caller's protocol instead of a failed result. @param code JSON-RPC error code, e.g. -32603 */
 export function protocolError(code: number, message: string): ApplicationFailure {
   return ApplicationFailure.create({
     message,

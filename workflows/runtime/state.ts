@@ -114,9 +114,8 @@ export function state(): StateMemo {
 }
 
 /**
- * Changes the state. Changes in one workflow task are written to the memo together, because each write is an event of history.
- * A replay that looks for a difference sets `longhaulStateChanged`, to know who made a write
- * (platform/temporal/internal/replay-trace.ts).
+ * Changes the state. Changes in one workflow task are written to the memo together, because each write is an event of history. A replay
+ * that looks for a difference sets `longhaulStateChanged`, to know who made a write (platform/temporal/internal/replay-trace.ts).
  */
 export function changeState(changes: Partial<StateMemo>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
@@ -164,10 +163,7 @@ export function refuseKeptAnswer(key: string, id: string, reason: string): void 
 /** Shorter times in queue get no memo event of their own, in milliseconds. */
 const LONG_QUEUE_MS = 1_000;
 
-/**
- * Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal, except a
- * timeout.
- */
+/** Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal, except a timeout. */
 export function commandsOfChanges(): Command[] {
   if (isOver) return [];
   isOver = ending !== undefined;
