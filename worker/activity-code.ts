@@ -54,7 +54,6 @@ export class ActivityCode {
     return this.#files.flatMap(({ error }) => (error ? [error] : []));
   }
 
-  /** Paths whose changes require a reload. */
   watched(): string[] {
     return [...filesOf('activities', this.settings), ...this.#modules.watched()];
   }

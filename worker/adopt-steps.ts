@@ -23,7 +23,6 @@ import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { inWork } from '../platform/work-context.js';
 
-/** Timeout of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 10_000;
 /** Longest heartbeat interval, in milliseconds: a quarter of a step's heartbeat timeout. */
 const LONGEST_BEAT_INTERVAL_MS = 30_000;

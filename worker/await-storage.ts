@@ -10,7 +10,6 @@ import {
   type StorageChoice,
 } from '../platform/storage/index.js';
 
-/** Pauses between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 

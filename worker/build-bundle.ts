@@ -20,7 +20,6 @@ function isUpToDate(): boolean {
   return JSON.stringify(now) === JSON.stringify(before);
 }
 
-/** The compiled workflows and the code that bundles them. */
 function sources(): string[] {
   return ['workflows', 'worker'].flatMap((room) => {
     const folder = fileURLToPath(new URL(room, DIST));

@@ -40,13 +40,11 @@ module.exports = new Proxy({}, {
 `;
 }
 
-/** Code of a bundle for an unversioned worker. */
 export function unversionedCode(code: string): string {
   // On the first line, to keep the bundle's source map valid.
   return `globalThis.${UNVERSIONED} = true; ${code}`;
 }
 
-/** Code of a CommonJS module that evaluates the shared modules. */
 export const PRELOAD_CODE = `for (const id of ${SHARED_MODULES}) __webpack_require__(id);\n`;
 
 /** Fills in the placeholders of the two modules. @param fileOf exported name -> index of its file in the paths of {@link entryCode} */

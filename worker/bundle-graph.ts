@@ -27,7 +27,6 @@ interface Import {
   request: string;
   /** Undefined when the imported module isn't a file. */
   to: string | undefined;
-  /** The importing module. */
   module: unknown;
 }
 
@@ -70,7 +69,6 @@ export interface BundledFile {
   sources: Map<string, string>;
 }
 
-/** Exports and files of a bundled file; undefined if it isn't in the bundle. */
 export function bundledFile(compilation: Compilation, path: string): BundledFile | undefined {
   const { modules, moduleGraph } = compilation;
   const root = [...modules].find((module) => pathOf(module) === path);

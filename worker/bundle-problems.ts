@@ -63,7 +63,6 @@ export function conflictsOf(files: ReadonlyMap<string, BundledFile>): BundleProb
   return conflicts;
 }
 
-/** The problem that the SDK's bundler reports. */
 export function problemOfSdk(error: Error): BundleProblem {
   const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
   return names.length > 0 ? cantImport('', names) : { path: '', message: oneLine(error.message) };

@@ -118,7 +118,6 @@ function sandboxed(packages: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(packages).filter(([name]) => /(common|workflow)$/.test(name)));
 }
 
-/** All `node_modules` folders that code in this folder can import from. */
 function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];

@@ -15,13 +15,11 @@ export class Drain {
   readonly #ending = new AbortController();
   #hasBegun = false;
 
-  /** @param timeoutMs how long activities get to end */
   constructor(
     private readonly timeoutMs: number,
     private readonly logger: Logger,
   ) {}
 
-  /** Time limit of the whole stop, in milliseconds. */
   get limitMs(): number {
     return Math.max(this.timeoutMs, SHUTDOWN_GRACE_MS) + AFTER_CANCELLATION_MS;
   }

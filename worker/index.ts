@@ -52,7 +52,6 @@ import { createWorkflowHost } from './create-workflow-host.js';
 export interface RunningWorker {
   /** Stops polling, gives running activities the drain timeout, and resolves when everything has stopped. */
   stop(): Promise<void>;
-  /** Time limit of a stop, in milliseconds. */
   stopLimitMs: number;
   /** Resolves once the worker has stopped; rejects if it failed. */
   done: Promise<void>;

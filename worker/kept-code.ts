@@ -29,7 +29,6 @@ export interface CodeVersions {
 export interface SourceTexts {
   /** Digest of code -> paths of its files. */
   files: Record<string, string[]>;
-  /** Path -> text. */
   sources: Record<string, string>;
 }
 

@@ -4,11 +4,8 @@
  */
 import type { Logger } from '../platform/log.js';
 
-/** Largest burst, in lines. */
 const BURST_LINES = 1_000;
-/** Sustained maximum, in lines per second. */
 const LINES_PER_SECOND = 500;
-/** Interval between reports of dropped lines, in milliseconds. */
 const REPORT_MS = 1_000;
 
 export class LineLimit {

@@ -119,7 +119,6 @@ function startOf(pid: number): string | undefined {
 class ReserveFile {
   readonly #file: number;
   #at = 0;
-  /** Workflows with lines that aren't in their logs. */
   readonly #waiting = new Set<string>();
 
   constructor(private readonly path: string) {

@@ -17,7 +17,6 @@ import type { AdoptionContext } from './adopt-steps.js';
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
 const STEP_ACTIVITY: keyof typeof activities = 'runPipelineStep';
 
-/** Timeout of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 10_000;
 /** Workflow runs described at once. */
 const BATCH = 20;

@@ -15,7 +15,6 @@ const STATUSES = ['completed', 'failed', 'canceled', 'timed_out'];
 
 export class WorkerMetrics {
   readonly #tools = new Set<string>();
-  /** Workflow IDs of operations whose first progress has been measured. */
   readonly #progressed = new LRUCache<string, true>({ max: MAX_OPERATIONS });
 
   /** @param taskQueue the shared one */

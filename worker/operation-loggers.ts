@@ -29,7 +29,6 @@ export interface LoggingOperation extends LogContext {
   trace?: TraceContext;
 }
 
-/** Fields that name the operation in the process's log. */
 export function logAttributes(operation: LoggingOperation): Record<string, string | number> {
   return logFields(operation);
 }

@@ -17,9 +17,7 @@ const COLLECT_MS = 300;
 const LONGEST_RETRY_MS = 30_000;
 /** How long {@link OperationLogs.flush} and {@link OperationLogs.close} wait for storage, in milliseconds. */
 const FLUSH_LIMIT_MS = 1_000;
-/** Maximum size of an operation's log, in bytes. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Maximum buffer of one log, in bytes. */
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
 export interface OperationLogsOptions {
@@ -74,7 +72,6 @@ export class OperationLogs {
   }
 }
 
-/** Lines of one log that aren't written yet. */
 class BufferedLog {
   #lines: Buffer[] = [];
   #bytes = 0;

@@ -4,7 +4,6 @@ import type { Client } from '@temporalio/client';
 import { temporalNowMs, temporalTime } from '../platform/temporal-time.js';
 
 export class QueueWaits {
-  /** @param temporal the current connection */
   constructor(
     private readonly temporal: { current: object },
     private readonly client: () => Client,

@@ -19,7 +19,6 @@ const CHECK_LIMIT_MS = 30_000;
 
 type Mismatch = (execution: WorkflowExecutionInfo) => Promise<string | undefined>;
 
-/** An open workflow that the new code doesn't replay. */
 export interface ReplayFailure {
   type: string;
   /** Workflow ID of its operation. */
@@ -31,7 +30,6 @@ export class ReplayCheck {
   constructor(
     private readonly client: () => Client,
     private readonly taskQueue: string,
-    /** Where large values are stored. */
     private readonly storage: StorageChoice,
   ) {}
 

@@ -21,9 +21,7 @@ import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 import { isStorageWait, storageErrorIn } from '../platform/storage/index.js';
 
-/** Timeout of one attempt, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 10_000;
-/** Pauses between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 /** Time left for open reports once the drain ends, in milliseconds. */
@@ -33,7 +31,6 @@ type WorkflowService = TemporalConnection['current']['workflowService'];
 
 export interface ReportOptions {
   temporal: TemporalConnection;
-  /** Name of this worker in the history. */
   identity: string;
   /** Must have external storage. */
   dataConverter: LoadedDataConverter;
@@ -63,7 +60,6 @@ export function outcomeReporter(options: ReportOptions): ReportOutcome {
   };
 }
 
-/** @param isOver whether to make no further attempt */
 async function untilReported(
   ended: EndedActivity,
   outcome: ActivityOutcome,

@@ -87,7 +87,6 @@ export class SingleBuildHost implements WorkflowHost {
     return { deploymentName: this.options.deploymentName, buildId: this.#buildId };
   }
 
-  /** The command that sends new operations to a build. */
   #setCurrent(buildId: string): string {
     const { client, deploymentName } = this.options;
     return setCurrentCommand(client().options.namespace, { deploymentName, buildId });

@@ -55,7 +55,7 @@ export async function* planStorageSweep(
   }
 }
 
-/** @returns number of removed operations @throws when Temporal can't be reached */
+/** @returns number of removed operations. @throws when Temporal can't be reached */
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   const kinds = await sweep(planStorageSweep(storage, client, now));
   return kinds.filter((kind) => kind === 'values').length;

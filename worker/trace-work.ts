@@ -34,7 +34,6 @@ export interface AttemptTrace {
   record: AttemptRecord | undefined;
 }
 
-/** @param fields of the operation */
 export function attemptTrace(headers: Headers, info: Info, fields: SpanAttributes): AttemptTrace {
   const trace = contextIn(headers[TRACE_HEADER]);
   const { workflowExecution, activityType, activityId, attempt, taskQueue } = info;
@@ -59,7 +58,6 @@ export function attemptTrace(headers: Headers, info: Info, fields: SpanAttribute
   return { trace: parseCarrier(record) ?? trace, record };
 }
 
-/** How an attempt ended, from what its code threw. */
 export function failedEnd(error: unknown): AttemptEnd {
   const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
   if (isCancel) return { outcome: 'canceled' };

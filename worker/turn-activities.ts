@@ -56,7 +56,6 @@ function checkTurns(ids: string[]): Promise<string[]> {
   );
 }
 
-/** IDs of those that aren't open. */
 async function closedOf<T extends { id: string }>(
   all: T[],
   isOpenOne: (one: T) => Promise<boolean>,

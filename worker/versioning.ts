@@ -12,9 +12,7 @@ import { GRPC, isDenied, isGrpcError, isUnreachable, temporalMessage } from '../
 import { isPolling, pollersOf } from '../platform/host-presence.js';
 import type { Logger } from '../platform/log.js';
 
-/** Deadline of a call, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
-/** Pause between attempts, in milliseconds. */
 const RETRY_MS = 500;
 /** If Temporal doesn't know a polling worker's build after this time, in milliseconds, that is logged. */
 const REGISTRATION_LIMIT_MS = 30_000;

@@ -40,7 +40,6 @@ export class WorkerGroup {
     }
   }
 
-  /** Number of activities that a drain waits for. */
   get drainingCount(): number {
     return countDraining(this.workers);
   }

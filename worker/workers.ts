@@ -48,7 +48,6 @@ export class WorkerFactory {
     return [...this.#made];
   }
 
-  /** The Workers of this host: they place jobs on it and poll its task queues. */
   host(): Promise<Worker[]> {
     const { home, taskQueue, maxSteps, stepsEndWithWorker, drainTimeoutMs } = this.settings;
     const host = hostId(home);

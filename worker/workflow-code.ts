@@ -52,14 +52,12 @@ export class WorkflowCode {
     ];
   }
 
-  /** Paths whose changes require another bundle. */
   watched(): string[] {
     const made = Object.keys(this.current.ingredients);
     const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
     return [...new Set(all.filter(isProjectFile))];
   }
 
-  /** Makes the bundle again and runs it, unless it is broken. */
   reload(): Promise<void> {
     return this.#changes.add(async () => {
       const { settings, logger } = this.parts;
@@ -92,7 +90,6 @@ export class WorkflowCode {
     this.current = bundle;
   }
 
-  /** Keeps the refusals and logs the new ones. */
   #note(refusals: Refusal[]): void {
     const known = new Set(this.#refusals.map(({ message }) => message));
     this.#refusals = refusals;

@@ -20,9 +20,7 @@ import { findArtifacts, NO_MATCH, OUTSIDE, reasonOf, type FoundArtifact } from '
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';
 
-/** Maximum number of files named as not saved. */
 const MAX_NAMED = 50;
-/** Maximum number of files that the failure's message names. */
 const MAX_IN_MESSAGE = 3;
 
 export interface ArtifactContext {

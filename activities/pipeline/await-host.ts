@@ -4,7 +4,6 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { humanDuration } from '../../operations/budgets.js';
 import type { AwaitHost, HostPresence } from '../../pipelines/run.js';
 
-/** Pause between two checks, in milliseconds. */
 const LOOK_INTERVAL_MS = 5_000;
 
 export interface HostWatch {

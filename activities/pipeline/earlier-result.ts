@@ -3,12 +3,10 @@ import type { RunStep, StepDone } from '../../pipelines/run.js';
 import type { Attempt } from './journal.js';
 import { maskedOutputs, stepOutcome, type StepEnd } from './outcome.js';
 
-/** The Temporal attempt that reads the journal. */
 export interface ReadingAttempt {
   /** Run ID of the activity's workflow. */
   runId: string;
   attempt: number;
-  /** Waits for the end of a run. */
   endOf: (run: Attempt) => Promise<StepEnd>;
 }
 

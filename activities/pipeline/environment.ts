@@ -12,7 +12,6 @@ export interface EnvironmentOptions {
   token: string;
   /** Number of this run of the step, from 1. */
   attempt: number;
-  /** File that the step writes its outputs to. */
   outputFile: string;
   secrets: Record<string, string>;
   trace: Record<string, string>;

@@ -58,7 +58,6 @@ export function stepTimedOut(step: RunStep, details: StepFailureDetails): Applic
   );
 }
 
-/** Why a killed worker's step has not run. */
 export const KILLED_FIRST = 'its worker was killed first';
 
 /** The workflow runs the step again automatically. @param step undefined if only its activity is known */

@@ -8,10 +8,8 @@ import type { UnsavedArtifact } from '../../operations/record.js';
 /** Maximum number of files of one job; keep more as one archive. */
 const MAX_FILES = 1_000;
 
-/** Reason for a pattern that finds nothing. */
 export const NO_MATCH = 'no file in the workspace matches it';
 
-/** Reason for a pattern that is refused. */
 export const OUTSIDE = 'leads out of the workspace';
 
 /** Reasons by system error, for errors that only the file itself causes. */

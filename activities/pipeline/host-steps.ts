@@ -139,7 +139,6 @@ export class HostSteps {
     if (span) span.isAttended = false;
   }
 
-  /** The run of a step that is recorded as running; undefined if its start is not recorded. */
   runOf(running: RunningStep): Promise<Attempt | undefined> {
     return runOf(this.options.settings.home, running);
   }

@@ -119,7 +119,6 @@ export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresenc
   });
 }
 
-/** This activity's wait on a full disk: until it is cancelled or times out. */
 function waiting(): StorageWait {
   return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }

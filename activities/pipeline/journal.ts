@@ -34,7 +34,6 @@ export interface StartRecord {
   span?: AttemptRecord;
 }
 
-/** One run of a step. */
 export interface Attempt {
   folder: string;
   step: number;
@@ -90,7 +89,6 @@ export async function hasNotStarted(folder: string): Promise<boolean> {
   return !(await readdir(folder)).includes(FIRST_LAUNCHER_FILE);
 }
 
-/** Removes the record of a start whose process could not be created. */
 export function removeStart(folder: string): Promise<void> {
   return rm(join(folder, 'start.json'), { force: true });
 }

@@ -16,7 +16,6 @@ const REPORT_LIMIT_MS = 1_000;
 const LONGEST_TIMEOUT_MS = 365 * 24 * 3600_000;
 
 export interface LaunchOptions {
-  /** Folder of this run, with the step's script and the launcher. */
   folder: string;
   /** LONGHAUL_STEP_ID of the step's processes. */
   stepId: string;

@@ -32,7 +32,6 @@ export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
   return hasOpen(pids.launcher, join(folder, FIRST_LAUNCHER_FILE));
 }
 
-/** Whether the host has restarted since. */
 export function isOfEarlierBoot({ pids }: RunProcesses): boolean {
   return pids !== undefined && pids.boot !== '' && pids.boot !== bootId();
 }

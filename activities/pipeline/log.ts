@@ -6,7 +6,6 @@ import { awaitStorage } from '../runtime/await-storage.js';
 import type { HeldBytes, Masking, StreamMasker } from './mask.js';
 import type { Cursor } from './spool.js';
 
-/** Maximum size of a step's log, in bytes. */
 const LOG_LIMIT_BYTES = 256 * 1024 * 1024;
 /** How much of the log's end is kept in memory for the last lines, in bytes. */
 const TAIL_BYTES = 32 * 1024;
@@ -17,7 +16,6 @@ const PROGRESS_INTERVAL_MS = 1_000;
 
 export interface StepLogOptions {
   storage: Storage;
-  /** Key prefix of the log. */
   prefix: string;
   masking: Masking;
   limitBytes?: number;
@@ -59,7 +57,6 @@ export class StepLog {
     return this.#size;
   }
 
-  /** Pause to keep between two writes, in milliseconds. */
   get appendPauseMs(): number {
     return this.options.storage.appendPauseMs;
   }
@@ -215,7 +212,6 @@ function shortened(line: string): string {
   return line.slice(0, PROGRESS_LENGTH).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Last line of a log that has reached its limit. */
 export function limitNotice(limitBytes: number): string {
   return `--- the log has reached its limit of ${sizeText(limitBytes)}: the rest is dropped`;
 }

@@ -24,7 +24,6 @@ export interface StreamMasker {
   readonly held: HeldBytes;
   /** Adds a chunk. @returns the bytes that are safe to show */
   write(chunk: Buffer): Buffer;
-  /** Returns the bytes that were held back. */
   end(): Buffer;
 }
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { childName, type ChildId } from '../../pipelines/run.js';
 import { releaseRunning, runningSteps, type FoundStep } from './running.js';
 
-/** Interval of checks, in milliseconds. */
 const LOOK_MS = 100;
 /**
  * Time for a worker to end its step, in milliseconds. After that it counts as hanging, and another worker may claim the step,
@@ -20,7 +19,6 @@ export interface ReplacedRuns {
   child: ChildId;
   /** Workflow run of the step that is about to start. */
   runId: string;
-  /** Ends the wait. */
   stop: AbortSignal;
   /** Gets a line for people when the wait begins. */
   onWait?: ((line: string) => void) | undefined;

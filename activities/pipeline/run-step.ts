@@ -228,7 +228,6 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   }
 }
 
-/** Makes the folder of a new run, and gathers its launcher's options. */
 async function prepare(
   step: RunStep,
   stepId: string,

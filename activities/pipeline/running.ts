@@ -40,7 +40,6 @@ export interface FoundStep extends RunningStep {
   workerPid?: number;
   /** `own`: this process; `other`: another live one; `none`: the step waits for a worker. */
   follower: 'own' | 'other' | 'none';
-  /** Name of the record's file. */
   file: string;
 }
 

@@ -31,7 +31,6 @@ export class Unit {
     });
   }
 
-  /** Adds a node that further spellings may start from. */
   node(): number {
     return this.nodes.push(new Map()) - 1;
   }
@@ -57,7 +56,6 @@ export function formsOf(secrets: readonly string[]): Unit[][] {
   });
 }
 
-/** Makes a unit once for all its occurrences. */
 type SharedUnits = (name: string, make: () => Unit) => Unit;
 
 /** The whole value, the value without trailing line breaks, which shells drop, and its lines. */
@@ -160,7 +158,6 @@ function literal(text: string): Step[] {
   return [...Buffer.from(text)].map((byte) => [byte]);
 }
 
-/** Hexadecimal digits in either case. */
 function hexSteps(value: number, digits: number): Step[] {
   return [...value.toString(16).padStart(digits, '0')].map((digit) => [
     ...new Set([digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)]),

@@ -12,11 +12,9 @@ export const SPOOL_OPEN_FILE = 'open';
 const WAITING_FILE = 'waiting';
 const ENDED_FILE = 'ended';
 
-/** Maximum size of one read, in bytes. */
 const READ_BYTES = 256 * 1024;
 
 export interface SpoolPosition {
-  /** Number of the file. */
   file: number;
   /** In bytes. */
   offset: number;
@@ -61,7 +59,6 @@ export async function writeCursor(folder: string, cursor: Cursor): Promise<void>
   }
 }
 
-/** Reads a spool while it is written. */
 export class SpoolReader {
   readonly #folder: string;
   #file: number;

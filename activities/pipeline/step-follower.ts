@@ -58,7 +58,6 @@ export interface FollowOptions {
   logStop: AbortController;
 }
 
-/** How a run ended, as far as its follower knows. */
 export interface RunEnd {
   /** Undefined when its outcome is unknown. */
   exit: ExitRecord | undefined;
@@ -118,7 +117,6 @@ export class StepFollower {
     this.ended.catch(() => undefined);
   }
 
-  /** Whether the step may still run. */
   get isRunning(): boolean {
     return !this.#hasEnded;
   }

@@ -6,7 +6,6 @@ const MAX_VARIABLE_BYTES = 32 * 1024;
 /** Maximum total size of one kind of variables, in bytes. Values beyond it get no variable. */
 const MAX_VARIABLES_BYTES = 512 * 1024;
 
-/** A value as text: strings unchanged, lists and objects as JSON. */
 export function variableText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -77,7 +77,6 @@ async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner:
   await rm(paths.folder, { recursive: true, force: true });
 }
 
-/** Moves a child's folder from one operation to another. */
 async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promise<boolean> {
   // The file moves with the folder, so a repeated call sees that the first one moved it.
   const isMine = async () => (await readJson<string>(to.takenOverBy)) === owner;

@@ -8,11 +8,9 @@ export const DISK_FREE = 'there is room on the disk again';
 /** The same for the end of a wait for a store. */
 const STORED = 'storage takes data again';
 
-/** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000;
 
 export interface StorageWait {
-  /** Ends the wait. */
   signal?: AbortSignal | undefined;
   /** Maximum wait, in milliseconds. Default: until the signal fires. */
   limitMs?: number;
@@ -46,7 +44,6 @@ export async function awaitStorage<T>(
   }
 }
 
-/** What is waited for, for people. */
 export function waitMessage(error: unknown): string {
   const trouble = storageErrorIn(error);
   return trouble ? `waiting for ${trouble.message}` : DISK_FULL;

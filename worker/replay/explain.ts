@@ -11,7 +11,6 @@ import {
 import { callersIn, isRuntime, type Frame } from './frames.js';
 import type { SandboxCommand, TracedActivation } from '../../platform/temporal/internal/replay-trace.js';
 
-/** An event that the code doesn't match. */
 export interface EventOfHistory {
   id: number;
   /** Type as in Temporal's UI, such as `ActivityTaskScheduled`. */
@@ -20,7 +19,6 @@ export interface EventOfHistory {
   name?: string;
 }
 
-/** Where a replay and its history part. */
 export interface Difference {
   /** Absent when the code makes a command after the history's last event. */
   event?: EventOfHistory;

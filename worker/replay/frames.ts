@@ -56,7 +56,6 @@ function withoutHelpers(frames: ParsedFrame[]): ParsedFrame[] {
   return first < 0 ? frames : frames.slice(first);
 }
 
-/** Whether the innermost function belongs to Longhaul's interceptors and helpers. */
 export function isRuntime([first]: readonly Frame[]): boolean {
   return first !== undefined && RUNTIME.test(first.file);
 }

@@ -78,7 +78,6 @@ function syntaxError(text: string, { message }: Error): { place: string; message
   return { place, message: message.replace(/ at position \d+.*/s, '') };
 }
 
-/** The first unreadable event, with the reason. */
 function firstBadEvent(events: readonly object[]): string | undefined {
   for (const event of events)
     try {

@@ -25,9 +25,7 @@ type History = proto.temporal.api.history.v1.IHistory;
 
 /** Sent once, before the first history. */
 export interface ReplaySettings {
-  /** Path of the bundle. */
   codePath: string;
-  /** Where large values are stored. */
   storage: StorageChoice;
   /** Loopback port for a debugger; the process waits for it and stops before each history. Default: none. */
   inspectPort?: number;
@@ -52,7 +50,6 @@ export interface ReplayProblem {
   difference?: Difference;
 }
 
-/** Findings of a replay with the tracer. */
 interface Trace {
   /** Activations of the last workflow task. */
   activations: TracedActivation[];

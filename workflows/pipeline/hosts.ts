@@ -86,7 +86,7 @@ export function handleDropHost(onDrop?: (host: string) => void): void {
   );
 }
 
-/** Waits for a host that has not taken work. @returns undefined once it is back @throws CancelledFailure */
+/** Waits for a host that has not taken work. @returns undefined once it is back. @throws CancelledFailure */
 function awaitHost(host: string): Promise<LostHost | undefined> {
   let watch = watches.get(host);
   if (!watch) {

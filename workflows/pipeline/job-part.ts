@@ -2,7 +2,6 @@
 import type { ChildRecord } from '../../operations/record.js';
 import type { ArtifactReference, ChildFailure } from '../../pipelines/run.js';
 
-/** Arguments shared by an operation's children. */
 export interface SharedInputs {
   /** The operation's inputs; missing when they are large. */
   inputs: Record<string, unknown> | undefined;

@@ -46,7 +46,6 @@ export function pipelineResult(pipeline: Pipeline, parts: PartsByJob): Record<st
   );
 }
 
-/** Failure type of a value that doesn't fit its output's schema. */
 export const BAD_OUTPUT = 'BadOutput';
 
 /**

@@ -31,7 +31,6 @@ import { endAll, type Slots } from './slots.js';
 
 /** Workflow task timeout of a page, like an operation's: a killed worker's tasks wait for it. */
 const WORKFLOW_TASK_TIMEOUT = '5s';
-/** Maximum number of failed items named in a page's status message. */
 const SHOWN_FAILURES = 5;
 
 type PageWorkflow = (run: PageRun) => Promise<PageResult>;
@@ -41,7 +40,6 @@ const open = new Map<string, Page>();
 export class Page implements JobPart {
   readonly record: ChildRecord;
   result: PageResult | undefined;
-  /** Why it ended without a result. */
   #failure: ChildFailure | undefined;
   /** Page of an earlier operation that this one resumes. */
   earlier: PageResume | undefined;
@@ -205,7 +203,6 @@ export class Page implements JobPart {
     this.#countSteps();
   }
 
-  /** Takes back slots that the page no longer needs. */
   takeBack(count: number): void {
     this.#isStarted = true;
     this.#held -= count;
@@ -238,7 +235,6 @@ export function dropHostOfPages(host: string): void {
   for (const page of open.values()) page.dropHost(host);
 }
 
-/** The pages of a job, in the order of its items. */
 export function pagesOf(
   run: { pipeline: PageRun['pipeline']; job: string; items: unknown[]; shared: SharedInputs },
   sizes: number[],

@@ -7,11 +7,8 @@ import type { Approval } from '../../pipelines/pipeline.js';
 import type { StepFailureDetails } from '../../pipelines/run.js';
 import { requestInput } from '../runtime/index.js';
 
-/** Maximum length of an output in a question, in characters. */
 const OUTPUT_CHARACTERS = 1_000;
-/** Maximum number of log lines in a question. */
 const SHOWN_LINES = 10;
-/** Maximum number of step names in a question. */
 const SHOWN_STEPS = 10;
 
 /**

@@ -11,7 +11,7 @@ export class Slots {
     return Math.max(0, this.total - this.#taken);
   }
 
-  /** Waits for at least one free slot. @returns how many were taken, at most `limit` @throws CancelledFailure */
+  /** Waits for at least one free slot. @returns how many were taken, at most `limit`. @throws CancelledFailure */
   async take(limit = 1): Promise<number> {
     while (this.free < 1) await condition(() => this.free > 0);
     return this.takeFree(limit);

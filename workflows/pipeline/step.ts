@@ -33,7 +33,6 @@ const MAX_RERUNS = 5;
 /** Start-to-close timeout beyond the step's own, which the worker enforces, in minutes. */
 const BACKSTOP_MINUTES = 10;
 
-/** The child that a step belongs to. */
 export interface StepOwner extends HostedJob {
   /** Whether only `if: always` steps are left, which ask no more questions. */
   readonly isEnding: boolean;

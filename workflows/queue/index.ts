@@ -41,7 +41,6 @@ const { [TELL_TURNS_ACTIVITY]: tell, [CHECK_TURNS_ACTIVITY]: check } = proxyLoca
   [CHECK_TURNS_ACTIVITY]: (ids: string[]) => Promise<string[]>;
 }>({ startToCloseTimeout: '20s' });
 
-/** A timer that runs at most once at a time. */
 class Timer {
   isFired = false;
   #isRunning = false;
@@ -55,7 +54,6 @@ class Timer {
     });
   }
 
-  /** Whether it has fired since the last call. */
   take(): boolean {
     const isFired = this.isFired;
     this.isFired = false;

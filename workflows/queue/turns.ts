@@ -15,7 +15,6 @@ import {
 } from '../../operations/queue-wire.js';
 import { PRIORITIES, type ToolQueue } from '../../operations/tool-queue.js';
 
-/** Holders per check. */
 const CHECKED_HOLDERS = 50;
 /** Waiting operations per check, from the next one on. */
 const CHECKED_WAITING = 10;
@@ -53,7 +52,6 @@ export class Turns {
     this.#refuse(id, QUEUE_FULL, this.#fullMessage(principal));
   }
 
-  /** Removes an operation that has ended or no longer waits. */
   remove(id: string): void {
     const { state } = this;
     this.#notices.delete(id);
@@ -179,7 +177,6 @@ function due({ limits, running, waiting }: QueueState): Waiting[] {
   });
 }
 
-/** The state of a queue that nobody has asked yet. */
 export function emptyQueue(): QueueState {
   const limits = { concurrency: 1, maxWaiting: 0, waitSeconds: 1 };
   return { limits, running: [], waiting: [] };

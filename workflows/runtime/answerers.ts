@@ -33,7 +33,6 @@ export function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signatur
   return isOfThis ? { by, signature } : {};
 }
 
-/** Whether answers to a question need a valid signature. */
 export function requiresSignature(rules: AnswerRules): boolean {
   return isRestricted(rules) || operation().operatorAnswers === false;
 }

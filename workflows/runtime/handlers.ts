@@ -26,7 +26,6 @@ import {
 
 /** Key -> end of the verification that the question's next answer waits for. */
 const verifications = new Map<string, Promise<void>>();
-/** Answers that came as signals and are being verified. */
 const unverified = new Set<ProvidedInput>();
 
 export function registerHandlers(): void {

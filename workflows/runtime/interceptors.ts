@@ -243,7 +243,6 @@ function isOwnQueue(taskQueue: string | undefined): boolean {
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
   runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
-/** Runs an activity, then adds its reported progress and queue time. */
 function runActivity(run: () => Promise<unknown>): Promise<unknown> {
   const endWork = beginWork();
   const ended = activityScheduled();

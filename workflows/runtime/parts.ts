@@ -54,7 +54,6 @@ interface Part {
 }
 
 const parts = new Map<string, Part>();
-/** Names of this run's parts that have asked. */
 const askedNames = new Set<string>();
 const listed: ChildRecord[] = [];
 
@@ -194,7 +193,6 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
 
 /** The state last sent to this part's parent. */
 let sent: Omit<PartNotice, 'workflowId' | 'refused'> = { inputRequests: {}, onlyPeopleAwaited: false };
-/** Refusals that this part's parent doesn't know yet. */
 let refused: NonNullable<PartNotice['refused']> = [];
 
 function current(): typeof sent {

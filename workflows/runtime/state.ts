@@ -99,7 +99,6 @@ let status: string | undefined;
 let unwritten: false | 'progress' | 'more' = false;
 let ending: Ending | undefined;
 let isProgressHeld = false;
-/** Whether the partial result is too large for the memo. */
 let isPartialLarge = false;
 let isOver = false;
 let activeWork = 0;
@@ -129,7 +128,6 @@ export function changeState(changes: Partial<StateMemo>): void {
   unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
 }
 
-/** Removes a question that is answered or no longer awaited. */
 export function withdrawQuestion(key: string): void {
   questions.delete(key);
   const { [key]: _withdrawn, ...inputRequests } = state().inputRequests ?? {};
@@ -254,7 +252,6 @@ export function hasEnded(): boolean {
   return ending !== undefined;
 }
 
-/** Initial state of the run that continues this one. */
 export function continuedState(): StateMemo {
   const { children: _children, questionsSince: _questionsSince, ...carried } = state();
   return { ...carried, inputRequests: {} };

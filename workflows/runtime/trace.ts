@@ -73,7 +73,6 @@ function noted<T>(
   return handled;
 }
 
-/** Passes the start's header along. */
 export const traceOutbound: Outbound = {
   scheduleActivity: (input, next) => next(withHeader(input)),
   scheduleLocalActivity: (input, next) => next(withHeader(input)),
