@@ -35,11 +35,7 @@ export interface AdoptionContext {
   logger: Logger;
 }
 
-/**
- * Adopts the steps of the worker's namespace and task queue that nobody reports. Several workers may call it at once.
- *
- * @returns the adopted steps, and a promise that settles with the last of them
- */
+/** Adopts the worker's steps that nobody reports; several workers may call it at once. `settled` ends with the last adopted step. */
 export async function adoptSteps(
   context: AdoptionContext,
 ): Promise<{ adopted: RunningStep[]; settled: Promise<unknown> }> {

@@ -25,11 +25,7 @@ function untilDone(task: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/**
- * Starts the background tasks; call the result to stop them. The next worker repeats a task that the end of the process interrupts.
- *
- * @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers left
- */
+/** @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers left */
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,

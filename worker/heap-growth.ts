@@ -6,10 +6,7 @@ const GROWTH_PERCENT = 20;
 /** Largest half of the young generation, in MiB. V8's default: 16. */
 const SEMI_SPACE_MIB = 4;
 
-/**
- * Bounds the heaps of this process and of threads that start later, such as workflow threads. A worker has several heaps, and
- * most of what a workflow task allocates is garbage once it ends.
- */
+/** Bounds the heaps of this process and of later threads. Most of what a workflow task allocates is garbage once it ends. */
 export function boundHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
   setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MIB}`);

@@ -64,8 +64,8 @@ export class OperationLoggers {
   }
 
   /**
-   * Logger sink of workflows, in place of the SDK's. The SDK skips it during replay and awaits it before reporting a workflow
-   * task, so a workflow's log is written before its end is visible.
+   * Logger sink of workflows. The SDK awaits it before reporting a workflow task, so the log is written before a workflow's end is
+   * visible.
    */
   workflowSinks(): InjectedSinks<LoggerSinks> {
     const process = asTemporalLogger(this.process);

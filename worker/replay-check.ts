@@ -33,12 +33,7 @@ export class ReplayCheck {
     private readonly storage: StorageChoice,
   ) {}
 
-  /**
-   * Replays a bounded number of open workflows.
-   *
-   * @param types.changed types whose code differs in the bundle
-   * @param types.missing types that the bundle lacks, so their workflows can't continue
-   */
+  /** Replays a bounded number of open workflows. @param types.missing types that the bundle lacks, so their workflows can't continue */
   find(
     codePath: string,
     { changed, missing }: { changed: string[]; missing: string[] },
@@ -83,10 +78,7 @@ export class ReplayCheck {
     return false;
   }
 
-  /**
-   * Runs `body` with a function that describes where a workflow's replay differs from its history. It returns undefined if the
-   * workflow replays or fails in another way.
-   */
+  /** Gives `body` a function that describes where a replay differs; undefined if a workflow replays or fails in another way. */
   async #replaying<T>(codePath: string, body: (mismatch: Mismatch) => Promise<T>): Promise<T> {
     const replayer = new Replayer({ codePath, storage: this.storage });
     try {

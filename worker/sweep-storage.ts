@@ -14,10 +14,7 @@ import { isOnlyNamespace } from '../platform/storage-namespaces.js';
 import { storedItem, sweep, type SweepItem } from '../platform/sweep-plan.js';
 import { quote } from '../platform/visibility-query.js';
 
-/**
- * How long an operation's data is kept after its last change, in milliseconds: 30 days. It exceeds Temporal's retention,
- * because resumed operations read logs and artifacts of earlier ones.
- */
+/** 30 days in milliseconds, longer than Temporal's retention: resumed operations read logs and artifacts of earlier ones. */
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**

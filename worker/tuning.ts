@@ -8,11 +8,7 @@ export interface Tuning {
   activities: Partial<WorkerOptions>;
 }
 
-/**
- * If targets are set, both Workers share one resource-based controller.
- *
- * @throws IllegalStateError when targets are set and Temporal's runtime isn't installed yet
- */
+/** @throws IllegalStateError when targets are set and Temporal's runtime isn't installed yet */
 export function tuningOf(settings: WorkerSettings): Tuning {
   const { targetCpuUsage, targetMemoryUsage } = settings;
   const controller =

@@ -11,10 +11,7 @@ import { OPERATION_ID_HEADER, OTHER_KEY, SIGNATURE_HEADER, UNSIGNED } from '../o
 import type { Logger } from '../platform/log.js';
 import { timesIn, type Signer } from '../platform/signer.js';
 
-/**
- * Local activities of queues, whose workflows start unsigned, by an operation's signal. They only send signals and describe
- * workflows, as anyone who reaches Temporal can.
- */
+/** Local activities of queues, whose workflows start unsigned. They only signal and describe workflows, as anyone can. */
 const UNSIGNED_ACTIVITIES: ReadonlySet<string> = new Set([TELL_TURNS_ACTIVITY, CHECK_TURNS_ACTIVITY]);
 
 export interface StartVerifierOptions {

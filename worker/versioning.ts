@@ -80,10 +80,7 @@ async function whyNoDeployments(
   }
 }
 
-/**
- * Logs when Temporal doesn't take a polling worker's build as a version, as happens in a deployment with too many versions. The
- * worker then gets no work, and its polls fail silently.
- */
+/** Logs when Temporal refuses a build as a version, e.g. because of too many versions: the worker's polls then fail silently. */
 export async function logUnlessRegistered(
   client: () => Client,
   { deploymentName, buildId }: DeploymentVersion,

@@ -12,16 +12,13 @@ import {
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 
-/**
- * Maximum wait for an ended step's relay, in milliseconds: less than a stopping stack has left after its grace period. On a
- * full disk the relay waits on for room and keeps its output.
- */
+/** How long an ended step's relay may take, in milliseconds: less than a stopping stack has left. On a full disk it waits on. */
 const RELAY_LIMIT_MS = 2_000;
 
 /**
  * Ends a run if it still runs, and waits until its processes are gone. A relay that waits for room on a full disk may stay.
  *
- * @param graceMs maximum time between SIGTERM and SIGKILL. Default: its launcher's 10 s, and 10 s for the launcher to end
+ * @param graceMs maximum time between SIGTERM and SIGKILL. Default: 20 s
  */
 export async function endRun(
   { folder, start: { stepId, cgroup } }: Attempt,

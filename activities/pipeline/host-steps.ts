@@ -160,11 +160,7 @@ export class HostSteps {
     });
   }
 
-  /**
-   * Follows a run for another attempt of its activity, even if another worker follows it: Temporal waits only for this attempt.
-   *
-   * @param running with the attempt's task token
-   */
+  /** Follows a run for another attempt, even if another worker follows it: Temporal waits only for this attempt. */
   async takeOver(running: RunningStep, run: Attempt): Promise<FollowedStep> {
     const { home } = this.options.settings;
     for (;;) {

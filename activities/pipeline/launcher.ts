@@ -43,11 +43,7 @@ export interface StartedLauncher {
   unref(): void;
 }
 
-/**
- * Starts a launcher; resolves once the step runs.
- *
- * @throws when it can't start, e.g. because its environment is too large (E2BIG), or ends before the step has started
- */
+/** @throws when it can't start, e.g. because its environment is too large (E2BIG), or ends before the step has started */
 export async function startLauncher(options: LaunchOptions): Promise<StartedLauncher> {
   const { folder, stepId, workingDirectory, environment, bash, tools, umask, endsWithWorker } = options;
   const { graceMs, timeoutMs, cgroup = '', subreaper = [] } = options;

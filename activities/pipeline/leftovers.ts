@@ -23,10 +23,7 @@ export interface RunProcesses {
   pids: LauncherRecord | undefined;
 }
 
-/**
- * Whether the run's launcher lives. Its PID may now be another process's, or date from an earlier boot. In a copy of the home,
- * the PID names the original's launcher.
- */
+/** Whether the run's launcher lives. Its PID may now be another process's, date from an earlier boot, or be from a copied home. */
 export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
   if (!pids || !isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder)) return false;
   return hasOpen(pids.launcher, join(folder, FIRST_LAUNCHER_FILE));

@@ -164,11 +164,7 @@ async function readLastLines(log: ChunkedLog, masking: Masking): Promise<string[
 /** Suffix of the first heading after a reset. */
 const IN_NEW_RUN = ', in a new workflow run';
 
-/**
- * First line of a further run's section of a log.
- *
- * @param isInNewRun whether it is the step's first run in a new run of its workflow, after a reset
- */
+/** First line of a further run's section of a log. @param isInNewRun whether it is the step's first run after a reset */
 export function headingOf(attempt: number, at: Date, isInNewRun = false): string {
   const time = at.toISOString().replace(/\.\d+Z$/, 'Z');
   return `--- attempt ${attempt}, ${time}${isInNewRun ? IN_NEW_RUN : ''}`;

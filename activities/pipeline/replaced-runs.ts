@@ -7,10 +7,7 @@ import { childName, type ChildId } from '../../pipelines/run.js';
 import { releaseRunning, runningSteps, type FoundStep } from './running.js';
 
 const LOOK_MS = 100;
-/**
- * Time for a worker to end its step, in milliseconds. After that it counts as hanging, and another worker may claim the step,
- * even this one.
- */
+/** After this time in milliseconds, a worker that hasn't ended its step counts as hanging, and any worker may claim the step. */
 const WORKER_LIMIT_MS = 60_000;
 
 export interface ReplacedRuns {

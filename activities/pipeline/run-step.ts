@@ -35,16 +35,10 @@ import { secretsDigest, secretsOf } from './secrets.js';
 import { writeCursor } from './spool.js';
 import { traceVariables } from './step-span.js';
 
-/**
- * How long one attempt waits for storage or room on a full disk before it starts the step, in milliseconds. It is less than a
- * step's shortest start-to-close timeout. The workflow then tries again.
- */
+/** How long one attempt waits for storage or room on a full disk, in milliseconds: less than a step's shortest timeout. */
 const ROOM_LIMIT_MS = 5 * 60_000;
 
-/**
- * Why an attempt stops waiting for its step: its operation was cancelled, its worker shuts down, or Temporal gave up the
- * attempt by a timeout, pause or reset.
- */
+/** Why an attempt stops waiting for its step. `given_up`: Temporal ended the attempt by a timeout, pause or reset. */
 export type StopReason = 'canceled' | 'shutdown' | 'given_up';
 
 export interface StepContext {
@@ -259,11 +253,7 @@ async function prepare(
   return launch;
 }
 
-/**
- * Waits until the workspace has no step of another workflow run.
- *
- * @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait was ended
- */
+/** @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait for steps of other workflow runs was ended */
 async function assertOnlyRun(step: RunStep, context: StepContext): Promise<void> {
   const { settings, operationId, runId, stop, onLine } = context;
   const waiting = { home: settings.home, operationId, child: step.child, runId, stop, onWait: onLine };

@@ -197,10 +197,7 @@ function base64(bytes: Buffer, offset: number, shared: SharedUnits): Unit[] {
     .map((six, index) => shared(`base64 ${six} ${index > 0}`, () => base64Symbol(six, index > 0)));
 }
 
-/**
- * @param six bits, `?` for other bytes' bits
- * @param mayBreak whether a line may end before it, since `base64` wraps its output
- */
+/** @param six bits, `?` for other bytes' bits. @param mayBreak whether a line may end before it, since `base64` wraps its output */
 function base64Symbol(six: string, mayBreak: boolean): Unit {
   const pattern = new RegExp(`^${six.replaceAll('?', '.')}$`);
   const possible = [...BASE64].filter((_symbol, value) => pattern.test(value.toString(2).padStart(6, '0')));

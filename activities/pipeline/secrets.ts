@@ -5,10 +5,7 @@ import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/settings/i
 import { SECRET_UNUSABLE } from './failures.js';
 import { SHORTEST_SECRET } from './secret-forms.js';
 
-/**
- * @param environment of the worker; defaults to its own
- * @throws ApplicationFailure that says which variable of the worker to set
- */
+/** @throws ApplicationFailure that says which variable of the worker to set */
 export function secretsOf(
   names: readonly string[],
   host: string,

@@ -261,10 +261,7 @@ export class StepFollower {
     return true;
   }
 
-  /**
-   * Moves the cursor to the log's end, and removes the files before it. On a full disk it stays: a follower that starts there
-   * finds what the log already has.
-   */
+  /** Moves the cursor to the log's end, and removes the files before it. On a full disk it stays, which the next follower copes with. */
   async #saveCursor(spool: SpoolReader): Promise<void> {
     const cursor = this.#unsaved;
     if (!cursor) return;

@@ -22,7 +22,6 @@ export interface EndedStep {
 /**
  * Variables that let the step's processes continue the trace. OpenTelemetry names them like the headers, in upper case.
  *
- * @param trace of the attempt
  * @param attempt undefined if the worker records no spans: the step then continues the attempt's own parent
  */
 export function traceVariables(

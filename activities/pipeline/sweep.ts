@@ -81,10 +81,7 @@ function removeFolder(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true });
 }
 
-/**
- * @param isUnknownKept whether an operation that Temporal doesn't know may be another namespace's
- * @returns undefined if the workspace is needed
- */
+/** @returns undefined if the workspace is needed */
 async function whyUnneeded(
   workflowId: string,
   client: Client,

@@ -10,12 +10,7 @@ export function variableText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/**
- * Variables for an object's values, as far as they fit. Names that aren't valid for inputs get no variable: a pipeline's schema
- * can allow additional inputs.
- *
- * @param variableOf name of a value's variable
- */
+/** An object's values as variables, as far as they fit. Additional inputs may have names that aren't valid for variables. */
 export function variablesOf(
   variableOf: (name: string) => string,
   values: Record<string, unknown>,

@@ -9,11 +9,7 @@ const GIB = 1024 ** 3;
 /** Failure type of files that can't be artifacts. */
 export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
-/**
- * Why a sparse file can't be an artifact: it has more than 10 GiB of holes. Undefined for others.
- *
- * @throws the signal's reason, or a system error
- */
+/** Why a sparse file can't be an artifact: more than 10 GiB of holes. @throws the signal's reason, or a system error */
 export async function holesProblem(path: string, signal?: AbortSignal): Promise<string | undefined> {
   const { size, blocks } = await stat(path);
   const usedBytes = blocks * 512;

@@ -14,10 +14,7 @@ import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
 
-/**
- * Reports this activity's progress, in its own units. Activities' progress adds up to the operation's. Sent as a heartbeat at
- * most once a second; adds nothing to the history.
- */
+/** Reports this activity's progress, in its own units. Sent as a heartbeat at most once a second; adds nothing to the history. */
 export function report(progress: Progress): void {
   const context = activityContext.getStore();
   if (!context) {
@@ -108,10 +105,7 @@ export async function saveArtifact(path: string, name: string = basename(path)):
   return saved;
 }
 
-/**
- * Stores bytes, or text as UTF-8, as an artifact of the operation. Replaces an artifact of the same name, and waits for storage
- * like {@link saveArtifact}.
- */
+/** Stores bytes, or text as UTF-8, as an artifact of the operation. Replaces and waits like {@link saveArtifact}. */
 export function writeArtifact(name: string, content: string | Uint8Array): Promise<Artifact> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return storeArtifact(name, bytes.length, (storage, key) => storage.put(key, bytes));

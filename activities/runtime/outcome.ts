@@ -17,11 +17,7 @@ export interface EndedActivity {
   onWait?: (message: string | undefined) => void;
 }
 
-/**
- * Reports an outcome to Temporal, retrying until the worker's drain ends or `stopping` fires.
- *
- * @returns true once Temporal has it or no longer waits for it; false when it can't be reported this way, or the worker stops first
- */
+/** Reports an outcome to Temporal, retrying until the drain ends or `stopping` fires. @returns whether Temporal needs no other report */
 export type ReportOutcome = (
   ended: EndedActivity,
   outcome: ActivityOutcome,

@@ -149,10 +149,7 @@ function ordered(
   return events[at] ? [events[at], undefined] : undefined;
 }
 
-/**
- * The event, and the code's command in its place. If the code never makes the event's command, that is the first command that
- * the history lacks: an earlier timer may have replaced another.
- */
+/** The event, and the code's command in its place: the first that the history lacks, if the code never makes the event's command. */
 function differenceAt(
   events: readonly Event[],
   at: number,

@@ -25,10 +25,7 @@ interface ParsedFrame extends Frame {
   isSdk: boolean;
 }
 
-/**
- * The functions that made a command, innermost first: the one that called the SDK, then its callers. Omits interceptors that
- * only pass the command on.
- */
+/** The functions that made a command, innermost first, without interceptors that only pass it on. */
 export function callersIn(stack: string): Frame[] {
   const frames = parse(stack);
   let at = frames.findIndex((frame) => !frame.isSdk);

@@ -115,7 +115,6 @@ export class Child implements StepOwner, JobPart {
   /**
    * Runs the remaining steps and checks the job's outputs. {@link failure} holds a failure of either.
    *
-   * @param artifacts of the jobs that this one needs
    * @throws CancelledFailure; any error that isn't a Temporal failure, which is a defect
    */
   async run(artifacts: ArtifactReference[]): Promise<void> {

@@ -21,12 +21,7 @@ export function hasGates({ steps }: Job): boolean {
   return steps.some(isGate);
 }
 
-/**
- * Positions of the approvals, from 0, that a child of a resumed operation has to ask for again.
- *
- * @param wanted the digest that they must have been given for
- * @param areJobsBehind whether jobs that need this one's success have yet to run
- */
+/** Positions of the approvals, from 0, that a resumed child has to ask for again. @param wanted the digest to approve */
 export function gatesToPass(
   { steps }: Job,
   { steps: records }: ChildRecord,
@@ -44,11 +39,7 @@ export function gatesToPass(
   });
 }
 
-/**
- * Jobs that must have succeeded, directly or indirectly, before jobs that have yet to run.
- *
- * @param hasWork whether any of a job has yet to run
- */
+/** Jobs that must have succeeded, directly or indirectly, before jobs that have yet to run. */
 export function jobsBeforeWork({ jobs }: Pipeline, hasWork: (job: string) => boolean): Set<string> {
   const before = new Set<string>();
   const add = (name: string) => {

@@ -29,14 +29,11 @@ const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 const WATCH_LIMIT_DAYS = 8;
 
 /**
- * First and longest schedule-to-start timeout of work, in milliseconds; the host's presence is checked after it. It doubles
- * each time, because each check adds to the history and is useless while the host is only busy.
+ * First and longest schedule-to-start timeout, in milliseconds, before the host's presence is checked. It doubles, because checks add
+ * events.
  */
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
-/**
- * Longest schedule-to-start timeout after a cancel, in milliseconds; at most a quarter of the cleanup's budget. That work fails
- * instead of asking or moving to another host.
- */
+/** Longest schedule-to-start timeout after a cancel, in milliseconds: such work fails instead of asking or moving to another host. */
 const ENDING_WAIT_MS = 120_000;
 
 /** First and longest pause between presence checks while a question about the host is open, in milliseconds; it doubles. */
@@ -246,12 +243,7 @@ async function firstOf<T>(...works: (() => Promise<T>)[]): Promise<T> {
   return race.finally(() => scope.cancel());
 }
 
-/**
- * Runs work on a host until it is done or the host is dropped.
- *
- * @param work cancelled when the host is dropped
- * @returns the work's result; for a dropped host, whether a worker may have started the work
- */
+/** Runs work until it is done or the host is dropped, which cancels it. `mayHaveBegun`: whether a worker may have started it. */
 async function unlessDropped<T>(
   host: string,
   work: () => Promise<T>,

@@ -16,11 +16,7 @@ export interface JobPart {
   readonly record: ChildRecord;
   /** Whether any of it has yet to run. */
   readonly hasWork: boolean;
-  /**
-   * Asks again for an earlier operation's approvals that were given for another pipeline or other inputs.
-   *
-   * @param areJobsBehind whether jobs that need this one's success have yet to run
-   */
+  /** Asks again for approvals given for other inputs or another pipeline. @param areJobsBehind whether dependent jobs have yet to run */
   holdGates(areJobsBehind: boolean): void;
   skip(): void;
   /** The failed children, in order; a page names its first ones. */

@@ -48,12 +48,7 @@ export function pipelineResult(pipeline: Pipeline, parts: PartsByJob): Record<st
 
 export const BAD_OUTPUT = 'BadOutput';
 
-/**
- * Checks a child's outputs against the pipeline's schemas. Missing keys are valid: the result leaves them out.
- *
- * @param writers key -> number of the step that wrote it, from 1, as far as this operation knows
- * @returns for people: output, declared type, expected and actual value; undefined when all values fit
- */
+/** Checks a child's outputs against the pipeline's schemas. Missing keys are valid. @param writers key -> number of its step, from 1 */
 export function outputProblems(
   { outputs, secrets }: Pipeline,
   child: ChildId,

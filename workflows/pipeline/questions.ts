@@ -11,13 +11,7 @@ const OUTPUT_CHARACTERS = 1_000;
 const SHOWN_LINES = 10;
 const SHOWN_STEPS = 10;
 
-/**
- * Asks for an approval.
- *
- * @param outputs of the job so far, which the question shows
- * @returns the fields of the approval's form
- * @throws ApplicationFailure `Declined`
- */
+/** Asks for an approval, and shows the job's outputs. @returns the fields of the approval's form. @throws ApplicationFailure `Declined` */
 export async function awaitApproval(
   job: string,
   step: string,

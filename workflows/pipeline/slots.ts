@@ -33,8 +33,7 @@ export class Slots {
   }
 
   /**
-   * Works on all items in order, each in a slot. Only one item waits for a slot at a time, because each awaited condition costs
-   * in every activation.
+   * Works on all items in order. Only one waits for a slot at a time, because each awaited condition costs in every activation.
    *
    * @throws what starting or the first item threw, e.g. CancelledFailure; only after all that started have ended
    */
@@ -55,11 +54,7 @@ export class Slots {
   }
 }
 
-/**
- * Waits until `start` and all that it adds to `running` have ended, even if one rejects.
- *
- * @throws what `start` threw, or else the first of `running`
- */
+/** Waits until `start` and all that it adds to `running` have ended. @throws what `start` threw, or else the first of `running` */
 export async function endAll(running: Promise<void>[], start: () => Promise<void>): Promise<void> {
   const started = await Promise.allSettled([start()]);
   for (const outcome of [...started, ...(await Promise.allSettled(running))])

@@ -41,10 +41,7 @@ export interface StepOwner extends HostedJob {
   readonly id: ChildId;
 }
 
-/**
- * @param number of the step in its job, from 1
- * @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure
- */
+/** @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure */
 export async function runStep(
   child: StepOwner,
   step: Step,

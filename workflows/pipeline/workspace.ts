@@ -49,10 +49,7 @@ export function openWorkspace(
   });
 }
 
-/**
- * @param hasFailed whether the job has failed
- * @throws ActivityFailure with {@link UnsavedDetails} in its cause if some artifacts can't be saved
- */
+/** @throws ActivityFailure with {@link UnsavedDetails} in its cause if some artifacts can't be saved */
 export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<ArtifactReference[]> {
   const about = { what: 'saving the artifacts', mayHaveBegun: false, isLast: child.isEnding || hasFailed };
   return runOnHost(child, about, (queueWaitMs) => {

@@ -44,11 +44,7 @@ export function claimRefusal(rules: AnswerRules, input: ProvidedInput): Applicat
   return problem === undefined ? undefined : forbidden(problem);
 }
 
-/**
- * Can't be cancelled: a cancelled local activity would end the workflow before its cleanups.
- *
- * @throws ApplicationFailure `forbidden` when the signature isn't valid
- */
+/** Can't be cancelled, which would end the workflow before its cleanups. @throws ApplicationFailure `forbidden` for a bad signature */
 export async function assertSigned(input: ProvidedInput): Promise<void> {
   const proof = { operationId: operation().operationId, signature: input.signature! };
   const problem = await CancellationScope.nonCancellable(() => verify(proof));

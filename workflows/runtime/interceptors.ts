@@ -92,11 +92,7 @@ export function interceptors(): WorkflowInterceptors {
 
 type Intercept<I, R> = (input: I, next: (input: I) => R) => R;
 
-/**
- * Applies an interceptor only to operations and their parts. Reads the memo on each call, because it isn't set at creation.
- *
- * @param ofOthers for an operation's child workflows that aren't parts of it. Default: none
- */
+/** Applies an interceptor only to operations and their parts. Reads the memo on each call, because it isn't set at creation. */
 function forOperations<I, R>(
   intercept: Intercept<I, R>,
   ofOthers: Intercept<I, R> = (input, next) => next(input),
@@ -191,11 +187,7 @@ const execute: Inbound = async (input, next) => {
       : failureWithDetails(failure);
 };
 
-/**
- * Refuses the remaining answers, and notifies a part's parent of refusals.
- *
- * @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands
- */
+/** @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands */
 function endAnswers(): Promise<void> | undefined {
   refuseUnverified();
   return notifyOfRefusals();
@@ -213,10 +205,7 @@ function withProgress(result: unknown): unknown {
   return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
 }
 
-/**
- * Adds the final progress to the metadata of an operation's result. A closing memo event would only repeat it, and the result
- * stays what the workflow returned.
- */
+/** Adds the final progress to the metadata of an operation's result. A closing memo event would only repeat it. */
 function withFinalProgress(result: unknown): unknown {
   const progress = mergeProgress(state(), []);
   if (!progress) return result;

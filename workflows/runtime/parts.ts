@@ -57,10 +57,7 @@ const parts = new Map<string, Part>();
 const askedNames = new Set<string>();
 const listed: ChildRecord[] = [];
 
-/**
- * Name of a new part: its workflow ID without this workflow's ID as prefix, else its type with a number. A name that has asked
- * isn't reused, because the keys of its questions would repeat.
- */
+/** Name of a new part: its workflow ID without this workflow's prefix, else its type with a number. A name that has asked isn't reused. */
 export function partName(workflowId: string, workflowType: string): string {
   const partCount = (state().partCount ?? 0) + 1;
   state().partCount = partCount;

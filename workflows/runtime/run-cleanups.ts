@@ -4,11 +4,7 @@ import { divideCleanup } from '../../operations/budgets.js';
 import { isFinalFailure } from './final-failures.js';
 import { cleanups, operation, type Cleanup } from './state.js';
 
-/**
- * Runs all cleanups side by side. When their budget has passed, they are cancelled and soon abandoned.
- *
- * @throws any error that isn't a Temporal failure, which is a defect
- */
+/** Runs all cleanups side by side, within their budget. @throws any error that isn't a Temporal failure, which is a defect */
 export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
   const started = cleanups.reverse();
   const { cleanupSeconds } = operation();

@@ -22,12 +22,7 @@ import {
 } from '../../operations/wire.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
 
-/**
- * Asserts that this run is what its memo claims, as far as workflow code can tell.
- *
- * @param args arguments of the workflow function
- * @throws ApplicationFailure `longhaul.unsigned`
- */
+/** Asserts that this run is what its memo claims, as far as workflow code can tell. @throws ApplicationFailure `longhaul.unsigned` */
 export function assertOwnStart(args: readonly unknown[]): void {
   const problem = partMemo() ? partProblem() : startProblem(args);
   if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, UNSIGNED);
@@ -61,10 +56,9 @@ const { [VERIFY_SCHEDULED_START_ACTIVITY]: verify } = proxyLocalActivities<
 >({ startToCloseTimeout: '10s' });
 
 /**
- * Checks the time of a schedule's run. The schedule didn't start a run before its time, or one that overlaps with another
- * against the schedule's policy.
+ * Rejects a run before its time, or against the schedule's overlap policy, with ApplicationFailure `longhaul.unsigned`.
  *
- * @returns undefined for any other start. Rejects with ApplicationFailure `longhaul.unsigned`
+ * @returns undefined for any start but a schedule's
  */
 export function assertScheduledStart(): Promise<void> | undefined {
   const signature = partMemo() || isContinued() ? undefined : startMemo()?.signature;

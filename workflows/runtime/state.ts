@@ -103,10 +103,7 @@ let isPartialLarge = false;
 let isOver = false;
 let activeWork = 0;
 
-/**
- * The current state. Only a run that was continued as new starts with the previous run's state: a client that starts a workflow
- * could forge it.
- */
+/** The current state. Only a continued run takes over state from its memo, because a client could forge it. */
 export function state(): StateMemo {
   current ??= { ...((isContinued() ? (workflowInfo().memo?.[STATE_MEMO] as StateMemo) : undefined) ?? {}) };
   return current;
@@ -184,10 +181,7 @@ function commandsOfEnding(how: Ending): Command[] {
   return [...(isNeeded ? [memoCommand(state())] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
 }
 
-/**
- * Leaves out children and partial result if the memo would be too large. While the operation is open, the query returns them;
- * when it closes, the worker stores them.
- */
+/** Leaves out children and partial result if the memo would be too large: the query returns them, and later the worker stores them. */
 function memoCommand(whole: StateMemo): Command {
   const large: LargeState = {};
   let memo = whole;
@@ -272,11 +266,7 @@ export function setProgress(next: Partial<Progress>): void {
   });
 }
 
-/**
- * Adds the progress of an ended activity or part to the workflow's own.
- *
- * @param isDone whether it completed; if not, the rest of its total counts as unreached
- */
+/** Adds an ended activity's or part's progress. @param isDone if not, the rest of its total counts as unreached */
 export function addProgress(reported: Progress, isDone: boolean): void {
   const before = state().progress;
   const { progress, total, message } = reported;

@@ -30,11 +30,7 @@ export function hasQueue(): boolean {
   return startMemo()?.queue !== undefined && partMemo() === undefined;
 }
 
-/**
- * Waits for the turn. A continued run keeps the turn of the run before.
- *
- * @throws ApplicationFailure `QueueFull` or `QueueTimeout` if there is none; CancelledFailure
- */
+/** @throws ApplicationFailure `QueueFull` or `QueueTimeout` if there is no turn; CancelledFailure */
 export async function takeTurn(): Promise<void> {
   if (state().turnAt !== undefined) return;
   const { queue, principal, priority, estimateSeconds, createdAt } = startMemo()!;
