@@ -34,7 +34,7 @@ import type { VerifyStart } from './verify-start.js';
 /** Shortest heartbeat interval for an activity that reports nothing, in milliseconds. */
 const LEAST_BEAT_INTERVAL_MS = 2_000;
 
-/** Shorter times in queue aren't reported to the workflow, in milliseconds. */
+/** Minimum time in queue that is reported to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
 
 export interface ActivityInterceptorsOptions extends Pick<

@@ -14,7 +14,10 @@ import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
 
-/** Reports this activity's progress, in its own units. Sent as a heartbeat at most once a second; adds nothing to the history. */
+/**
+ * Reports this activity's progress, in its own units. The operation's progress is the sum of its activities' progress. Sent as a
+ * heartbeat at most once a second; adds nothing to the history.
+ */
 export function report(progress: Progress): void {
   const context = activityContext.getStore();
   if (!context) {
@@ -52,7 +55,7 @@ function warnOnce(): void {
   );
 }
 
-/** The last report of an earlier attempt of this activity, for you to continue from. */
+/** The last report of an earlier attempt of this activity. Continue from there. */
 export function lastReport(): Progress | undefined {
   return currentContext().progress;
 }

@@ -29,8 +29,7 @@ const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 const WATCH_LIMIT_DAYS = 8;
 
 /**
- * First and longest schedule-to-start timeout, in milliseconds, before the host's presence is checked. It doubles, because checks add
- * events.
+ * First and longest schedule-to-start timeout before the host's presence is checked, in milliseconds. It doubles: checks add events.
  */
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
 /** Longest schedule-to-start timeout after a cancel, in milliseconds: such work fails instead of asking or moving to another host. */

@@ -27,7 +27,7 @@ import { startMemo } from '../runtime/state.js';
 
 export { pipeline_page } from './page.js';
 
-/** Larger inputs aren't repeated in the history for each child, in characters of JSON. */
+/** Maximum size of inputs repeated in the history for each child, in characters of JSON. */
 const REPEATED_INPUTS = 4_096;
 
 export async function pipeline(run: PipelineRun): Promise<Record<string, unknown>> {

@@ -121,7 +121,10 @@ export class Turns {
     };
   }
 
-  /** Whether another operation may wait. A caller with none waiting always may, so a single caller can't shut others out. */
+  /**
+   * Whether another operation may wait. One waiter per caller may exceed `maxWaiting` unless that is 0, so no caller shuts others
+   * out.
+   */
   #hasRoom(principal: string, maxWaiting: number): boolean {
     const { waiting } = this.state;
     if (waiting.length < maxWaiting) return true;

@@ -155,7 +155,7 @@ export function refuseKeptAnswer(key: string, id: string, reason: string): void 
   keepRefusedAnswer({ ...kept, reason });
 }
 
-/** Shorter times in queue get no memo event of their own, in milliseconds. */
+/** Minimum time in queue that gets its own memo event, in milliseconds. */
 const LONG_QUEUE_MS = 1_000;
 
 /** Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal, except a timeout. */
