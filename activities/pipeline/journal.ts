@@ -15,7 +15,7 @@ import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 
 /** On disk before a step's process starts. */
 export interface StartRecord {
-  /** Environment variable that identifies the run's processes. */
+  /** LONGHAUL_STEP_ID of the run's processes. */
   stepId: string;
   workflowId: string;
   /** Run ID of the workflow. After a reset, the replaced workflow run's runs don't count. */

@@ -12,8 +12,8 @@
 #   bash redirects its own for a moment when a builtin such as `kill` has a redirection.
 # - A step has a lower priority than its worker, where the system has `nice`.
 # - PATH may be the step's own, so the launcher finds its own tools on the worker's PATH.
-# - The step enters its cgroup before it runs anything. Without one, it may be a subreaper: the step's orphans are then its
-#   children, in other process groups than its own, and end with the step.
+# - The step enters its cgroup before it runs anything. Without one, the launcher may be a subreaper: the step's orphans are then
+#   its children, in other process groups than its own, and end with the step.
 #
 # Arguments: folder of the run, with `script.sh`, `relay.sh`, `running` and `spool/`; tenths of a second between SIGTERM and
 # SIGKILL; tenths of a second until the step's timeout, or 0; 1 if the step ends with its worker, which then holds the pipe to
