@@ -5,7 +5,7 @@ import type { WorkflowBundle } from './bundle.js';
 export interface Refusal {
   /** Fields of the log line. */
   about: object;
-  /** What keeps the code from running, and what to do. */
+  /** Reason that the code does not run, and what to do. */
   message: string;
 }
 

@@ -133,7 +133,7 @@ export class HostSteps {
     await removeRunning(this.options.settings.home, stepId);
   }
 
-  /** Whoever reports the step's outcome then ends the attempt's span. */
+  /** The process that reports the step's outcome then ends the attempt's span. */
   leaveSpan(stepId: string): void {
     const { span } = this.#followed.get(stepId) ?? {};
     if (span) span.isAttended = false;

@@ -1,6 +1,6 @@
 /**
  * Journal of a step's runs on a host's disk: one folder per run, with the launcher's records and the worker's `start.json`,
- * which is written before anything starts. It tells a worker whether a step runs, and how it ended.
+ * which is written before anything starts. It shows a worker whether a step runs, and how it ended.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

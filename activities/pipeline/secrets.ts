@@ -25,7 +25,7 @@ export function secretsOf(
   return values;
 }
 
-/** Digest of a run's secrets, which tells another worker whether they are unchanged. Keyed, because some secrets could be guessed. */
+/** Digest of a run's secrets, which shows another worker whether they are unchanged. Keyed, because some secrets could be guessed. */
 export function secretsDigest(key: Uint8Array, stepId: string, secrets: Record<string, string>): string {
   return createHmac('sha256', key)
     .update(JSON.stringify([stepId, Object.entries(secrets).sort()]))

@@ -69,7 +69,7 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
   });
 }
 
-/** What a failed activity saved nevertheless; undefined for another failure. */
+/** Artifacts that a failed activity saved nevertheless; undefined for another failure. */
 export function unsavedDetails(error: unknown): UnsavedDetails | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
   const details = error.cause.details?.[0] as Partial<UnsavedDetails> | null | undefined;

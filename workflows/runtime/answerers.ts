@@ -37,7 +37,7 @@ export function requiresSignature(rules: AnswerRules): boolean {
   return isRestricted(rules) || operation().operatorAnswers === false;
 }
 
-/** Why whoever claims to have answered may not, before the signature is verified; undefined if they may. */
+/** Why the claimed answerer may not answer, before the signature is verified; undefined if they may. */
 export function claimRefusal(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
   const { operatorAnswers, ...starters } = operation();
   const problem = claimProblem(rules, claimOf(input).by, { starters: startersOf(starters), operatorAnswers });

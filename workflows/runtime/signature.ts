@@ -22,7 +22,7 @@ import {
 } from '../../operations/wire.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
 
-/** Asserts that this run is what its memo claims, as far as workflow code can tell. @throws ApplicationFailure `longhaul.unsigned` */
+/** Asserts that this run is what its memo claims, as far as workflow code sees. @throws ApplicationFailure `longhaul.unsigned` */
 export function assertOwnStart(args: readonly unknown[]): void {
   const problem = partMemo() ? partProblem() : startProblem(args);
   if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, UNSIGNED);
