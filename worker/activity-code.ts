@@ -1,6 +1,6 @@
 /**
- * Registry of the activities that a worker runs, reloaded after edits: running attempts end with the old code, the next
- * attempt runs the new code. A file that can't be loaded after an edit keeps its previous activities.
+ * The activities of a worker, reloaded after edits: running attempts end with the old code, the next attempt runs the new code.
+ * A broken file keeps its previous activities.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -17,15 +17,12 @@ export class ActivityCode {
   #activities = new Map<string, Activity>();
   #modules = new ProjectModules();
 
-  /** @param own Longhaul's local activities, which are in no file of activities */
   private constructor(
     private readonly settings: Settings,
     private readonly own: Record<string, Activity>,
   ) {}
 
-  /**
-   * @throws ProjectError when a file can't be used: without its activities, steps of open operations would fail for good
-   */
+  /** @throws ProjectError when a file can't be used: steps of open operations would fail for good without its activities */
   static async load(settings: Settings, own: Record<string, Activity>): Promise<ActivityCode> {
     const code = new ActivityCode(settings, own);
     await code.reload();
@@ -34,7 +31,6 @@ export class ActivityCode {
     return code;
   }
 
-  /** Loads all files again. */
   async reload(): Promise<void> {
     const before = new Map(this.#files.map(({ path, value }) => [path, value]));
     const modules = new ProjectModules();
@@ -47,7 +43,7 @@ export class ActivityCode {
     }
     this.#modules = modules;
     this.#files = files;
-    // Broken files first: activities of the others override theirs.
+    // Broken files first, so working files override their old activities.
     const inOrder = [...files].sort((one, other) => Number(!!other.error) - Number(!!one.error));
     this.#activities = new Map(
       [...inOrder.map(({ value }) => value ?? {}), this.own].flatMap((given) => Object.entries(given)),
@@ -58,12 +54,11 @@ export class ActivityCode {
     return this.#files.flatMap(({ error }) => (error ? [error] : []));
   }
 
-  /** Paths whose changes require a reload. */
   watched(): string[] {
     return [...filesOf('activities', this.settings), ...this.#modules.watched()];
   }
 
-  /** Default activity of the worker: dispatches by activity type. */
+  /** The worker's default activity: dispatches by activity type. */
   readonly dispatch: Activity = (...args) => {
     const { activityType } = activityInfo();
     const activity = this.#activities.get(activityType) ?? this.#activities.get('default');

@@ -1,7 +1,6 @@
 /**
- * Interceptor for every activity of an operation: sends heartbeats, so that authors need to report progress only; provides a
- * logger that writes the operation's log; returns the last progress to the workflow runtime; and reports the outcome, also
- * after an outage. Activities of workflows that no server has started are refused.
+ * Interceptor for every activity of an operation: sends heartbeats, keeps the operation's log, and reports progress and
+ * outcome, even after an outage. It refuses activities of workflows that no server has started.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
 import {
@@ -32,7 +31,7 @@ import type { QueueWaits } from './queue-waits.js';
 import { attemptTrace, failedEnd } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 
-/** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
+/** Shortest heartbeat interval for an activity that reports nothing, in milliseconds. */
 const LEAST_BEAT_INTERVAL_MS = 2_000;
 
 /** Minimum time in queue that is reported to the workflow, in milliseconds. */
@@ -69,7 +68,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
           const work = { token, tool, principal, requestId, trace };
           if (!operation) return inWork(work, () => withAttempt(record, () => next(input)));
           operation.trace = trace;
-          // The SDK offers no other way to receive an activity's log lines. Steps of pipelines have logs of their own.
+          // The SDK offers no other way to receive an activity's log lines. Pipeline steps have logs of their own.
           if (workflowType !== PIPELINE_WORKFLOW && workflowType !== PAGE_WORKFLOW)
             context.log = options.loggers.ofActivity(operation, activityType, context.log);
           const belonging = operation;
@@ -81,7 +80,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
   };
 }
 
-/** Runs an activity of an operation. @throws CompleteAsyncError once its outcome is reported */
+/** @throws CompleteAsyncError once the outcome is reported */
 async function execute(
   run: () => Promise<unknown>,
   context: Context,
@@ -113,7 +112,7 @@ async function execute(
   const beat = () => context.heartbeat({ ...lastReport(), waitsFor });
   const queuedMs = queuedMsOf(context.info, waitedMs);
   if (last) beat();
-  // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
+  // Temporal accepts no heartbeats or outcomes of local activities: their workflow task covers them.
   const keepAlive = isLocal ? undefined : setInterval(beat, beatIntervalMs(context.info, settings));
   try {
     const work = activityContext.run(around, async () => {
@@ -153,14 +152,13 @@ async function execute(
       kept.leave();
       throw new CompleteAsyncError();
     }
-    // Otherwise the SDK reports it.
     return await withAttempt(attempt, () => work);
   } finally {
     clearInterval(keepAlive);
   }
 }
 
-/** Ends an attempt's span as the SDK reports it. A step that runs on has it ended by the process that reports the step's outcome. */
+/** Ends an attempt's span as the SDK reports it. If a step runs on, the process that reports its outcome ends the span. */
 async function withAttempt<T>(attempt: AttemptRecord | undefined, run: () => Promise<T>): Promise<T> {
   try {
     const result = await run();
@@ -176,7 +174,7 @@ function endOf(outcome: ActivityOutcome): AttemptEnd {
   return outcome.status === 'failed' ? failedEnd(outcome.error) : { outcome: outcome.status };
 }
 
-/** The operation that an activity belongs to; undefined outside of operations. */
+/** The activity's operation; undefined outside of operations. */
 function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOperation | undefined {
   const value = <T>(name: string) => {
     const payload = headers[name];
@@ -188,7 +186,7 @@ function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOper
   return { ...value<LogContext>(LOG_CONTEXT_HEADER), token, operationId };
 }
 
-/** Interval in milliseconds: twice in the interval at which the SDK sends heartbeats, so that none of those is without one. */
+/** Half the SDK's heartbeat interval, in milliseconds, so every heartbeat carries progress. */
 function beatIntervalMs(
   { heartbeatTimeoutMs }: Info,
   { heartbeatSeconds }: Pick<ActivityContext['settings'], 'heartbeatSeconds'>,

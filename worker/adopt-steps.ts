@@ -1,6 +1,6 @@
 /**
- * Adopts pipeline steps that run on this host without an attempt of their activity: their worker has ended, or handed them over. Their
- * heartbeats and outcomes are reported by the task token, which Temporal accepts from any process.
+ * Adopts pipeline steps that run on this host without an activity attempt, because their worker has ended or handed them over.
+ * It heartbeats and reports by task token, which Temporal accepts from any process.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -23,26 +23,19 @@ import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { inWork } from '../platform/work-context.js';
 
-/** Time-out of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 10_000;
-/** Longest interval of heartbeats, in milliseconds: a quarter of a step's heartbeat time-out. */
+/** Longest heartbeat interval, in milliseconds: a quarter of a step's heartbeat timeout. */
 const LONGEST_BEAT_INTERVAL_MS = 30_000;
 
 export interface AdoptionContext {
   settings: Pick<Settings, 'home' | 'taskQueue' | 'heartbeatSeconds'>;
   steps: HostSteps;
-  /** Client of the namespace whose steps are adopted. */
   client: () => Client;
   reportOutcome: ReportOutcome;
   logger: Logger;
 }
 
-/**
- * Adopts the steps of the worker's namespace and task queue that nobody reports. Concurrent calls, also of several workers, are
- * harmless.
- *
- * @returns the adopted steps, and a promise that settles with the last of them
- */
+/** Adopts the worker's steps that nobody reports; several workers may call it at once. `settled` ends with the last adopted step. */
 export async function adoptSteps(
   context: AdoptionContext,
 ): Promise<{ adopted: RunningStep[]; settled: Promise<unknown> }> {
@@ -56,7 +49,7 @@ export async function adoptSteps(
     const run = await steps.runOf(found);
     const followed = run && (await steps.adopt(found, run));
     if (run ? !followed : !(await steps.claim(found))) continue;
-    // An attempt of its activity may have taken it over meanwhile, and has the token that Temporal accepts.
+    // An activity attempt may have taken the step over meanwhile. It then has the token that Temporal accepts.
     if (steps.isAttended(found.stepId)) continue;
     const { token, step } = found;
     adopted.push(found);
@@ -70,7 +63,7 @@ export async function adoptSteps(
   return { adopted, settled: Promise.all(settling) };
 }
 
-/** Reports a step whose start isn't recorded: it wasn't started, or it has removed its journal, and nobody knows whether it has run. */
+/** Reports a step without a recorded start: it never started, or it removed its journal and may have run. */
 async function reportLost(running: RunningStep, context: AdoptionContext): Promise<void> {
   const error = running.isStarting
     ? stepNotRun(running.step, KILLED_FIRST)
@@ -78,7 +71,7 @@ async function reportLost(running: RunningStep, context: AdoptionContext): Promi
   await report(running, { status: 'failed', error }, undefined, context);
 }
 
-/** Heartbeats for a step until it has ended, and reports its outcome. Leaves it to another attempt of its activity, if one comes. */
+/** Heartbeats for a step until it ends, then reports its outcome. Leaves the step to another attempt of its activity, if one comes. */
 async function supervise(
   running: RunningStep,
   { follower, end }: FollowedStep,
@@ -118,8 +111,8 @@ async function supervise(
 }
 
 /**
- * Heartbeats until `signal` fires or Temporal no longer waits for this attempt. Ends the step if its operation is cancelled, its
- * workflow run has closed, or its job was moved to another host.
+ * Heartbeats until `signal` fires or Temporal no longer waits for this attempt. Ends the step if its operation is cancelled,
+ * its workflow run has closed, or its job was moved to another host.
  *
  * @returns whether nobody needs the step; false if another attempt of the activity will come
  */
@@ -145,7 +138,7 @@ async function heartbeat(
         if (isUnneeded) await follower.stop('closed');
         return isUnneeded;
       }
-      // Temporal is away, or an operator has paused or reset the activity: the step may continue.
+      // Temporal is down, or an operator has paused or reset the activity: the step may continue.
       logger.debug({ err: error }, 'the heartbeat of an adopted step was refused');
     }
     await delay(intervalMs, undefined, { signal }).catch(() => undefined);
@@ -153,7 +146,7 @@ async function heartbeat(
   }
 }
 
-/** Whether a step's workflow run is open and has the job on this host; also if Temporal doesn't answer. */
+/** Whether a step's workflow run is open and has the job on this host. True if Temporal doesn't answer. */
 async function isNeeded(
   { workflowId, runId, step }: RunningStep,
   home: string,

@@ -10,14 +10,13 @@ import {
   type StorageChoice,
 } from '../platform/storage/index.js';
 
-/** First and longest pause between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
 /**
  * Waits until the store answers.
  *
- * @returns ID of the storage; undefined for a folder that can't be written at present, e.g. on a full disk
+ * @returns the storage's ID; undefined for a folder that can't be written at present, e.g. on a full disk
  * @throws StorageError when somebody has to change settings, permissions or the store first
  */
 export async function awaitUsableStorage(

@@ -16,7 +16,6 @@ const ADOPTION_INTERVAL_MS = 5_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
 
-/** A task that does nothing once it has succeeded. */
 function untilDone(task: () => Promise<void>): () => Promise<void> {
   let isDone = false;
   return async () => {
@@ -26,12 +25,7 @@ function untilDone(task: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/**
- * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
- * connection or the process: the next worker repeats it.
- *
- * @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers have left
- */
+/** @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers left */
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,

@@ -1,7 +1,4 @@
-/**
- * Build step: bundles the workflows that ship with Longhaul, unless none of the files that went into the last bundle has
- * changed and `dist/workflows` and `dist/worker` have the same files.
- */
+/** Build step: bundles the shipped workflows, unless no file of the last bundle, `dist/workflows` or `dist/worker` has changed. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -23,7 +20,6 @@ function isUpToDate(): boolean {
   return JSON.stringify(now) === JSON.stringify(before);
 }
 
-/** The compiled workflows, and the code that bundles them. */
 function sources(): string[] {
   return ['workflows', 'worker'].flatMap((room) => {
     const folder = fileURLToPath(new URL(room, DIST));
@@ -41,7 +37,7 @@ if (!isUpToDate()) {
     statSync(path, { throwIfNoEntry: false })?.isFile(),
   );
   const inputs = inputsOf([...new Set([...used, ...sources()])]);
-  // A change during the bundling is not in the bundle.
+  // A file that changed during bundling may be missing from the bundle.
   const isWhole = Object.values(inputs).every((changedMs) => (changedMs ?? 0) < startedMs);
   if (isWhole) writeFileSync(INPUTS, JSON.stringify(inputs));
 }

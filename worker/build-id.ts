@@ -1,7 +1,6 @@
 /**
- * Build IDs: which code of workflows a worker runs. It covers what a replay depends on: the modules of the bundle, how they were
- * bundled, and the version of Temporal's SDK. Code of activities doesn't count: an attempt runs the code of the worker that takes
- * it, so a correction reaches open operations.
+ * Build IDs name the workflow code of a worker: the bundle's modules, how they were bundled, and the SDK's version. Code of
+ * activities doesn't count, so a fix of an activity reaches open operations.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -10,7 +9,6 @@ import { relative } from 'node:path';
 import { builtinModule, CODE_ROOT, isProjectFile } from '../platform/project.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
-/** Version of Temporal's SDK. */
 const SDK_VERSION = (
   createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
 ).version;
@@ -20,13 +18,12 @@ const BUNDLERS = ['worker/compile-bundle', 'worker/bundle-entry'].map(builtinMod
 
 /** Digests of a bundle's contents, equal on every machine and in every folder. */
 export interface BundleDigests {
-  /** Digest of all modules. */
   digest: string;
-  /** Digest of the modules that aren't the project's: Longhaul's and those of packages. */
+  /** Digest of the modules outside of the project: Longhaul's and those in packages. */
   runtimeDigest: string;
 }
 
-/** @param entries modules that were written for this bundle: they name folders of this machine */
+/** @param entries modules written for this bundle; they name folders of this machine */
 export function digestsOf(
   { modules }: Compilation,
   project: string,
@@ -45,7 +42,7 @@ export function buildIdOf({ digest }: Pick<BundleDigests, 'digest'>): string {
   return `${SDK_VERSION}-${digest.slice(0, 16)}`;
 }
 
-/** Digest of files, equal on every machine and in every folder. @param contents path -> content */
+/** @param contents path -> content */
 export function digestOf(contents: ReadonlyMap<string, string | Buffer>, project: string): string {
   const folder = existsSync(project) ? realpathSync(project) : project;
   const lines = [...contents].map(
@@ -55,7 +52,7 @@ export function digestOf(contents: ReadonlyMap<string, string | Buffer>, project
   return createHash('sha256').update(lines.sort().join('')).digest('hex');
 }
 
-/** Path of a module without the folders of this machine. */
+/** Path of a module, free of this machine's folders. */
 function nameOf(path: string, project: string): string {
   if (path.startsWith(CODE_ROOT)) return `longhaul/${relative(CODE_ROOT, path)}`;
   const [, inPackages] = /.*\/node_modules\/(.*)$/.exec(path) ?? [];

@@ -1,4 +1,4 @@
-/** Names of workflows by which two bundles differ. */
+/** Workflow names that differ between two bundles. */
 import type { CodeVersions } from './kept-code.js';
 
 export interface Differences {
@@ -7,7 +7,7 @@ export interface Differences {
   added: string[];
 }
 
-/** Compares the exports of two bundles. Other code of Longhaul or of packages changes all of them. */
+/** Compares the exports of two bundles. A change in Longhaul or a package changes every export. */
 export function differences(before: CodeVersions, after: CodeVersions): Differences {
   const names = Object.keys(before.exports);
   const isOtherRuntime = before.runtimeDigest !== after.runtimeDigest;

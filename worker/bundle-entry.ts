@@ -1,25 +1,25 @@
 /**
- * The modules that a bundle of workflows begins with. A run evaluates the file of its own type alone, and modules without state
- * are evaluated once per thread: Temporal's sandbox evaluates every other module again for each run.
+ * The first modules of a bundle. A run evaluates only the file of its own type, and modules without state are evaluated once
+ * per thread. Temporal's sandbox evaluates every other module again for each run.
  */
 import { relative } from 'node:path';
 import { CODE_ROOT } from '../platform/project.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
-/** Literals in the two modules, replaced once the modules of the bundle are known. */
+/** Placeholders in the two modules, replaced once the bundle's modules are known. */
 const FILE_OF_EXPORT = '"longhaul: index of the file that has an export"';
 const SHARED_MODULES = '"longhaul: IDs of the shared modules"';
 
-/** Global variable of a sandbox whose worker has no version. */
+/** Global variable of the sandbox, set in unversioned workers. */
 const UNVERSIONED = '__LONGHAUL_UNVERSIONED__';
 
-/** Rooms whose modules have no state, and no objects that anybody changes: shared modules are frozen. */
+/** Rooms with stateless modules. Shared modules are frozen, so nobody may change their objects. */
 const SHARED_ROOMS = /^(operations|pipelines|mailbox(?!\/workflows))\//;
 
-/** Packages whose modules are shared: those that Longhaul's validator and its signatures use. */
+/** Shared packages: Longhaul's validator and signatures use them. */
 const SHARED_PACKAGES = /\/node_modules\/(@cfworker\/json-schema|re2js|@noble\/hashes)\//;
 
-/** Code of a CommonJS module with the exports of all files; a file is evaluated when one of its exports is read. */
+/** Code of a CommonJS module with the exports of all files. Reading an export evaluates its file. */
 export function entryCode(paths: readonly string[]): string {
   const files = paths.map((path) => `  () => require(${JSON.stringify(path)}),\n`).join('');
   return `const files = [\n${files}];
@@ -40,20 +40,14 @@ module.exports = new Proxy({}, {
 `;
 }
 
-/** Code of a bundle for a worker without a version. */
 export function unversionedCode(code: string): string {
-  // In the first line, so that the bundle's source map holds.
+  // On the first line, to keep the bundle's source map valid.
   return `globalThis.${UNVERSIONED} = true; ${code}`;
 }
 
-/** Code of a CommonJS module that evaluates the shared modules. */
 export const PRELOAD_CODE = `for (const id of ${SHARED_MODULES}) __webpack_require__(id);\n`;
 
-/**
- * Fills in what the two modules need to know of the compiled ones.
- *
- * @param fileOf exported name -> index of its file in the paths of {@link entryCode}
- */
+/** Fills in the placeholders of the two modules. @param fileOf exported name -> index of its file in the paths of {@link entryCode} */
 export function completeBundle(
   code: string,
   compilation: Compilation,
@@ -62,7 +56,7 @@ export function completeBundle(
   const shared = [...compilation.modules]
     .filter((module) => isShared(pathOf(module)))
     .map((module) => compilation.chunkGraph.getModuleId(module as never))
-    // Modules that others re-export from have no code in the bundle.
+    // Modules that only re-export have no code in the bundle.
     .filter((id) => id !== null);
   return fill(fill(code, FILE_OF_EXPORT, fileOf), SHARED_MODULES, shared);
 }

@@ -1,4 +1,4 @@
-/** Modules of a finished webpack compilation, typed as far as they are used. */
+/** The parts that are used of a finished webpack compilation, with types. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isProjectFile } from '../platform/project.js';
 
@@ -22,13 +22,11 @@ interface ExportTarget {
   export?: string[];
 }
 
-/** An import in a file. */
 interface Import {
   from: string;
   request: string;
-  /** Path of the imported module; undefined when it isn't a file. */
+  /** Undefined when the imported module isn't a file. */
   to: string | undefined;
-  /** The importing module. */
   module: unknown;
 }
 
@@ -51,7 +49,7 @@ export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
   return [...imports.values()];
 }
 
-/** The project's file that is the module, or that imports it indirectly; undefined for Longhaul's own modules. */
+/** The project's file that is the module or imports it indirectly; undefined for Longhaul's own modules. */
 export function projectFileOf({ moduleGraph }: Compilation, module: unknown): string | undefined {
   for (let one = module; one; one = moduleGraph.getIssuer(one as never)) {
     const path = pathOf(one);
@@ -60,19 +58,17 @@ export function projectFileOf({ moduleGraph }: Compilation, module: unknown): st
   return undefined;
 }
 
-/** A file of workflows. */
 export interface BundledFile {
-  /** Names that it exports; Temporal's fallback `default` is not among them. */
+  /** Exported names, without Temporal's fallback `default`. */
   exports: string[];
-  /** Name -> where it is declared; equal for two files that re-export one declaration. */
+  /** Name -> where it is declared. Two files that re-export one declaration have equal values. */
   declarations: Map<string, string>;
-  /** The files that it imports directly or indirectly, itself included. */
+  /** The file and everything it imports, directly or indirectly. */
   files: Set<string>;
-  /** Path -> text of those files, without packages under node_modules and Longhaul itself. */
+  /** Path -> text of these files, without packages and Longhaul itself. */
   sources: Map<string, string>;
 }
 
-/** Exports and files of a file in the bundle; undefined if it isn't in the bundle. */
 export function bundledFile(compilation: Compilation, path: string): BundledFile | undefined {
   const { modules, moduleGraph } = compilation;
   const root = [...modules].find((module) => pathOf(module) === path);

@@ -1,4 +1,4 @@
-/** Bundles workflows in a child process: the worker's heartbeats continue meanwhile, and the bundler's memory is freed. */
+/** Bundles workflows in a child process, so the worker's heartbeats continue and the bundler's memory is freed. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { SettingsError, settingsToEnvironment, type Settings } from '../platform/settings/index.js';
@@ -6,15 +6,11 @@ import { builtProgram } from '../platform/program.js';
 import type { ProjectProblem } from '../platform/project-problems.js';
 import { BundleError, upToDateBundle, type BundleOptions, type WorkflowBundle } from './bundle.js';
 
-/** The child's one message. */
+/** The child sends exactly one. */
 export type BundleMessage =
   { bundle: WorkflowBundle } | { problems: ProjectProblem[]; watched: string[] } | { failure: string };
 
-/**
- * Like {@link bundleWorkflows}, without blocking this process.
- *
- * @throws BundleError
- */
+/** {@link bundleWorkflows} without blocking this process. @throws BundleError */
 export async function bundleInChildProcess(
   settings: Settings,
   options: BundleOptions = {},

@@ -1,16 +1,12 @@
-/** Problems that prevent the bundling of workflows, one line each: the bundler's own report is pages long. */
+/** Problems that prevent the bundling of workflows, in one line each: the bundler's own report takes pages. */
 import { placeOfName, placeOfText, type ProjectProblem } from '../platform/project-problems.js';
 import { disallowedModules } from '../platform/temporal/internal/sandbox-modules.js';
 import { importsOf, pathOf, projectFileOf, type BundledFile, type Compilation } from './bundle-graph.js';
 
-/** `isConflict`: two files export the same name, so that neither can be left out. */
+/** `isConflict`: two files export the same name, so neither can be left out. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
 
-/**
- * The problems of a compilation, each with the file that it is in.
- *
- * @param activityFiles files of which workflows may import types only
- */
+/** The problems of a compilation, each with its file. @param activityFiles files that workflows may import types from, but no values */
 export function problemsOf(compilation: Compilation, activityFiles: readonly string[]): BundleProblem[] {
   const activities = new Set(activityFiles);
   const others = compilation.errors
@@ -20,14 +16,14 @@ export function problemsOf(compilation: Compilation, activityFiles: readonly str
     ...activityImports(compilation, activities),
     ...forbiddenImports(compilation),
     ...others,
-    // Imports in an activity file are fine there: the mistake is the import of that file.
+    // An activity file's own imports are fine: the mistake is importing that file.
   ].filter(({ path }) => !activities.has(path));
 }
 
 /** Webpack's error for imports such as `node:fs`. */
 const FORBIDDEN_SCHEME = /UnhandledSchemeError: Reading from "/;
 
-/** Imports that the sandbox forbids; those inside packages are attributed to the project's file that imports the package. */
+/** Imports that the sandbox forbids. One inside a package is attributed to the project's file that imports the package. */
 function forbiddenImports(compilation: Compilation): BundleProblem[] {
   const names = new Map<string, Set<string>>();
   for (const { request, module } of importsOf(compilation)) {
@@ -42,7 +38,6 @@ function isForbidden(request: string): boolean {
   return disallowedModules.some((name) => request === name || request.startsWith(`${name}/`));
 }
 
-/** Imports of values from files of activities. */
 function activityImports(compilation: Compilation, activities: ReadonlySet<string>): BundleProblem[] {
   return importsOf(compilation)
     .filter(({ from, to }) => to !== undefined && activities.has(to) && !activities.has(from))
@@ -53,7 +48,7 @@ function activityImports(compilation: Compilation, activities: ReadonlySet<strin
     }));
 }
 
-/** Names that two workflow files export, each with a declaration of its own. */
+/** Names that two workflow files export with different declarations. */
 export function conflictsOf(files: ReadonlyMap<string, BundledFile>): BundleProblem[] {
   const first = new Map<string, { path: string; declaration: string }>();
   const conflicts: BundleProblem[] = [];
@@ -68,7 +63,6 @@ export function conflictsOf(files: ReadonlyMap<string, BundledFile>): BundleProb
   return conflicts;
 }
 
-/** The problem that the SDK's bundler reports. */
 export function problemOfSdk(error: Error): BundleProblem {
   const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
   return names.length > 0 ? cantImport('', names) : { path: '', message: oneLine(error.message) };

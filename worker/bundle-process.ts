@@ -1,6 +1,4 @@
-/**
- * Program that bundles workflows: `bundleInChildProcess` forks it. The worker's settings are in its environment. Sends one message.
- */
+/** Program that bundles workflows, forked by `bundleInChildProcess` with the worker's settings in its environment. Sends one message. */
 import { loadSettings } from '../platform/settings/index.js';
 import { BundleError, bundleWorkflows, type BundleOptions } from './bundle.js';
 import type { BundleMessage } from './bundle-in-child.js';
@@ -18,5 +16,5 @@ async function answer(): Promise<BundleMessage> {
 // The worker has the answer, or is gone.
 process.on('disconnect', () => process.exit(0));
 if (!process.connected) process.exit(0);
-// With a callback, a channel that has closed meanwhile is no unhandled error.
+// The callback keeps a closed channel from raising an unhandled error.
 process.send!(await answer(), undefined, undefined, () => undefined);

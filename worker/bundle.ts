@@ -1,7 +1,6 @@
 /**
- * Bundle of workflow code that Temporal's sandbox runs: the runtime and all workflows. The shipped workflows are bundled as
- * Longhaul is built. For a project with workflows, a bundle is made as the worker starts and after edits, and reused until
- * one of its files changes.
+ * Bundle of the workflow code that Temporal's sandbox runs: the runtime and all workflows. Longhaul's build bundles the shipped
+ * workflows. A project's bundle is made at the worker's start and after edits, and reused until a file changes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -17,34 +16,30 @@ import type { CodeVersions, SourceTexts } from './kept-code.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
-/** Description of a bundle, stored beside it. */
+/** Stored beside the bundle. */
 interface BundleInfo extends BundleDigests, CodeVersions, SourceTexts {
-  /**
-   * Files that it was made from: path -> time of the last change in epoch milliseconds; 0 for a file that changed while the
-   * bundle was made, or was missing.
-   */
+  /** Source files: path -> last change in epoch milliseconds; 0 for a file that changed during bundling or was missing. */
   ingredients: Record<string, number>;
-  /** Problems of the files that were left out. */
+  /** Problems of files that were left out. */
   problems: ProjectProblem[];
 }
 
 export interface WorkflowBundle extends BundleInfo {
   codePath: string;
-  /** Names the code: equal for bundles of the same code, whatever the machine. */
+  /** Equal for bundles of the same code on every machine. */
   buildId: string;
 }
 
 export interface BundleOptions {
-  /** Leaves out files that can't be bundled, unless none of the project's files would remain. Default: false. */
+  /** Leaves out broken files, unless none of the project's files would remain. Default: false. */
   leavesOut?: boolean;
   /**
-   * Bundles the files of the up-to-date bundle again, with copies of kept code for some exports: exported name -> path of the copy. The
-   * result isn't reused. Default: none.
+   * Bundles the up-to-date bundle's files again, with copies of kept code for some exports: exported name -> path of the copy.
+   * The result isn't reused. Default: none.
    */
   kept?: Record<string, string>;
 }
 
-/** Error for workflows that can't be bundled. */
 export class BundleError extends ProjectError {
   constructor(
     problems: ProjectProblem[],
@@ -55,20 +50,12 @@ export class BundleError extends ProjectError {
   }
 }
 
-/**
- * Path of the bundle for these settings. Makes a bundle if none is up to date, which takes 2 seconds.
- *
- * @throws BundleError
- */
+/** @throws BundleError */
 export async function workflowBundle(settings: Settings): Promise<string> {
   return (await bundleWorkflows(settings)).codePath;
 }
 
-/**
- * The bundle for these settings. Makes a bundle if none is up to date, which takes 2 seconds.
- *
- * @throws BundleError
- */
+/** The bundle for these settings. Makes one if none is up to date, which takes 2 seconds. @throws BundleError */
 export async function bundleWorkflows(
   settings: Settings,
   { leavesOut = false, kept }: BundleOptions = {},
@@ -117,7 +104,6 @@ export async function bundleWorkflows(
   return { ...info, codePath: bundlePath, buildId: buildIdOf(info) };
 }
 
-/** The existing bundle, if none of its files has changed. */
 export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
   const { bundlePath, infoPath } = pathsOf(settings);
   if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
@@ -132,7 +118,6 @@ export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
 async function bundleWithKept(settings: Settings, kept: Record<string, string>): Promise<WorkflowBundle> {
   const bundle = upToDateBundle(settings);
   if (!bundle) throw new Error('files have changed meanwhile');
-  // Without files that were left out.
   const usable = Object.values(bundle.paths);
   const paths = filesOf('workflows', settings).filter(
     (path) => !isProjectFile(path) || usable.includes(path),
@@ -151,11 +136,7 @@ async function bundleWithKept(settings: Settings, kept: Record<string, string>):
   return { ...bundle, codePath };
 }
 
-/**
- * Bundles the shipped workflows; called by the build.
- *
- * @returns paths of all files that went into the bundle
- */
+/** Bundles the shipped workflows, for the build. @returns paths of all files in the bundle */
 export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
   const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
   const { project } = settings;
@@ -164,7 +145,7 @@ export async function bundleShippedWorkflows(settings: Settings): Promise<string
     activityFiles: [],
     project,
   });
-  // They name the folders of this machine, and would be packed.
+  // They name this machine's folders, and would be packed.
   for (const path of compiled.entries) rmSync(path);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
@@ -179,7 +160,7 @@ function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; i
   const digest = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
   const name = join(settings.home, 'cache', `workflows-${digest}`);
   const bundlePath = isShippedOnly && existsSync(SHIPPED_BUNDLE) ? SHIPPED_BUNDLE : `${name}.bundle.js`;
-  // A package.json above the home may say that .js files are CommonJS.
+  // `.cjs`, so a package.json above the home can't change the module type.
   return { entryPath: `${name}.cjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
 }
 
@@ -187,7 +168,7 @@ function infoPathOf(bundlePath: string): string {
   return bundlePath.replace(/\.js$/, '.json');
 }
 
-/** Files that don't depend on a file with a problem; empty after a name conflict or a problem without a file. */
+/** Files that don't depend on a broken file; empty after a name conflict or a problem without a file. */
 function withoutProblems({ problems, files }: CompiledBundle): string[] {
   if (problems.some(({ isConflict, path }) => isConflict || !path)) return [];
   return [...files].flatMap(([path, file]) =>
@@ -195,7 +176,6 @@ function withoutProblems({ problems, files }: CompiledBundle): string[] {
   );
 }
 
-/** Digests and texts of a bundle that has no problems. */
 function contentsOf(
   { digests, files: bundled }: CompiledBundle,
   project: string,
@@ -204,7 +184,7 @@ function contentsOf(
   const paths: Record<string, string> = {};
   const files: Record<string, string[]> = {};
   const sources: Record<string, string> = {};
-  // It says which syntax the project's .js files have.
+  // It sets the syntax of the project's .js files.
   const packagePath = join(project, 'package.json');
   for (const [path, file] of bundled) {
     const digest = digestOf(file.sources, project);

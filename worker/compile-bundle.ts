@@ -10,28 +10,26 @@ import { conflictsOf, problemOfSdk, problemsOf, type BundleProblem } from './bun
 import { originalOf } from './kept-code.js';
 
 export interface CompiledBundle {
-  /** Undefined when there are problems, as are the digests. */
+  /** Undefined when there are problems, like `digests`. */
   code: string | undefined;
   digests: BundleDigests | undefined;
   problems: BundleProblem[];
-  /** Paths of the modules that were written for it. */
+  /** Paths of the modules written for this bundle. */
   entries: string[];
-  /** Bundled files by path. */
+  /** Path -> bundled file. */
   files: Map<string, BundledFile>;
-  /** All files that the bundle was made from. */
   used: string[];
-  /** Paths that imports resolve to, but that don't exist. */
+  /** Missing paths that imports resolve to. */
   missing: string[];
 }
 
 export interface CompileOptions {
-  /** `.cjs` path of the module that exports all of them; written, as is one for shared modules beside it. */
+  /** `.cjs` path of the module that exports all of them. It is written, and one for shared modules beside it. */
   entryPath: string;
-  /** Files of which workflows may import types only. */
+  /** Files that workflows may import types from, but no values. */
   activityFiles: readonly string[];
-  /** Folder of the project. */
   project: string;
-  /** Exported name -> path of the copy, in the kept code, that exports it instead of a file in `paths`. Default: none. */
+  /** Exported name -> path of the kept copy that exports it instead of a file in `paths`. Default: none. */
   kept?: Readonly<Record<string, string>>;
 }
 
@@ -57,7 +55,7 @@ export async function compileBundle(
           compiler.hooks.done.tap('longhaul', (stats) => {
             compilation = stats.compilation;
           });
-          // Packages that a copy imports are those of its original.
+          // A kept copy uses its original's packages.
           compiler.hooks.normalModuleFactory.tap('longhaul', ({ hooks }) => {
             hooks.beforeResolve.tap('longhaul', (data) => {
               if (!data.request.startsWith('.')) data.context = originalOf(data.context);
@@ -65,7 +63,7 @@ export async function compileBundle(
           });
         },
       ],
-      // Code may load a module only where it is needed: createRequire(import.meta.url)('x').
+      // Allows code to load a module lazily: createRequire(import.meta.url)('x').
       module: {
         ...config.module,
         parser: {
@@ -82,7 +80,7 @@ export async function compileBundle(
           ...Object.fromEntries(Object.entries(SANDBOX_ENTRIES).map(([name, path]) => [`${name}$`, path])),
           ...sandboxed(SDK_PACKAGES),
         },
-        // Dependencies of Longhaul's code resolve without a copy in the user's project.
+        // Lets Longhaul's dependencies resolve without a copy in the user's project.
         modules: [...(config.resolve?.modules ?? []), ...modulesAbove(CODE_ROOT)],
       },
     }),
@@ -115,19 +113,18 @@ export async function compileBundle(
   };
 }
 
-/** The Temporal packages that the sandbox allows. The others get no alias, so that the SDK refuses them. */
+/** The Temporal packages that the sandbox allows. The others get no alias, so the SDK refuses them. */
 function sandboxed(packages: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(packages).filter(([name]) => /(common|workflow)$/.test(name)));
 }
 
-/** All `node_modules` folders that code in this folder can import from. */
 function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
 }
 
 const nothing = () => undefined;
-/** Suppresses the bundler's own report: its problems are returned. */
+/** Suppresses the bundler's own report, because its problems are returned. */
 const SILENT: TemporalLogger = {
   log: nothing,
   trace: nothing,

@@ -1,4 +1,4 @@
-/** Chooses how a worker process runs bundles of workflows: with or without versions. */
+/** Chooses how a worker process runs workflow bundles: with or without versions. */
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../platform/settings/index.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
@@ -15,9 +15,8 @@ import type { WorkflowHost } from './workflow-host.js';
 
 export interface WorkflowHostOptions {
   settings: Settings;
-  /** Undefined where the worker has no version. */
+  /** Undefined for an unversioned worker. */
   deploymentName: string | undefined;
-  /** Identity of this worker. */
   identity: string;
   logger: Logger;
   client: () => Client;

@@ -1,7 +1,6 @@
 /**
- * The drain of a worker that was asked to stop: it takes up nothing more, and activities of tools, and steps that end with their
- * worker, run to their end, for as long as the drain timeout allows. Then they are cancelled, and Temporal starts them again on
- * another worker.
+ * The drain of a stopping worker: it takes no new work, and activities of tools and steps that end with the worker get the
+ * drain timeout to finish. Then they are cancelled, and Temporal starts them again on another worker.
  */
 import type { Logger } from '../platform/log.js';
 import { SHUTDOWN_GRACE_MS } from './workers.js';
@@ -9,25 +8,23 @@ import { SHUTDOWN_GRACE_MS } from './workers.js';
 /** Time for cancelled activities to end and for last reports, in milliseconds. */
 const AFTER_CANCELLATION_MS = 5_000;
 
-/** How long before the cancellation activities are counted, in milliseconds: a cancelled one may end before a later timer fires. */
+/** Activities are counted this long before the cancellation, in milliseconds, since cancelled ones may end before a later timer fires. */
 const BEFORE_CANCELLATION_MS = 100;
 
 export class Drain {
   readonly #ending = new AbortController();
   #hasBegun = false;
 
-  /** @param timeoutMs how long activities get to end */
   constructor(
     private readonly timeoutMs: number,
     private readonly logger: Logger,
   ) {}
 
-  /** Time limit of the whole stop, in milliseconds. */
   get limitMs(): number {
     return Math.max(this.timeoutMs, SHUTDOWN_GRACE_MS) + AFTER_CANCELLATION_MS;
   }
 
-  /** Fires shortly before activities are cancelled: the last moment for reports that Temporal hasn't taken so far. */
+  /** Fires shortly before activities are cancelled: the last chance for reports that Temporal hasn't taken yet. */
   get ending(): AbortSignal {
     return this.#ending.signal;
   }

@@ -12,7 +12,7 @@ import type { WorkflowCode } from './workflow-code.js';
 /** How often to check whether operations that block a new bundle are still open, in milliseconds. */
 const RETRY_INTERVAL_MS = 3_000;
 
-/** @param loadedSinceMs when the first file was read, in epoch milliseconds. @returns stops following */
+/** @param loadedSinceMs when the first file was read, in epoch milliseconds. @returns a function that stops following */
 export async function followEdits(
   settings: Settings,
   logger: Logger,

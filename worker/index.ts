@@ -1,4 +1,4 @@
-/** The Temporal worker: runs the tools' workflows and activities, and jobs of pipelines. Any number of workers can run. */
+/** The Temporal worker: runs the tools' workflows and activities, and jobs of pipelines. You can run any number of workers. */
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from '../activities/pipeline/host.js';
@@ -50,9 +50,8 @@ import { WorkflowCode } from './workflow-code.js';
 import { createWorkflowHost } from './create-workflow-host.js';
 
 export interface RunningWorker {
-  /** Stops polling, gives running activities the drain timeout, and resolves when all Workers have stopped. */
+  /** Stops polling, gives running activities the drain timeout, and resolves when everything has stopped. */
   stop(): Promise<void>;
-  /** Time limit of a stop, in milliseconds. */
   stopLimitMs: number;
   /** Resolves once the worker has stopped; rejects if it failed. */
   done: Promise<void>;
@@ -61,8 +60,8 @@ export interface RunningWorker {
 /**
  * Starts a worker; waits for Temporal if it isn't up yet.
  *
- * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled; LonghaulError
- *   `unavailable` when Temporal doesn't have the namespace, or its credentials don't allow describing it, or when storage refuses
+ * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled
+ * @throws LonghaulError `unavailable` when the namespace is missing, the credentials don't allow describing it, or storage refuses
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const endTracing = await startTracing('worker', logger);
@@ -103,7 +102,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const reserve = new LineReserve(settings.home);
   const logs = new OperationLogs({ storage, logger, reserve });
   const recoverLines = () => reserve.recover((workflowId, lines) => logs.restore(workflowId, lines));
-  // Before this worker adds lines of its own. On a disk that is full still, the background tasks try again.
+  // Before this worker adds lines of its own. If the disk is still full, the background tasks try again.
   await recoverLines().catch((error: unknown) =>
     logger.warn({ err: error }, "lines of operations' logs of a worker that was killed can't be written yet"),
   );
@@ -134,7 +133,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
   const workers = isHost ? await factory.host() : [];
   const deploymentName = bundle && (await deploymentOf(settings, client(), logger, stopping.signal));
-  // Those of a version run with its workflows.
+  // A versioned worker's activities run with its workflows.
   if (bundle && deploymentName === undefined) workers.push(await factory.activities());
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
@@ -153,14 +152,14 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
   await workflows?.start();
   const adoption = isHost ? { settings, steps, client, reportOutcome, logger } : undefined;
-  // Before this worker takes new steps: adopted ones have their slots.
+  // Before this worker takes new steps, because adopted ones occupy slots.
   if (adoption) await adoptSteps(adoption);
   const running = workers.map((worker) => worker.run());
   if (workflows) running.push(workflows.host.done);
   const endChores = startBackgroundTasks(settings, storage, { temporal, adoption, recoverLines }, logger);
   const endFollowing =
     workflows && (await followEdits(settings, logger, { activities, workflows }, loadedSinceMs));
-  // The drain doesn't wait for steps that don't need their worker.
+  // The drain doesn't wait for steps that outlive their worker.
   const stepQueue = stepTaskQueue(settings.taskQueue, hostId(settings.home));
   const { taskQueue, workerRole: role } = settings;
   readiness.started({ client, workers: () => factory.workers, taskQueue, role, host: hostId(settings.home) });
@@ -176,7 +175,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     workflows?.host.stop();
   };
   const done = allEnded(running, shutdown, async () => {
-    // Until here, steps that have no other worker on this host are adopted and heartbeat.
+    // Until here, steps without another worker on this host are adopted and heartbeat.
     endChores();
     await steps.leave();
     await logs.close();

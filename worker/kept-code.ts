@@ -1,6 +1,6 @@
 /**
- * Code of the project's workflows as a worker ran it last, kept in the cache of the home. A changed workflow that doesn't replay its
- * open operations runs with this code until they have ended, also after a restart.
+ * The project's workflow code as a worker ran it last, kept in the home's cache. A changed workflow that doesn't replay its
+ * open operations runs with this code until they have ended, even after a restart.
  */
 import {
   existsSync,
@@ -17,28 +17,25 @@ import { temporaryPath, writeFileAtomically } from '../platform/atomic-files.js'
 import type { Settings } from '../platform/settings/index.js';
 import { projectCacheFile } from '../platform/project.js';
 
-/** Which code the workflows of a bundle have. */
 export interface CodeVersions {
   /** Exported name -> digest of the project's code that the export depends on. */
   exports: Record<string, string>;
-  /** Exported name -> path of the project's file that exports it; shipped workflows have none. */
+  /** Exported name -> path of the project's file that exports it. Shipped workflows have none. */
   paths: Record<string, string>;
-  /** Digest of the modules that aren't the project's: Longhaul's and those of packages. */
+  /** Digest of the modules outside of the project: Longhaul's and those in packages. */
   runtimeDigest: string;
 }
 
-/** Texts of the project's code in a bundle. */
 export interface SourceTexts {
   /** Digest of code -> paths of its files. */
   files: Record<string, string[]>;
-  /** Path of a file -> its text. */
   sources: Record<string, string>;
 }
 
-/** Copies of files lie in a folder for each digest, under their absolute paths. */
+/** Copies lie in one folder per digest, under the files' absolute paths. */
 const COPY = /\/kept-[0-9a-f]{16}\/[0-9a-f]{16}(\/.*)$/;
 
-/** Path of the file that a path in the kept code is a copy of; other paths as they are. */
+/** The original of a kept copy; other paths are returned unchanged. */
 export function originalOf(path: string): string {
   return COPY.exec(path)?.[1] ?? path;
 }
@@ -52,13 +49,12 @@ export class KeptCode {
     this.#folder = this.#indexPath.replace(/\.json$/, '');
   }
 
-  /** What was kept last; undefined if nothing was. */
   read(): CodeVersions | undefined {
     if (!existsSync(this.#indexPath)) return undefined;
     return JSON.parse(readFileSync(this.#indexPath, 'utf8')) as CodeVersions;
   }
 
-  /** Paths of the copies that export workflows: exported name -> path. Names without a copy are left out. */
+  /** Exported name -> path of its kept copy. Names without a copy are left out. */
   find({ exports, paths }: CodeVersions, names: readonly string[]): Record<string, string> {
     if (!existsSync(this.#folder)) return {};
     const folder = realpathSync(this.#folder);
@@ -72,7 +68,7 @@ export class KeptCode {
     );
   }
 
-  /** Keeps the code that runs now, and removes what no workflow runs any more. */
+  /** Keeps the running code and removes code that no workflow runs any more. */
   keep({ exports, paths, runtimeDigest }: CodeVersions, { files, sources }: SourceTexts): void {
     mkdirSync(this.#folder, { recursive: true });
     const digests = new Set(Object.values(exports));
@@ -94,7 +90,6 @@ export class KeptCode {
   }
 }
 
-/** Name of the folder of code. */
 function nameOf(digest: string): string {
   return digest.slice(0, 16);
 }

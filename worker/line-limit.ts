@@ -1,14 +1,11 @@
 /**
- * Rate limit for operations' lines in the process's log. A pipe takes some 3,000 lines a second, and writing blocks the
- * process: one tool that logs without pause would stop the heartbeats of all activities.
+ * Rate limit for operations' lines in the process's log. A pipe takes some 3,000 lines a second and writing blocks the process,
+ * so one tool that logs nonstop would stop the heartbeats of all activities.
  */
 import type { Logger } from '../platform/log.js';
 
-/** Maximum number of lines in a burst. */
 const BURST_LINES = 1_000;
-/** Sustained maximum, in lines per second. */
 const LINES_PER_SECOND = 500;
-/** Interval between reports of dropped lines, in milliseconds. */
 const REPORT_MS = 1_000;
 
 export class LineLimit {

@@ -1,6 +1,6 @@
 /**
- * Lines of operations' logs that storage doesn't take at present, as on a full disk: in a file whose space is taken beforehand, so that
- * a worker that is killed leaves them to the next one on its home.
+ * Log lines that storage doesn't take at present, e.g. on a full disk. They lie in a file of preallocated size, so a killed
+ * worker leaves them to the next one on its home.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -18,24 +18,23 @@ import { join } from 'node:path';
 import { encodeFileName } from '../platform/file-name.js';
 import { processIdentity } from '../platform/process-identity.js';
 
-/** Size of the file, in bytes. What is beyond is in memory only. */
+/** Size of the file, in bytes. Further lines are in memory only. */
 const SIZE_BYTES = 1024 * 1024;
-/** Part of it that lines leave free, for records of logs that are written. */
+/** Bytes that lines leave free, for records of written logs. */
 const MARGIN_BYTES = 64 * 1024;
 
 /** Process ID and start time of the worker, and a random ID. */
 const NAME = /^(\d+)\.([^.]+)\.[0-9a-f-]+$/;
 
-/** A line of the log of an operation's workflow; or, without a line, that all lines before it are in that log. */
+/** A line of a workflow's log. Without a line: all earlier lines are in that log. */
 type Entry = [workflowId: string, line?: string];
 
-/** Writes lines into an operation's log; those that it ends with already aren't written again. */
+/** Writes lines into an operation's log, except lines that it already ends with. */
 export type RestoreLines = (workflowId: string, lines: string[]) => Promise<void>;
 
 export class LineReserve {
   readonly #folder: string;
   #own: ReserveFile | undefined;
-  /** Files of workers that were killed. */
   readonly #others: ReserveFile[] = [];
 
   constructor(home: string) {
@@ -43,21 +42,16 @@ export class LineReserve {
     this.#create();
   }
 
-  /** Keeps a line until {@link written}. Does nothing where the file is full, or there was no room for one. */
+  /** Keeps a line until {@link written}. Does nothing when the file is full or couldn't be created. */
   keep(workflowId: string, line: string): void {
     this.#own?.keep(workflowId, line);
   }
 
-  /** All lines of a workflow are in its log. */
   written(workflowId: string): void {
     this.#own?.written(workflowId);
   }
 
-  /**
-   * Writes the lines that killed workers have left.
-   *
-   * @throws errors of `restore`; call it again later
-   */
+  /** Writes the lines that killed workers left. @throws errors of `restore`; call it again later */
   async recover(restore: RestoreLines): Promise<void> {
     if (!this.#own) this.#create();
     this.#takeOver();
@@ -85,7 +79,7 @@ export class LineReserve {
       writeFileSync(path, Buffer.alloc(SIZE_BYTES), { mode: 0o600 });
       this.#own = new ReserveFile(path);
     } catch {
-      // There is no room: lines wait in memory alone.
+      // No room: lines wait in memory only.
       rmSync(path, { force: true });
     }
   }
@@ -95,14 +89,14 @@ export class LineReserve {
     try {
       names = readdirSync(this.#folder);
     } catch {
-      // There is no such folder yet.
+      // The folder doesn't exist yet.
     }
     for (const name of names) {
       const [, pid, startedAt] = NAME.exec(name) ?? [];
       if (pid === undefined || startedAt === startOf(Number(pid))) continue;
       const path = this.#newPath();
       try {
-        // Only one worker can.
+        // Only one worker succeeds.
         renameSync(join(this.#folder, name), path);
       } catch {
         continue;
@@ -121,11 +115,10 @@ function startOf(pid: number): string | undefined {
   return startedAt === undefined ? undefined : encodeFileName(startedAt).replaceAll('.', '%2E');
 }
 
-/** Entries as lines of JSON, up to a NUL. Its size doesn't change. */
+/** Lines of JSON, up to a NUL. The file's size never changes. */
 class ReserveFile {
   readonly #file: number;
   #at = 0;
-  /** Workflows with lines that aren't in their logs. */
   readonly #waiting = new Set<string>();
 
   constructor(private readonly path: string) {
@@ -138,7 +131,6 @@ class ReserveFile {
     return this.#waiting.size === 0;
   }
 
-  /** The lines that aren't in their logs, by workflow. */
   lines(): Map<string, string[]> {
     const lines = new Map<string, string[]>();
     for (const text of this.#text().toString().split('\n')) {
@@ -174,12 +166,12 @@ class ReserveFile {
   #write(entry: Entry, limit: number): boolean {
     const bytes = Buffer.from(`${JSON.stringify(entry)}\n\0`);
     if (this.#at + bytes.length > limit || !this.#writeAt(bytes)) return false;
-    // The next entry takes the NUL's place.
+    // The next entry overwrites the NUL.
     this.#at += bytes.length - 1;
     return true;
   }
 
-  /** @returns false where the file system writes every change to other blocks, and has none */
+  /** @returns false on a full disk whose file system writes every change to new blocks */
   #writeAt(bytes: Buffer): boolean {
     try {
       return writeSync(this.#file, bytes, 0, bytes.length, this.#at) === bytes.length;
@@ -195,7 +187,7 @@ class ReserveFile {
   }
 }
 
-/** Undefined for a line that was cut off. */
+/** Undefined for a truncated line. */
 function parsed(text: string): Entry | undefined {
   try {
     return JSON.parse(text) as Entry;

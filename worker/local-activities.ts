@@ -6,10 +6,9 @@ import type { Progress } from '../operations/record.js';
 import { STATE_MEMO, type AnswerProof, type ScheduledStart, type StateMemo } from '../operations/wire.js';
 import { scheduledRunOf, timesIn, type Signer } from '../platform/signer.js';
 
-/** By how much the clocks of Temporal's servers may differ, in milliseconds. */
+/** How far the clocks of Temporal's servers may differ, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
-/** Requests the cancellation of the calling workflow. */
 export async function requestCancel(reason?: string): Promise<void> {
   const { client, info } = Context.current();
   await client.workflowService.requestCancelWorkflowExecution({
@@ -20,7 +19,7 @@ export async function requestCancel(reason?: string): Promise<void> {
   });
 }
 
-/** Makes the activity that verifies the signature of an answer. It returns a problem, or null. */
+/** Makes the activity that verifies an answer's signature. It returns a problem, or null. */
 export function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<string | null> {
   return ({ operationId, signature }) => {
     const problem = signer.problemOf(['answer'], operationId, signature);
@@ -33,7 +32,7 @@ export function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<
   };
 }
 
-/** Reads the progress in the memo of a closed child of the calling workflow; null if the memo has no progress. */
+/** The progress in the memo of the calling workflow's closed child; null if there is none. */
 export async function childProgress(workflowId: string): Promise<Progress | null> {
   const { client, info } = Context.current();
   const { raw, memo } = await client.workflow.getHandle(workflowId).describe();
@@ -43,8 +42,8 @@ export async function childProgress(workflowId: string): Promise<Progress | null
 }
 
 /**
- * Why the calling workflow, whose signature for a schedule has been verified, may not work; null if it may. Anyone who reaches Temporal
- * can copy the signature, so it has effect only when the schedule itself would start a run.
+ * Why the calling workflow, started with a schedule's verified signature, may not work; null if it may. Anyone who reaches
+ * Temporal can copy the signature, so it counts only when the schedule itself would start a run.
  */
 export async function scheduledStartProblem({
   signature,
@@ -64,7 +63,7 @@ export async function scheduledStartProblem({
     : `workflow "${workflowId}" overlaps with "${other}", which the overlap policy ${overlap} doesn't allow: ${nothing}`;
 }
 
-/** Open workflow of the same schedule that was started before this one. */
+/** An open workflow of the same schedule that started before this one. */
 async function openRunBefore(
   client: Client,
   { id, workflowId, startedMs }: { id: string; workflowId: string; startedMs: number },

@@ -10,14 +10,14 @@ export interface LogEntry {
   level: LogLevel;
   /** `workflow` or `activity`, and its type. */
   source: string;
-  /** A string; anything if an author's JavaScript passes it. */
+  /** A string, or anything that an author's JavaScript passes. */
   message: unknown;
   attributes: Record<string, unknown>;
 }
 
 /**
- * One line: time in UTC as ISO 8601, level, source, message, and the attributes as JSON if there are any. Doesn't throw:
- * attributes that can't be JSON are formatted by Node.js's `inspect`.
+ * One line: time in UTC as ISO 8601, level, source, message, and any attributes as JSON. Never throws: attributes that can't be
+ * JSON are formatted by Node.js's `inspect`.
  *
  * @example 2026-11-22T13:11:40.123Z WARN activity pour: the pump is slow {"cup":2}
  */
@@ -53,7 +53,7 @@ function cut(line: string): string {
   const bytes = Buffer.from(line);
   if (bytes.length < MAX_LINE_BYTES) return line;
   const rest = ` ... (${bytes.length} bytes)`;
-  // A character that is cut in two decodes to U+FFFD.
+  // A character cut in two decodes to U+FFFD.
   const kept = bytes.subarray(0, MAX_LINE_BYTES - 1 - rest.length - 2).toString();
   return kept.replace(/\ufffd$/, '') + rest;
 }

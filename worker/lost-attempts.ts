@@ -1,6 +1,6 @@
 /**
- * Activities of pipelines that Temporal has given to a worker of this host which was killed. A step that its worker has recorded is
- * adopted; nobody reports an attempt whose worker was killed before that, so that it would wait for its heartbeat time-out.
+ * Finds pipeline activities that Temporal gave to a killed worker of this host. Recorded steps are adopted; any other attempt
+ * would wait for its heartbeat timeout, because nobody reports it.
  */
 import proto from '@temporalio/proto';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
@@ -17,9 +17,8 @@ import type { AdoptionContext } from './adopt-steps.js';
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
 const STEP_ACTIVITY: keyof typeof activities = 'runPipelineStep';
 
-/** Time-out of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 10_000;
-/** Number of workflow runs that are described concurrently. */
+/** Workflow runs described at once. */
 const BATCH = 20;
 
 interface Execution {
@@ -28,8 +27,8 @@ interface Execution {
 }
 
 /**
- * Fails the attempts of workers of this host that have ended, except those of recorded steps. The workflow schedules a step again, which
- * then finds out by the journal how far it got, and Temporal repeats other activities.
+ * Fails the attempts of ended workers of this host, except recorded steps. The workflow then schedules a step again, and the
+ * journal shows how far it got. Temporal repeats other activities.
  *
  * @returns number of failed attempts
  * @throws errors of Temporal
@@ -38,7 +37,7 @@ export async function failLostAttempts(
   context: Pick<AdoptionContext, 'settings' | 'client' | 'logger'>,
 ): Promise<number> {
   const { settings, client } = context;
-  // Before Temporal is asked: workers that have ended record no more steps.
+  // Read before asking Temporal: ended workers record no more steps.
   const recorded = await runningSteps(settings.home);
   const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
   const query = `WorkflowType IN (${types}) AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(settings.taskQueue)}`;
@@ -90,7 +89,7 @@ async function failAttemptsOf(
   return lost.length;
 }
 
-/** Runs and attempts that have ended in the meantime need nothing. */
+/** Ignores runs and attempts that have ended meanwhile. */
 function undefinedFor(
   expected: typeof WorkflowNotFoundError | typeof ActivityNotFoundError,
 ): (error: unknown) => undefined {

@@ -1,4 +1,4 @@
-/** Metrics of a worker: of operations as their workflows report them, and of activities as they start. */
+/** Metrics of a worker: operations as their workflows report them, and activities as they start. */
 import type { Info } from '@temporalio/activity';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
@@ -7,22 +7,20 @@ import type { MeasureSinks } from '../operations/measure-sinks.js';
 import { count, observe, OTHER } from '../platform/metrics/index.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 
-/** Maximum number of tools with series of their own: a worker doesn't know which tools the servers have. */
+/** Maximum number of tools with their own series. A worker doesn't know which tools the servers have. */
 const MAX_TOOLS = 200;
-/** Maximum number of operations that are remembered to have made progress. */
+/** Maximum number of operations whose first progress is remembered. */
 const MAX_OPERATIONS = 10_000;
-/** Statuses in which a workflow closes. */
 const STATUSES = ['completed', 'failed', 'canceled', 'timed_out'];
 
 export class WorkerMetrics {
   readonly #tools = new Set<string>();
-  /** Workflow IDs of operations whose first progress has been measured. */
   readonly #progressed = new LRUCache<string, true>({ max: MAX_OPERATIONS });
 
   /** @param taskQueue the shared one */
   constructor(private readonly taskQueue: string) {}
 
-  /** Sinks of the workflows' runtime; the SDK skips them during replay. */
+  /** Sinks of the workflow runtime; the SDK skips them during replay. */
   sinks(): InjectedSinks<MeasureSinks> {
     return {
       longhaulMetrics: {
@@ -44,14 +42,13 @@ export class WorkerMetrics {
     };
   }
 
-  /** Measures the first progress of an operation, once in this process. @param operationId its workflow ID */
+  /** Measures an operation's first progress, once in this process. @param operationId its workflow ID */
   firstProgress(operationId: string, tool: string, afterMs: number): void {
     if (this.#progressed.has(operationId)) return;
     this.#progressed.set(operationId, true);
     observe('longhaul_operation_first_progress_seconds', { tool: this.#label(tool) }, afterMs / 1_000);
   }
 
-  /** Measures how long an attempt of an activity has waited for this worker. */
   activityStarts({ isLocal, taskQueue }: Info, waitedMs: number): void {
     if (isLocal) return;
     const isOfHost = hostOfQueue(this.taskQueue, taskQueue) !== undefined;
@@ -63,7 +60,7 @@ export class WorkerMetrics {
     if (this.#tools.has(tool)) return tool;
     if (this.#tools.size >= MAX_TOOLS) return OTHER;
     this.#tools.add(tool);
-    // Zeros, so that the first operation of each status is an increase.
+    // Zeros make the first operation of each status an increase.
     for (const status of STATUSES) count('longhaul_operations_closed_total', { tool, status }, 0);
     return tool;
   }

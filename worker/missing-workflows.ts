@@ -7,10 +7,7 @@ import { loadToolFiles } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';
 import { placeOfName, type ProjectProblem } from '../platform/project-problems.js';
 
-/**
- * @param exported names that the files of workflows export
- * @param broken problems of those files; the exports of broken files are unknown
- */
+/** @param broken problems of workflow files; the exports of broken files are unknown */
 export async function missingWorkflows(
   settings: Settings,
   exported: readonly string[],

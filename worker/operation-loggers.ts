@@ -1,7 +1,4 @@
-/**
- * Loggers of workflows and activities: each line is written to the process's log, with the operation's token and tool, and
- * to the operation's log.
- */
+/** Loggers of workflows and activities. Each line goes to the operation's log, and to the process's log with token and tool. */
 import type { Logger as TemporalLogger } from '@temporalio/common';
 import type { InjectedSinks, LoggerSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
@@ -25,16 +22,13 @@ import type { OperationLogs } from './operation-logs.js';
 
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 
-/** The operation that a line belongs to. */
 export interface LoggingOperation extends LogContext {
-  /** Its workflow ID. */
+  /** The operation's workflow ID. */
   operationId: string;
   token: string;
-  /** The trace that it belongs to. */
   trace?: TraceContext;
 }
 
-/** Attributes that name the operation in lines of the process's log. */
 export function logAttributes(operation: LoggingOperation): Record<string, string | number> {
   return logFields(operation);
 }
@@ -42,7 +36,6 @@ export function logAttributes(operation: LoggingOperation): Record<string, strin
 export class OperationLoggers {
   readonly #limit: LineLimit;
 
-  /** @param process the process's log */
   constructor(
     private readonly logs: OperationLogs,
     private readonly process: Logger,
@@ -50,12 +43,11 @@ export class OperationLoggers {
     this.#limit = new LineLimit(process);
   }
 
-  /** Writes buffered lines of an operation; resolves within a second. */
+  /** Writes an operation's buffered lines; resolves within a second. */
   flush(workflowId: string): Promise<void> {
     return this.logs.flush(workflowId);
   }
 
-  /** The logger of an operation's activity; wraps the SDK's. */
   ofActivity(operation: LoggingOperation, activityType: string, ofSdk: TemporalLogger): TemporalLogger {
     const source = sourceOf('activity', activityType, operation);
     const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
@@ -72,8 +64,8 @@ export class OperationLoggers {
   }
 
   /**
-   * Logger sink of workflows, in place of the SDK's. The SDK skips it during replay, and awaits it before it reports a
-   * workflow task: a workflow's log is written before its end is visible.
+   * Logger sink of workflows. The SDK awaits it before reporting a workflow task, so the log is written before a workflow's end is
+   * visible.
    */
   workflowSinks(): InjectedSinks<LoggerSinks> {
     const process = asTemporalLogger(this.process);
@@ -82,7 +74,7 @@ export class OperationLoggers {
         const operation = operationOf(info);
         if (!operation) return process[level](message, all) as void;
         if (all['sdkComponent'] !== 'workflow') {
-          // The SDK's own lines: the workflow has started, or ended.
+          // The SDK's own lines: the workflow has started or ended.
           process[level](message, { ...all, ...logAttributes(operation) });
           return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
         }
@@ -111,13 +103,13 @@ export class OperationLoggers {
     try {
       to[level](message, { ...attributes, ...logAttributes(operation) });
     } catch (error) {
-      // A getter among the author's attributes threw: logging must not fail the work.
+      // A getter among the author's attributes threw. Logging must not fail the work.
       to[level](message, { ...logAttributes(operation), error });
     }
   }
 }
 
-/** Undefined for a workflow that belongs to no operation. */
+/** Undefined for a workflow outside of operations. */
 function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
   const part = memo?.[PART_MEMO] as PartMemo | undefined;
   if (part) {
@@ -131,7 +123,7 @@ function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | und
   return { operationId: workflowId, token, tool, principal, ...originOf(startMemo) };
 }
 
-/** The request that started it: its ID, and its trace. */
+/** ID and trace of the request that started the operation. */
 function originOf({ startRequestId, traceparent }: Pick<StartMemo, 'startRequestId' | 'traceparent'>) {
   return defined({ requestId: startRequestId, trace: parseTrace(traceparent) });
 }
@@ -141,7 +133,7 @@ function sourceOf(kind: 'workflow' | 'activity', type: string, { part }: Logging
   return `${kind} ${type}${part === undefined ? '' : ` (${part})`}`;
 }
 
-/** The attributes that the author gave, without those that the SDK adds. */
+/** The author's attributes, without the SDK's. */
 function ownAttributes(info: WorkflowInfo, all: Record<string, unknown>): Record<string, unknown> {
   const { namespace, taskQueue, workflowId, runId, workflowType } = info;
   const ofSdk: Record<string, unknown> = {

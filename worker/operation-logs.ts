@@ -1,6 +1,6 @@
 /**
- * Writes logs of operations: lines are buffered briefly and appended to storage. Nothing here throws or blocks for long:
- * lines that can't be stored are kept up to a limit, then dropped, with a notice in the log.
+ * Writes operations' logs: lines are buffered briefly and appended to storage. Adding lines never throws or blocks for long.
+ * Lines that storage refuses are kept up to a limit, then dropped with a notice in the log.
  */
 import { limitNotice } from '../activities/pipeline/log.js';
 import { ChunkedLog } from '../platform/chunked-log.js';
@@ -11,25 +11,23 @@ import type { Storage } from '../platform/storage/index.js';
 import type { LineReserve } from './line-reserve.js';
 import { MAX_LINE_BYTES } from './log-line.js';
 
-/** How long lines are buffered before they are written, in milliseconds; longer where storage asks for fewer appends. */
+/** How long lines are buffered, in milliseconds; longer where storage asks for fewer appends. */
 const COLLECT_MS = 300;
 /** Longest pause between two attempts to write, in milliseconds. The first is {@link COLLECT_MS}. */
 const LONGEST_RETRY_MS = 30_000;
-/** Maximum wait of {@link OperationLogs.flush} and {@link OperationLogs.close} for storage, in milliseconds. */
+/** How long {@link OperationLogs.flush} and {@link OperationLogs.close} wait for storage, in milliseconds. */
 const FLUSH_LIMIT_MS = 1_000;
-/** Maximum size of an operation's log, in bytes. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Maximum buffer of one log, in bytes. */
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
 export interface OperationLogsOptions {
   storage: Storage;
   logger: Pick<Logger, 'warn'>;
-  /** Keeps the lines that storage doesn't take, for the next worker. Default: they are in memory only. */
+  /** Keeps lines that storage doesn't take, for the next worker. Default: memory only. */
   reserve?: Pick<LineReserve, 'keep' | 'written'>;
-  /** Maximum size of an operation's log, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB */
+  /** Maximum size of an operation's log, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB. */
   limitBytes?: number;
-  /** Maximum buffer of one log, in bytes. Default: 1 MiB */
+  /** Maximum buffer of one log, in bytes. Default: 1 MiB. */
   bufferBytes?: number;
 }
 
@@ -48,17 +46,13 @@ export class OperationLogs {
     log.add(line);
   }
 
-  /** Writes buffered lines of an operation; resolves within a second. */
+  /** Writes an operation's buffered lines; resolves within a second. */
   async flush(workflowId: string): Promise<void> {
     const log = this.#open.get(workflowId);
     if (log) await withTimeout(log.write(), FLUSH_LIMIT_MS);
   }
 
-  /**
-   * Writes lines that a killed worker has left. Those with which the log ends already were written just before.
-   *
-   * @throws errors of storage
-   */
+  /** Writes lines that a killed worker left, except those that the log already ends with. @throws errors of storage */
   async restore(workflowId: string, lines: string[]): Promise<void> {
     const { storage, limitBytes = LOG_LIMIT_BYTES } = this.options;
     const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
@@ -71,14 +65,13 @@ export class OperationLogs {
     await log.append((sizeBytes) => linesThatFit(all.slice(count), sizeBytes, limitBytes));
   }
 
-  /** Writes buffered lines of all operations; resolves within a second. */
+  /** Writes all buffered lines; resolves within a second. */
   async close(): Promise<void> {
     await withTimeout(Promise.all([...this.#open.values()].map((log) => log.write())), FLUSH_LIMIT_MS);
     for (const log of this.#open.values()) log.stop();
   }
 }
 
-/** Lines of one log that are not written yet. */
 class BufferedLog {
   #lines: Buffer[] = [];
   #bytes = 0;
@@ -86,7 +79,7 @@ class BufferedLog {
   #timer: NodeJS.Timeout | undefined;
   #retryMs: number;
   #hasWarned = false;
-  /** Whether storage didn't take the last batch. */
+  /** Whether storage refused the last batch. */
   #isFailing = false;
   #writing: Promise<void> | undefined;
 
@@ -111,10 +104,10 @@ class BufferedLog {
     this.#timer ??= setTimeout(() => void this.write(), this.#retryMs);
   }
 
-  /** Writes all lines; resolves when they are written or could not be. */
+  /** Resolves when all lines are written or couldn't be. */
   write(): Promise<void> {
     this.stop();
-    // Lines added while a batch was being written follow it.
+    // The running write includes lines that are added meanwhile.
     return (this.#writing ??= this.#write().finally(() => (this.#writing = undefined)));
   }
 
@@ -128,7 +121,6 @@ class BufferedLog {
     const log = new ChunkedLog(storage, operationLogPrefix(this.workflowId));
     while (this.#lines.length > 0 || this.#droppedLines > 0) {
       this.#noteDropped();
-      // Lines added meanwhile follow these.
       const batch = [...this.#lines];
       try {
         await log.append((sizeBytes) => linesThatFit(batch, sizeBytes, limitBytes));
@@ -175,7 +167,7 @@ class BufferedLog {
   }
 }
 
-/** The lines that still fit within the limit, with a notice after the last one when it is reached. */
+/** The lines that fit within the limit. A notice follows the last one when the limit is reached. */
 function linesThatFit(lines: Buffer[], sizeBytes: number, limitBytes: number): Buffer {
   const notice = Buffer.from(`${limitNotice(limitBytes)}\n`);
   const room = limitBytes - sizeBytes - notice.length;

@@ -1,4 +1,4 @@
-/** Readiness of a worker: whether it takes tasks of all its task queues, and could do their work. */
+/** Readiness of a worker: whether it polls all its task queues and could do their work. */
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import {
@@ -19,20 +19,18 @@ import { temporalMessage } from '../platform/grpc-errors.js';
 import type { Storage } from '../platform/storage/index.js';
 import { withTimeout } from '../platform/with-timeout.js';
 
-/** Deadline of the call that shows whether Temporal answers, in milliseconds, and how long its outcome counts. */
+/** Deadline of the call that probes Temporal, and how long its outcome counts, in milliseconds. */
 const CALL_LIMIT_MS = 2_000;
 const FRESH_MS = 5_000;
-/** How long a start that was signed with another key is reported, in milliseconds. */
+/** How long a start signed with another key is reported, in milliseconds. */
 const OTHER_KEY_MS = 3600_000;
 
-/** The parts of a worker that has started. */
 export interface StartedWorker {
   client: () => Client;
   /** Workers of Temporal's SDK that haven't stopped. */
   workers: () => Worker[];
   taskQueue: string;
   role: Settings['workerRole'];
-  /** ID of the host. */
   host: string;
 }
 
@@ -51,12 +49,10 @@ export class WorkerReadiness {
     this.#started = worker;
   }
 
-  /** The worker was asked to stop. */
   stopping(): void {
     this.#isStopping = true;
   }
 
-  /** Notes a start that was signed with another key. */
   sawOtherKey(keyId: string): void {
     this.#otherKey = { keyId, atMs: performance.now() };
   }
@@ -114,7 +110,7 @@ export class WorkerReadiness {
   }
 }
 
-/** Whether a Worker of the SDK polls a task queue, by its own status. */
+/** Whether one of the SDK's Workers polls a task queue, by its own status. */
 function polled(workers: Worker[], kind: 'workflow' | 'activity', taskQueue: string): Check {
   const own = workers.filter(({ options }) => options.taskQueue === taskQueue);
   const states = own.map((worker) => {

@@ -1,4 +1,4 @@
-/** Checks whether open operations replay with a new bundle, before a worker runs it. */
+/** Checks whether open operations replay with a new bundle before a worker runs it. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { findWorkflow } from '../platform/find-workflow.js';
 import type { Logger } from '../platform/log.js';
@@ -12,36 +12,28 @@ import { Replayer } from './replay/replayer.js';
 const LIMIT_PER_TYPE = 20;
 /** Maximum number in total. */
 const LIMIT = 100;
-/** Time-out of one replay, in milliseconds; code that takes longer counts as replaying. */
+/** Timeout of one replay, in milliseconds. Code that takes longer counts as replaying. */
 const REPLAY_LIMIT_MS = 10_000;
-/** Time after which no further workflow is replayed, in milliseconds: operations wait for the check at a worker's start. */
+/** No further replay starts after this time, in milliseconds: operations wait for the check at a worker's start. */
 const CHECK_LIMIT_MS = 30_000;
 
 type Mismatch = (execution: WorkflowExecutionInfo) => Promise<string | undefined>;
 
-/** An open workflow that the new code doesn't replay. */
 export interface ReplayFailure {
   type: string;
-  /** Workflow ID of its operation, whose token it is. */
+  /** Workflow ID of its operation. */
   token: string;
   message: string;
 }
 
 export class ReplayCheck {
   constructor(
-    /** The client of the connection as it is now. */
     private readonly client: () => Client,
     private readonly taskQueue: string,
-    /** Where large values are stored. */
     private readonly storage: StorageChoice,
   ) {}
 
-  /**
-   * Replays a bounded number of open workflows.
-   *
-   * @param types.changed types whose code differs in the bundle
-   * @param types.missing types that the bundle lacks: none of their workflows can continue with it
-   */
+  /** Replays a bounded number of open workflows. @param types.missing types that the bundle lacks, so their workflows can't continue */
   find(
     codePath: string,
     { changed, missing }: { changed: string[]; missing: string[] },
@@ -78,7 +70,6 @@ export class ReplayCheck {
     });
   }
 
-  /** Whether any of the operations is still open. */
   async areOpen(tokens: readonly string[]): Promise<boolean> {
     for (const token of tokens) {
       const description = await findWorkflow(this.client(), token);
@@ -87,10 +78,7 @@ export class ReplayCheck {
     return false;
   }
 
-  /**
-   * Runs `body` with a function that says where a workflow's replay differs from its history: undefined if it replays, or fails
-   * in another way.
-   */
+  /** Gives `body` a function that describes where a replay differs; undefined if a workflow replays or fails in another way. */
   async #replaying<T>(codePath: string, body: (mismatch: Mismatch) => Promise<T>): Promise<T> {
     const replayer = new Replayer({ codePath, storage: this.storage });
     try {
@@ -105,7 +93,7 @@ export class ReplayCheck {
   }
 }
 
-/** Logs open workflows of before versioning that a bundle doesn't replay: the current version takes them. */
+/** Logs open workflows from before versioning that a bundle doesn't replay: the current version takes them. */
 export async function logUnversionedMismatches(
   replays: ReplayCheck,
   bundle: WorkflowBundle,

@@ -1,6 +1,6 @@
 /**
- * Reports activities' outcomes by task token. The SDK retries its own report for a fixed 10 seconds and then drops it: after
- * a longer outage a finished activity would wait for its heartbeat time-out, and run again.
+ * Reports activities' outcomes by task token. The SDK retries its own report for only 10 seconds. After a longer outage, a
+ * finished activity would wait for its heartbeat timeout and run again.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,28 +21,23 @@ import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 import { isStorageWait, storageErrorIn } from '../platform/storage/index.js';
 
-/** Time-out of one attempt, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 10_000;
-/** First and longest pause between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
-/** Time for open reports once no more time is left for them, in milliseconds. */
+/** Time left for open reports once the drain ends, in milliseconds. */
 const LAST_REPORTS_MS = 3_000;
 
 type WorkflowService = TemporalConnection['current']['workflowService'];
 
 export interface ReportOptions {
   temporal: TemporalConnection;
-  /** Name of this worker in the history. */
   identity: string;
-  /** With external storage. */
+  /** Must have external storage. */
   dataConverter: LoadedDataConverter;
-  /** Fires when the worker's drain ends. */
   drainEnding: AbortSignal;
   logger: Logger;
 }
 
-/** Makes the function that reports outcomes over a connection. */
 export function outcomeReporter(options: ReportOptions): ReportOutcome {
   setMaxListeners(0, options.drainEnding);
   return async (ended, outcome, stopping = options.drainEnding) => {
@@ -65,7 +60,6 @@ export function outcomeReporter(options: ReportOptions): ReportOutcome {
   };
 }
 
-/** @param isOver whether to make no further attempt */
 async function untilReported(
   ended: EndedActivity,
   outcome: ActivityOutcome,
@@ -81,7 +75,7 @@ async function untilReported(
       await current.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, () => report(current.workflowService));
       return true;
     } catch (error) {
-      // The attempt has timed out, the workflow has closed, or an earlier report had arrived.
+      // The attempt has timed out, the workflow has closed, or an earlier report arrived.
       if (isGrpcError(error, GRPC.notFound)) return true;
       if (!isTransient(error)) return false;
       ended.onWait?.(storageErrorIn(error)?.message);
@@ -97,7 +91,7 @@ async function untilReported(
   return false;
 }
 
-/** Encodes the outcome; payloads that are too large for the history go to external storage. @returns the call that reports it */
+/** Encodes the outcome and moves large payloads to external storage. @returns the call that reports it */
 async function prepare(
   { taskToken, workflowId, runId, lastReport }: EndedActivity,
   outcome: ActivityOutcome,

@@ -1,6 +1,6 @@
 /**
- * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
- * somebody else deploys: Temporal's Worker Deployment says which build new operations go to.
+ * Runs one build's workflows as a version of a Worker Deployment, for the life of the process. Somebody else deploys the
+ * worker, and Temporal's Worker Deployment decides which build new operations go to.
  */
 import type { Client } from '@temporalio/client';
 import { counted } from '../operations/counted.js';
@@ -20,7 +20,6 @@ import type { Refusal, WorkflowHost } from './workflow-host.js';
 export interface SingleBuildHostOptions {
   taskQueue: string;
   deploymentName: string;
-  /** Identity of this worker. */
   identity: string;
   logger: Logger;
   client: () => Client;
@@ -60,7 +59,7 @@ export class SingleBuildHost implements WorkflowHost {
   }
 
   async take(bundle: WorkflowBundle): Promise<Refusal[]> {
-    // The files are again as they were.
+    // The edit was undone.
     if (bundle.buildId === this.#buildId) return [];
     const message =
       `the workflows have changed: they are build ${bundle.buildId} now, and this worker runs build ${this.#buildId} until it ends. ` +
@@ -88,7 +87,6 @@ export class SingleBuildHost implements WorkflowHost {
     return { deploymentName: this.options.deploymentName, buildId: this.#buildId };
   }
 
-  /** The command that sends new operations to a build. */
   #setCurrent(buildId: string): string {
     const { client, deploymentName } = this.options;
     return setCurrentCommand(client().options.namespace, { deploymentName, buildId });
@@ -113,7 +111,7 @@ export class SingleBuildHost implements WorkflowHost {
     else logger.info(about, 'new operations go to the build of this worker');
   }
 
-  /** Says how many operations wait if no other worker of this build polls. */
+  /** Logs how many operations wait if no other worker of this build polls. */
   async #sayWhatWaits(): Promise<void> {
     const { client, logger, taskQueue, identity } = this.options;
     const { buildId } = this.#version;

@@ -1,4 +1,4 @@
-/** Slots for pipeline steps: adopted steps, which run without an activity of this worker, take theirs. */
+/** Slots for pipeline steps. Adopted steps occupy slots too, although they run without an activity of this worker. */
 import { once } from 'node:events';
 import type {
   ActivitySlotInfo,
@@ -10,11 +10,9 @@ import type { HostSteps } from '../activities/pipeline/host-steps.js';
 
 export class StepSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   readonly type = 'custom';
-  /** Number of reserved slots. */
   #reserved = 0;
   readonly #freed = new EventTarget();
 
-  /** @param maxSteps maximum number of steps that run at once */
   constructor(
     private readonly maxSteps: number,
     private readonly steps: HostSteps,
@@ -26,7 +24,7 @@ export class StepSlots implements CustomSlotSupplier<ActivitySlotInfo> {
     for (;;) {
       const permit = this.tryReserveSlot(context);
       if (permit) return permit;
-      // The SDK takes any error but this one for a defect.
+      // The SDK treats any error but the signal's reason as a defect.
       await once(this.#freed, 'freed', { signal }).catch(() => signal.throwIfAborted());
     }
   }
@@ -38,7 +36,7 @@ export class StepSlots implements CustomSlotSupplier<ActivitySlotInfo> {
   }
 
   markSlotUsed(): void {
-    // A reserved slot counts already.
+    // A reserved slot already counts.
   }
 
   releaseSlot(): void {

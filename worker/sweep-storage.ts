@@ -14,20 +14,16 @@ import { isOnlyNamespace } from '../platform/storage-namespaces.js';
 import { storedItem, sweep, type SweepItem } from '../platform/sweep-plan.js';
 import { quote } from '../platform/visibility-query.js';
 
-/**
- * How long an operation's data is kept after the last change to any of it, in milliseconds: 30 days. That is longer than
- * Temporal's retention, because resumed operations read logs and artifacts of the earlier ones.
- */
+/** 30 days in milliseconds, longer than Temporal's retention: resumed operations read logs and artifacts of earlier ones. */
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
- * Plans the sweep: interrupted deletions; then the artifacts, logs and large values of operations that Temporal doesn't know and
- * that have been unchanged for {@link UNCHANGED_LIMIT_MS}, and texts of messages of that age: none is kept for so long. In
- * storage that several namespaces have used only the deletions are in it: an operation that one namespace doesn't know may
- * be another's.
+ * Plans the sweep. It contains interrupted deletions, and artifacts, logs and large values of operations that Temporal doesn't
+ * know and that are unchanged for {@link UNCHANGED_LIMIT_MS}. It also contains message texts of that age.
+ * If several namespaces have used the storage, it contains only the deletions: another namespace may know the operation.
  *
- * @param isDry whether nothing may change, not even the record that this namespace uses the storage
- * @throws when Temporal can't be reached; operations that were not checked aren't in the plan
+ * @param isDry whether to change nothing, not even the record that this namespace uses the storage
+ * @throws when Temporal can't be reached; the plan lacks operations that weren't checked
  */
 export async function* planStorageSweep(
   storage: Storage,
@@ -56,13 +52,13 @@ export async function* planStorageSweep(
   }
 }
 
-/** Sweeps the storage. @returns number of removed operations @throws when Temporal can't be reached */
+/** @returns number of removed operations. @throws when Temporal can't be reached */
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   const kinds = await sweep(planStorageSweep(storage, client, now));
   return kinds.filter((kind) => kind === 'values').length;
 }
 
-/** Names, as in keys, of the workflows that Temporal doesn't know and whose stored values are all old. */
+/** Encoded names of workflows that Temporal doesn't know and whose stored values are all old. */
 async function expiredOperations(storage: Storage, client: Client, limit: Date): Promise<string[]> {
   const latest = new Map<string, Date>();
   for (const prefix of OPERATION_PREFIXES)
@@ -78,12 +74,12 @@ async function expiredOperations(storage: Storage, client: Client, limit: Date):
   return gone;
 }
 
-/** Whether Temporal knows the workflow of this name in keys; true for names of unknown format. */
+/** Whether Temporal knows the workflow of this encoded name; true for names of unknown format. */
 async function isKnown(client: Client, name: string): Promise<boolean> {
   const origin = decodeFileName(name);
   if (!origin) return true;
   if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
-  // Names of long workflow IDs hold only a prefix of the ID: workflows with that prefix are compared by their whole name.
+  // Encoded names of long workflow IDs hold only a prefix of the ID, so the encoded names are compared.
   const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
   for await (const { workflowId } of client.workflow.list({ query }))
     if (encodeFileName(workflowId) === name) return true;

@@ -1,4 +1,4 @@
-/** Spans of workflows and of activities' attempts, by the context in Temporal's headers. They are made outside of the sandbox. */
+/** Spans of workflows and activity attempts, made outside of the sandbox from the context in Temporal's headers. */
 import type { Info } from '@temporalio/activity';
 import {
   ApplicationFailure,
@@ -28,14 +28,12 @@ import {
 } from '../operations/wire.js';
 import { tracing, type SpanAttributes } from '../platform/tracing/index.js';
 
-/** The trace that an activity's attempt belongs to. */
 export interface AttemptTrace {
-  /** Parent of what the attempt does: its own span if that is recorded, else the context of the start. */
+  /** Parent of the attempt's work: its own span if that is recorded, else the context of the start. */
   trace: TraceContext | undefined;
   record: AttemptRecord | undefined;
 }
 
-/** @param fields of the operation */
 export function attemptTrace(headers: Headers, info: Info, fields: SpanAttributes): AttemptTrace {
   const trace = contextIn(headers[TRACE_HEADER]);
   const { workflowExecution, activityType, activityId, attempt, taskQueue } = info;
@@ -60,7 +58,6 @@ export function attemptTrace(headers: Headers, info: Info, fields: SpanAttribute
   return { trace: parseCarrier(record) ?? trace, record };
 }
 
-/** How an attempt has ended, from what its code threw. */
 export function failedEnd(error: unknown): AttemptEnd {
   const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
   if (isCancel) return { outcome: 'canceled' };
@@ -71,7 +68,7 @@ export function failedEnd(error: unknown): AttemptEnd {
   return { outcome: 'failed', ...(isBenign ? {} : { failure }) };
 }
 
-/** Receives the ends of runs, and of messages to them, from workflow code. */
+/** Receives the ends of runs and of messages to them from workflow code. */
 export function traceSinks(): InjectedSinks<TraceSinks> {
   return {
     [TRACE_SINK]: {
@@ -81,7 +78,7 @@ export function traceSinks(): InjectedSinks<TraceSinks> {
   };
 }
 
-/** A run's span is exported as the run ends: its ID is known before, to the activities and child workflows that are below it. */
+/** A run's span is exported when the run ends. Its ID is known earlier, to the run's activities and child workflows. */
 function runEnded(info: WorkflowInfo, header: Payload, outcome: RunOutcome): void {
   const start = contextIn(header);
   if (!start) return;
@@ -119,7 +116,7 @@ function messageHandled(
   span?.end();
 }
 
-/** The sender's trace may be another one than the operation's. */
+/** The sender's trace may differ from the operation's. */
 function linksToRun({ memo, runId }: WorkflowInfo): TraceContext[] {
   const { traceparent } = memoOf(memo);
   const start = parseCarrier(traceparent === undefined ? undefined : { traceparent });
@@ -141,7 +138,7 @@ function memoOf(memo: WorkflowInfo['memo']): Partial<PartMemo> | Partial<StartMe
   return (memo?.[PART_MEMO] as PartMemo | undefined) ?? (memo?.[START_MEMO] as StartMemo | undefined) ?? {};
 }
 
-/** Undefined for anything that isn't a context: headers may come from any client. */
+/** Undefined for anything but a context: headers may come from any client. */
 function contextIn(header: Payload | undefined): TraceContext | undefined {
   try {
     return header && parseCarrier(defaultPayloadConverter.fromPayload<TraceCarrier>(header));

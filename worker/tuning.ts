@@ -1,20 +1,14 @@
-/** Options of the Workers on the shared task queue that the settings decide: slots, pollers, rates, cache and sticky queue. */
+/** Worker options that the settings decide for the shared task queue: slots, pollers, rates, cache and sticky queue. */
 import { ResourceBasedController, type WorkerOptions } from '@temporalio/worker';
 import { defined } from '../operations/defined.js';
 import { DEFAULT_SLOTS, workflowTaskSlots, type WorkerSettings } from '../platform/settings/worker.js';
 
 export interface Tuning {
-  /** Options of the Worker that runs workflows. */
   workflows: Partial<WorkerOptions>;
-  /** Options of the Worker that runs activities. */
   activities: Partial<WorkerOptions>;
 }
 
-/**
- * Options for the settings. Where targets are set, both Workers share one resource-based controller.
- *
- * @throws IllegalStateError when the targets are set and Temporal's runtime isn't installed yet
- */
+/** @throws IllegalStateError when targets are set and Temporal's runtime isn't installed yet */
 export function tuningOf(settings: WorkerSettings): Tuning {
   const { targetCpuUsage, targetMemoryUsage } = settings;
   const controller =

@@ -1,4 +1,4 @@
-/** Local activities of queues: a workflow can't start another one by a signal, or learn whether it is still open. */
+/** Local activities of queues: a workflow itself can't signal-with-start another one, or learn whether it is still open. */
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activity } from '../platform/project-code.js';
@@ -18,7 +18,6 @@ import {
 } from '../operations/queue-wire.js';
 import { queueStart } from '../platform/queue-start.js';
 
-/** Calls to Temporal at a time. */
 const CALLS_AT_ONCE = 10;
 
 async function askTurn(request: TurnRequest): Promise<void> {
@@ -57,7 +56,6 @@ function checkTurns(ids: string[]): Promise<string[]> {
   );
 }
 
-/** IDs of those that aren't open. */
 async function closedOf<T extends { id: string }>(
   all: T[],
   isOpenOne: (one: T) => Promise<boolean>,

@@ -1,7 +1,7 @@
 /**
- * Runs workflows without versions: open operations follow the newest code. After an edit, the Worker is replaced by one with another
- * bundle: the new one polls before the old one stops, and replays the operations. A workflow with open operations that its new code
- * doesn't replay keeps the code from before until they have ended; the others are not held up by it.
+ * Runs workflows without versions: open operations follow the newest code. After an edit, a Worker with the new bundle starts
+ * polling before the old one stops, and replays the operations. If a workflow's new code doesn't replay its open operations,
+ * its file keeps the old code until they have ended.
  */
 import type { Logger } from '../platform/log.js';
 import { quote } from '../platform/visibility-query.js';
@@ -16,17 +16,16 @@ export interface UnversionedHostOptions {
   logger: Logger;
   replays: ReplayCheck;
   kept: KeptCode;
-  /** Bundles the workflows with copies of kept code for some of them: exported name -> path of the copy. @throws BundleError */
+  /** Bundles the workflows with copies of kept code for some: exported name -> path of the copy. @throws BundleError */
   bundleWithKept: (kept: Record<string, string>) => Promise<WorkflowBundle>;
   createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
 }
 
 export class UnversionedHost implements WorkflowHost {
   #workers: WorkerGroup | undefined;
-  /** Code that the Worker runs. */
   #running: CodeVersions | undefined;
   #isStopping = false;
-  /** Name of a refused workflow -> tokens of the operations that have to end first. */
+  /** Name of a refused workflow -> tokens of the operations that must end first. */
   #awaited = new Map<string, string[]>();
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -57,7 +56,7 @@ export class UnversionedHost implements WorkflowHost {
     return false;
   }
 
-  /** Activities have Workers of their own. */
+  /** Activities have their own Workers. */
   readonly drainingCount = 0;
 
   stop(): void {
@@ -74,7 +73,7 @@ export class UnversionedHost implements WorkflowHost {
     const failures = await replays.find(bundle.codePath, { changed, missing });
     let keptNames = await this.#runExcept(bundle, before, failures);
     if (!isFirst) {
-      // Operations that began meanwhile have run with the code from before.
+      // Operations that began meanwhile ran with the old code.
       const failed = [...keptNames, ...failures.map(({ type }) => type)];
       const accepted = changed.filter((name) => !failed.includes(name));
       const late = await replays.find(bundle.codePath, { changed: accepted, missing: [] });
@@ -95,25 +94,21 @@ export class UnversionedHost implements WorkflowHost {
     });
   }
 
-  /**
-   * Runs a bundle with the code from before of files whose workflows have failed.
-   *
-   * @returns names of the workflows that run with that code
-   */
+  /** Runs a bundle, with the old code for files whose workflows failed. @returns names of workflows that run old code */
   async #runExcept(
     bundle: WorkflowBundle,
     before: CodeVersions,
     failures: readonly ReplayFailure[],
   ): Promise<string[]> {
     const { replays, kept, bundleWithKept } = this.options;
-    // All exports of a file: a workflow starts its children by name.
+    // All exports of a file, because a workflow starts its children by name.
     const failed = failures.map(({ type }) => before.paths[type]);
     const names = Object.keys(before.paths).filter((name) => failed.includes(before.paths[name]));
     const copies = kept.find(before, names);
     const combined = async () => (Object.keys(copies).length > 0 ? bundleWithKept(copies) : bundle);
     let next = await combined();
     if (before.runtimeDigest !== bundle.runtimeDigest) {
-      // The code from before may differ from itself with another release of Longhaul or of a package.
+      // A new release of Longhaul or of a package may keep even the old code from replaying.
       const stuck = await replays.find(next.codePath, { changed: Object.keys(copies), missing: [] });
       const stuckCopies = stuck.map(({ type }) => copies[type]);
       for (const name of names) if (stuckCopies.includes(copies[name])) delete copies[name];
@@ -132,7 +127,7 @@ export class UnversionedHost implements WorkflowHost {
     return Object.keys(copies);
   }
 
-  /** Runs a bundle, unless its code runs already. Resolves once the previous Worker has stopped. @throws when the Worker can't be created */
+  /** Runs a bundle unless its code runs already. Resolves once the previous Worker has stopped. @throws when the Worker can't be created */
   async #run(bundle: WorkflowBundle, versions: CodeVersions): Promise<void> {
     const { changed, missing, added } = differences(this.#running ?? versions, versions);
     const previous = this.#workers;
@@ -152,7 +147,7 @@ export class UnversionedHost implements WorkflowHost {
   }
 }
 
-/** @param keptNames workflows that run with the code from before */
+/** @param keptNames workflows that run with the old code */
 function refusalOf({ type, message }: ReplayFailure, tokens: string[], keptNames: string[]): Refusal {
   const operations = `the open operation${tokens.length === 1 ? '' : 's'} ${tokens.join(', ')}`;
   const ending = keptNames.includes(type)

@@ -1,6 +1,6 @@
 /**
- * Whether an activity may run: its workflow, or the operation that it belongs to, must have been started by a server with this
- * worker's secret. Anybody who reaches Temporal can start workflows, and so could have the worker's user run their commands.
+ * Decides whether an activity may run: a server with this worker's secret must have started its workflow or operation.
+ * Otherwise anybody who reaches Temporal could run commands as the worker's user.
  */
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
@@ -11,18 +11,15 @@ import { OPERATION_ID_HEADER, OTHER_KEY, SIGNATURE_HEADER, UNSIGNED } from '../o
 import type { Logger } from '../platform/log.js';
 import { timesIn, type Signer } from '../platform/signer.js';
 
-/**
- * Local activities of queues, whose workflows operations start by a signal, unsigned. They only send signals and describe
- * workflows, as anyone can who reaches Temporal.
- */
+/** Local activities of queues, whose workflows start unsigned. They only signal and describe workflows, as anyone can. */
 const UNSIGNED_ACTIVITIES: ReadonlySet<string> = new Set([TELL_TURNS_ACTIVITY, CHECK_TURNS_ACTIVITY]);
 
 export interface StartVerifierOptions {
   signer: Signer;
-  /** Whether activities of workflows without a signature may run. */
+  /** Whether activities of unsigned workflows may run. */
   unsignedStarts: 'refuse' | 'allow';
   logger: Logger;
-  /** Called with each start that was signed with another key. @param keyId names that key */
+  /** Called for each start that was signed with another key. @param keyId names that key */
   onOtherKey?: (keyId: string) => void;
 }
 
@@ -46,7 +43,7 @@ export function startVerifier({
     const workflowId = workflowExecution?.workflowId;
     const signature = valueOf(headers, SIGNATURE_HEADER);
     if (signature === undefined && unsignedStarts === 'allow') return;
-    // Workflow code of the worker sets this header only in children of the operation, which is their root to Temporal.
+    // The worker's workflow code sets this header only in an operation's children.
     const signedId = valueOf(headers, OPERATION_ID_HEADER) ?? workflowId;
     const problem =
       workflowId === undefined || typeof signedId !== 'string' || signature === undefined
@@ -83,7 +80,7 @@ export function startVerifier({
   };
 }
 
-/** Undefined for a header that isn't there, or can't be read. */
+/** Undefined for a missing header, null for an unreadable one. */
 function valueOf(headers: Headers, name: string): unknown {
   const payload = headers[name];
   try {

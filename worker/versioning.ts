@@ -1,4 +1,4 @@
-/** Whether this worker is a version of a Worker Deployment. */
+/** Decides whether this worker is a version of a Worker Deployment. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../platform/settings/index.js';
@@ -12,16 +12,14 @@ import { GRPC, isDenied, isGrpcError, isUnreachable, temporalMessage } from '../
 import { isPolling, pollersOf } from '../platform/host-presence.js';
 import type { Logger } from '../platform/log.js';
 
-/** Deadline of a call, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
-/** Pause between attempts, in milliseconds. */
 const RETRY_MS = 500;
-/** Time after which a build that Temporal doesn't know although a worker polls for it is reported, in milliseconds. */
+/** If Temporal doesn't know a polling worker's build after this time, in milliseconds, that is logged. */
 const REGISTRATION_LIMIT_MS = 30_000;
 
 /**
- * Name of the deployment that the worker's builds belong to; undefined if they have no versions, because of the setting or because
- * this Temporal has no Worker Deployments, which is logged.
+ * The deployment of the worker's builds; undefined if they have no versions, because of the setting or because this Temporal
+ * has no Worker Deployments (logged).
  *
  * @throws the signal's reason
  */
@@ -45,7 +43,7 @@ export async function deploymentOf(
   return undefined;
 }
 
-/** Logs that a worker without a version gets no operations. */
+/** Logs that an unversioned worker gets no operations. */
 async function logIfDeployed(client: Client, deploymentName: string, logger: Logger): Promise<void> {
   const deployment = await describeDeployment(client, deploymentName).catch(() => undefined);
   const current = deployment?.current;
@@ -58,7 +56,7 @@ async function logIfDeployed(client: Client, deploymentName: string, logger: Log
   );
 }
 
-/** Temporal's reason for which it has no Worker Deployments; undefined if it has. */
+/** Temporal's reason for having no Worker Deployments; undefined if it has them. */
 async function whyNoDeployments(
   client: Client,
   deploymentVersion: DeploymentVersion,
@@ -68,7 +66,7 @@ async function whyNoDeployments(
   for (;;) {
     signal.throwIfAborted();
     try {
-      // Describing a deployment answers "not found" also where deployments are turned off.
+      // Describing a deployment answers "not found" even where deployments are turned off.
       await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
         client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion }),
       );
@@ -82,10 +80,7 @@ async function whyNoDeployments(
   }
 }
 
-/**
- * Logs that Temporal doesn't take the build of a worker that polls as a version of its deployment: the worker gets no work then, and
- * its polls fail unseen. Temporal does that to a deployment with too many versions.
- */
+/** Logs when Temporal refuses a build as a version, e.g. because of too many versions: the worker's polls then fail silently. */
 export async function logUnlessRegistered(
   client: () => Client,
   { deploymentName, buildId }: DeploymentVersion,
@@ -111,7 +106,7 @@ export async function logUnlessRegistered(
   }
 }
 
-/** Number of other worker processes that run workflows of a build. @param worker.identity of this process */
+/** Number of other worker processes that run a build's workflows. @param worker.identity of this process */
 export async function otherWorkersOf(
   client: Client,
   worker: { taskQueue: string; identity: string; buildId: string },

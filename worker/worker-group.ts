@@ -1,6 +1,5 @@
 /**
- * Workers that start and end together, on a connection of their own: Temporal's SDK takes one Worker of a kind for a connection
- * and task queue.
+ * Workers that start and end together, on their own connection: Temporal's SDK takes one Worker of a kind per connection and task queue.
  */
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
@@ -41,7 +40,6 @@ export class WorkerGroup {
     }
   }
 
-  /** Number of activities that a drain waits for. */
   get drainingCount(): number {
     return countDraining(this.workers);
   }
@@ -52,14 +50,12 @@ export class WorkerGroup {
   }
 }
 
-/** Number of activities that Workers run, without local ones, which belong to a workflow task. */
+/** Number of running activities, without local ones, which belong to a workflow task. */
 export function countDraining(workers: Worker[]): number {
   return workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightNonLocalActivities, 0);
 }
 
-/**
- * Resolves once all have ended and the connection is closed; if one fails, stops the others and rejects with its error, within 10 s.
- */
+/** Resolves once all have ended and the connection is closed. If one fails, stops the others and rejects with its error within 10 s. */
 export async function allEnded(
   running: Promise<void>[],
   shutdown: () => void,

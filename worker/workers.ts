@@ -1,8 +1,8 @@
 /**
- * The Workers of one process. Two poll the shared task queue: one runs workflows, which can be replaced while activities run,
- * the other activities. Three belong to the host: one takes new jobs of pipelines, two poll task queues of this host: steps have
- * their own, so that waiting steps don't block access to the host's files. Those of the host have no version: any build's
- * operations have their files there.
+ * The Workers of one process. Two poll the shared task queue: one for workflows, replaceable while activities run, and one for
+ * activities. Three belong to the host: one takes new pipeline jobs, and two poll this host's queues.
+ * Steps have their own queue, so waiting steps don't block access to the host's files. The host's Workers have no version,
+ * because any build's operations have files there.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,24 +17,22 @@ import { unversionedCode } from './bundle-entry.js';
 import { StepSlots } from './step-slots.js';
 import type { Tuning } from './tuning.js';
 
-/** Suppliers of slots for work that the Worker of steps doesn't do. */
+/** Slots for work that the Worker of steps doesn't do. */
 const NO_SLOTS = { type: 'fixed-size', numSlots: 1 } as const;
 
-/** How long local activities, and steps that end with their worker, get to end when it stops, in milliseconds; then they are cancelled. */
+/** How long local activities get when their worker stops, in milliseconds. Then they are cancelled. */
 export const SHUTDOWN_GRACE_MS = 5_000;
 
-/** Maximum number of open polls for steps, and for jobs to be placed on this host. */
+/** Maximum number of open polls for steps, and for jobs to place on this host. */
 const STEP_POLLS = 2;
 const PLACEMENT_POLLS = 2;
 
-/** Attempts to create a Worker, and the pause after the first one in milliseconds, which grows with each. */
+/** Attempts to create a Worker. The pause after each grows by this many milliseconds. */
 const CREATE_ATTEMPTS = 6;
 const CREATE_PAUSE_MS = 500;
 
-/** Options that all Workers share. */
 export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workerDeploymentOptions'>;
 
-/** Makes the Workers of a process. */
 export class WorkerFactory {
   readonly #made = new Set<Worker>();
 
@@ -45,13 +43,11 @@ export class WorkerFactory {
     private readonly steps: HostSteps,
   ) {}
 
-  /** The Workers that haven't stopped. */
   get workers(): Worker[] {
     for (const worker of this.#made) if (worker.getState() === 'STOPPED') this.#made.delete(worker);
     return [...this.#made];
   }
 
-  /** The Workers of this host: they place jobs on it, and poll its task queues. */
   host(): Promise<Worker[]> {
     const { home, taskQueue, maxSteps, stepsEndWithWorker, drainTimeoutMs } = this.settings;
     const host = hostId(home);
@@ -65,7 +61,7 @@ export class WorkerFactory {
       this.#create({
         ...this.#activityOptions,
         taskQueue: stepTaskQueue(taskQueue, host),
-        // Otherwise steps run on without their worker, so that there is nothing to wait for.
+        // Otherwise steps outlive their worker, so there is nothing to wait for.
         shutdownGraceTime: stepsEndWithWorker ? drainTimeoutMs : 0,
         tuner: {
           workflowTaskSlotSupplier: NO_SLOTS,
@@ -78,7 +74,7 @@ export class WorkerFactory {
     ]);
   }
 
-  /** The Worker that runs the activities of the shared task queue. @param connection Default: the shared one */
+  /** Runs the activities of the shared task queue. @param connection Default: the shared one */
   activities(connection?: NativeConnection, version?: DeploymentVersion): Promise<Worker> {
     return this.#create({
       ...this.#activityOptions,
@@ -89,7 +85,7 @@ export class WorkerFactory {
     });
   }
 
-  /** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
+  /** Runs workflows and their local activities. It stops within moments, whatever activities run. */
   async workflows(
     codePath: string,
     connection: NativeConnection,
@@ -121,17 +117,14 @@ export class WorkerFactory {
     return {
       ...this.shared,
       shutdownGraceTime: this.settings.drainTimeoutMs,
-      // The SDK sends one after 80 % of the activity's heartbeat time-out, if that is sooner.
+      // The SDK sends one after 80 % of the activity's heartbeat timeout, if that is sooner.
       maxHeartbeatThrottleInterval: heartbeatMs,
       defaultHeartbeatThrottleInterval: heartbeatMs,
     };
   }
 }
 
-/**
- * Creates a Worker. The SDK describes the namespace as it does so, in one attempt: a Temporal that is busy, or starts again, must not
- * end this process.
- */
+/** The SDK describes the namespace once while creating a Worker: a busy or restarting Temporal must not end this process. */
 async function createWorker(options: WorkerOptions): Promise<Worker> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -144,7 +137,7 @@ async function createWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** A workflow ends on the build that it began on, unless it says otherwise. */
+/** By default, a workflow ends on the build that it began on. */
 function deploymentOptions(version: DeploymentVersion | undefined): Partial<WorkerOptions> {
   if (!version) return {};
   return {

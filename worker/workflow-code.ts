@@ -1,6 +1,6 @@
 /**
- * The bundle of workflows that a worker runs, made again after edits. The previous one keeps running while a bundle is broken, and for
- * what the host refuses because of open operations, until those have ended.
+ * The workflow bundle that a worker runs, made again after edits. The previous code keeps running while a bundle is broken, and
+ * while open operations make the host refuse parts of it.
  */
 import PQueue from 'p-queue';
 import type { Settings } from '../platform/settings/index.js';
@@ -18,13 +18,11 @@ export interface WorkflowCodeOptions {
 }
 
 export class WorkflowCode {
-  /** What of the current bundle the host doesn't run. */
+  /** Parts of the current bundle that the host doesn't run. */
   #refusals: Refusal[] = [];
   #error: BundleError | undefined;
-  /** Serializes changes. */
   readonly #changes = new PQueue({ concurrency: 1 });
 
-  /** @param current the bundle that the worker starts with */
   constructor(
     private readonly parts: WorkflowCodeOptions,
     private current: WorkflowBundle,
@@ -34,22 +32,19 @@ export class WorkflowCode {
     return this.parts.host;
   }
 
-  /** Has the host run the first bundle. */
   start(): Promise<void> {
     return this.#changes.add(async () => this.#note(await this.parts.host.start(this.current)));
   }
 
-  /** Names that the files export. */
   exports(): string[] {
     return Object.keys(this.current.exports);
   }
 
-  /** Problems of files. */
   fileProblems(): ProjectProblem[] {
     return (this.#error ?? this.current).problems;
   }
 
-  /** Reasons why the running code differs from the files, one line each. */
+  /** Why the running code differs from the files, one line each. */
   problems(): string[] {
     return [
       ...this.fileProblems().map(formatProjectProblem),
@@ -57,14 +52,12 @@ export class WorkflowCode {
     ];
   }
 
-  /** Paths whose changes require another bundle. */
   watched(): string[] {
     const made = Object.keys(this.current.ingredients);
     const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
     return [...new Set(all.filter(isProjectFile))];
   }
 
-  /** Makes the bundle again and runs it, unless it is broken. */
   reload(): Promise<void> {
     return this.#changes.add(async () => {
       const { settings, logger } = this.parts;
@@ -84,7 +77,7 @@ export class WorkflowCode {
     });
   }
 
-  /** Has the host run what it has refused, once it takes it. */
+  /** Runs what the host refused before, once the host takes it. */
   retry(): Promise<void> {
     return this.#changes.add(async () => {
       if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.parts.settings), this.current)) return;
@@ -97,7 +90,6 @@ export class WorkflowCode {
     this.current = bundle;
   }
 
-  /** Notes what isn't run, and logs what wasn't known. */
   #note(refusals: Refusal[]): void {
     const known = new Set(this.#refusals.map(({ message }) => message));
     this.#refusals = refusals;

@@ -1,20 +1,20 @@
-/** The part of a worker process that runs bundles of workflows. */
+/** The part of a worker process that runs workflow bundles. */
 import type { WorkflowBundle } from './bundle.js';
 
-/** Why a bundle, or a workflow in it, isn't run yet. */
+/** Why a bundle, or a workflow in it, doesn't run yet. */
 export interface Refusal {
   /** Fields of the log line. */
   about: object;
-  /** Says what keeps the code from being run, and what to do. */
+  /** Reason that the code does not run, and what to do. */
   message: string;
 }
 
 export interface WorkflowHost {
-  /** Runs the worker's first bundle. @returns what of it isn't run */
+  /** Runs the worker's first bundle. @returns the parts that don't run */
   start(bundle: WorkflowBundle): Promise<Refusal[]>;
-  /** Runs a bundle that was made after edits. @returns what of it isn't run: there, the previous code keeps running */
+  /** Runs a bundle made after edits. @returns the parts that don't run; their previous code keeps running */
   take(bundle: WorkflowBundle): Promise<Refusal[]>;
-  /** Whether more of a bundle may be run by now. */
+  /** Whether refused parts may run by now. */
   mayTake(): Promise<boolean>;
   /** Number of activities that a drain waits for. */
   readonly drainingCount: number;

@@ -1,6 +1,6 @@
 /**
- * Calls a Nexus operation and waits for its end. The runtime gives it the deadline, the cancel, which is passed on to the operation and
- * awaited, and the record. One operation a workflow: Temporal allows 30 at a time in one.
+ * Calls a Nexus operation and waits for its end. The runtime adds the deadline, the record, and a cancel that is passed on and
+ * awaited. One operation per workflow, because Temporal allows 30 at a time in one.
  */
 import { createNexusServiceClient, setWorkflowOptions } from '@temporalio/workflow';
 import { structuredResult } from '../operations/external-workflow.js';
@@ -12,7 +12,7 @@ export async function longhaul_nexus({ input, ...called }: NexusCall): Promise<R
   return structuredResult(await callOperation(called, input));
 }
 
-/** Asks a service for its tools. Not an operation: nobody called it. */
+/** Asks a service for its tools. Not an operation, because no caller started it. */
 export async function longhaul_nexus_tools(service: NexusService): Promise<unknown> {
   return callOperation({ ...service, operation: LIST_TOOLS_OPERATION }, null);
 }

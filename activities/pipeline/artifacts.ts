@@ -20,9 +20,7 @@ import { findArtifacts, NO_MATCH, OUTSIDE, reasonOf, type FoundArtifact } from '
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';
 
-/** Maximum number of files that are named as not saved. */
 const MAX_NAMED = 50;
-/** Maximum number of files that the failure's message names. */
 const MAX_IN_MESSAGE = 3;
 
 export interface ArtifactContext {
@@ -34,12 +32,12 @@ export interface ArtifactContext {
 }
 
 /**
- * Stores copies of the files that match the patterns, and names those that can't be stored. Replaces artifacts of the same name. Leaves
- * no unfinished copy.
+ * Stores copies of the files that match the patterns, and names the ones that can't be stored. Replaces artifacts of the same
+ * name. Leaves no unfinished copy.
  *
- * @throws the signal's reason, once nothing is copied any more
- * @throws ApplicationFailure `ArtifactMissing` if patterns find nothing, `ArtifactRefused` if files can't be stored; both non-retryable,
- * with {@link UnsavedDetails}, once all others are stored
+ * @throws the signal's reason, once copying has stopped
+ * @throws ApplicationFailure `ArtifactMissing` if patterns find nothing, `ArtifactRefused` if files can't be stored; both
+ *   non-retryable, with {@link UnsavedDetails}, once all others are stored
  */
 export async function saveArtifacts(
   { child, patterns }: SaveArtifacts,
@@ -67,7 +65,7 @@ export async function saveArtifacts(
 
 type Stored = Pick<ArtifactReference, 'bytes' | 'isExecutable' | 'isFolder'>;
 
-/** @returns why it can't be stored, if that is due to the file alone */
+/** @returns why it can't be stored, if only the file itself is the cause */
 async function store(
   { realPath, isFolder }: FoundArtifact,
   key: string,
@@ -98,7 +96,7 @@ async function store(
   }
 }
 
-/** Makes a name unique: two may be the same once secrets are masked. */
+/** Makes a name unique: masking secrets may make two names equal. */
 function unused(path: string, names: Set<string>): string {
   let name = path;
   for (let count = 2; names.has(name); count += 1) name = `${path}~${count}`;
@@ -123,7 +121,7 @@ function failureOf(saved: ArtifactReference[], unsaved: UnsavedArtifact[]): Appl
 function lineOf({ path, reason }: UnsavedArtifact): string {
   if (reason === NO_MATCH) return `no file in the workspace matches the artifact pattern "${path}"`;
   if (reason === OUTSIDE) return `artifact pattern "${path}" ${reason}`;
-  // A name may have line breaks; the failure's message is one line.
+  // A name may have line breaks, but the failure's message is one line.
   const shown = JSON.stringify(path) === `"${path}"` ? path : escapeJson(JSON.stringify(path));
   return `artifact ${shown} ${reason}`;
 }

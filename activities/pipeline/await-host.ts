@@ -4,15 +4,14 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { humanDuration } from '../../operations/budgets.js';
 import type { AwaitHost, HostPresence } from '../../pipelines/run.js';
 
-/** Pause between two checks, in milliseconds. */
 const LOOK_INTERVAL_MS = 5_000;
 
 export interface HostWatch {
-  /** Time of the last poll of a worker of the host; undefined if Temporal doesn't know. */
+  /** When one of the host's workers last polled; undefined if Temporal doesn't know. */
   lastSeen(): Promise<Date | undefined>;
-  /** Absence after which the host counts as lost, in milliseconds, unless the wait has a limit of its own. */
+  /** Absence after which the host counts as lost, in milliseconds. A wait's own limit overrides it. */
   absenceLimitMs: number;
-  /** Current time on Temporal's clock, in epoch milliseconds. */
+  /** Temporal's time in epoch milliseconds. */
   now(): number;
   signal: AbortSignal;
   /** Fires when this worker stops: another one waits on. */
@@ -21,7 +20,7 @@ export interface HostWatch {
 }
 
 /**
- * Waits until a worker of the host polls, or until the limit of the absence or of the wait.
+ * Waits until a worker of the host polls, or until the absence or the wait reaches its limit.
  *
  * @throws errors of `lastSeen`, and the signal's reason; ApplicationFailure, retryable, when this worker stops
  */

@@ -1,11 +1,10 @@
 /**
- * Containment of a step's processes: finds also those that left its session and cleared its environment, such as a server
- * started with `env -i setsid`.
+ * Containment of a step's processes: finds even processes that left its session and cleared its environment, such as a server started
+ * with `env -i setsid`.
  *
- * - A cgroup (v2) holds all processes of the step, even after its launcher was killed. The worker needs a cgroup that it may
- *   write to: as root, in a systemd user session, or in a unit with `Delegate=yes`.
- * - A launcher that is a subreaper becomes the parent of the step's orphans. That needs no rights, but perl or python3: bash
- *   can't make the system call.
+ * - A cgroup (v2) holds all processes of the step, even after its launcher was killed. The worker needs a cgroup that it may write to: as
+ *   root, in a systemd user session, or in a unit with `Delegate=yes`.
+ * - A launcher that is a subreaper adopts the step's orphans. That needs no rights, but perl or python3: bash can't make the system call.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -21,7 +20,7 @@ import {
 import { delimiter, join, relative } from 'node:path';
 
 export interface Containment {
-  /** Path of the cgroup below which each step gets one; undefined if the worker can't make any. */
+  /** Path of the cgroup below which each step gets its own; undefined if the worker can't make any. */
   cgroups?: string;
   /** Command that makes its process a subreaper and then executes its arguments; undefined if there is none. */
   subreaper?: string[];
@@ -31,14 +30,14 @@ export interface Containment {
 const PRCTL: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167 };
 const SET_CHILD_SUBREAPER = 36;
 
-/** Files with the limits of a cgroup that programs adapt to. */
+/** Limits of a cgroup that programs adapt to. */
 const LIMITS = ['memory.max', 'memory.high', 'cpu.max'];
 
 const PROBE_LIMIT_MS = 5_000;
 
 const found = new Map<string, Promise<Containment>>();
 
-/** The containment that this host offers; determined once. @param path PATH of the worker */
+/** This host's containment, determined once. @param path PATH of the worker */
 export function findContainment(path: string): Promise<Containment> {
   let finding = found.get(path);
   if (!finding) found.set(path, (finding = find(path)));
@@ -60,13 +59,13 @@ export function makeCgroup(cgroup: string): boolean {
   }
 }
 
-/** PIDs in a cgroup and those below it, which a step may have made; none if it doesn't exist. */
+/** PIDs in a cgroup and the cgroups below it, which a step may have made; none if it doesn't exist. */
 export function processesIn(cgroup: string): number[] {
   const own = (read(join(cgroup, 'cgroup.procs')) ?? '').split('\n').map(Number).filter(Boolean);
   return [...own, ...below(cgroup).flatMap(processesIn)];
 }
 
-/** Sends SIGKILL to all processes in a cgroup, without a race with their forks; does nothing before Linux 5.14. */
+/** Sends SIGKILL to all processes in a cgroup, without racing their forks. Does nothing before Linux 5.14. */
 export function killCgroup(cgroup: string): void {
   try {
     writeFileSync(join(cgroup, 'cgroup.kill'), '1', { flag: 'r+' });
@@ -75,7 +74,7 @@ export function killCgroup(cgroup: string): void {
   }
 }
 
-/** Removes a cgroup, and those below it; one with processes stays. */
+/** Removes a cgroup and the cgroups below it. One with processes stays. */
 export function removeCgroup(cgroup: string): void {
   below(cgroup).forEach(removeCgroup);
   try {
@@ -103,7 +102,7 @@ async function find(path: string): Promise<Containment> {
 
 async function findCgroups(bash: string): Promise<string | undefined> {
   const own = ownCgroup();
-  // Most programs look for limits in their own cgroup only: a step in another one would not see the worker's.
+  // Most programs read limits only from their own cgroup: a step in another one would miss the worker's.
   if (own === undefined || LIMITS.some((limit) => isSet(read(join(own, limit))))) return undefined;
   const probe = join(own, `longhaul-probe-${process.pid}`);
   if (!makeCgroup(probe)) return undefined;
@@ -151,7 +150,7 @@ function perl(path: string): string[] | undefined {
   return [file, '-tX', '-e', `exit 125 if ${call}; exec {$ARGV[0]} @ARGV; exit 126`];
 }
 
-/** Python ignores two signals and may set LC_CTYPE as it starts: both would reach the step. */
+/** Python ignores two signals and may set LC_CTYPE when it starts: both would reach the step. */
 const PYTHON = `
 import ctypes, os, signal, sys
 if ctypes.CDLL(None).prctl(${SET_CHILD_SUBREAPER}, 1, 0, 0, 0): sys.exit(125)
@@ -179,7 +178,6 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Path of a program on a PATH; undefined if it isn't there. */
 export function findOnPath(program: string, path = ''): string | undefined {
   return path
     .split(delimiter)

@@ -12,16 +12,13 @@ import {
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
 import { runningSteps, runOf, type RunningStep } from './running.js';
 
-/**
- * Maximum wait for the relay of an ended step, in milliseconds: less than a stack that stops has left after its grace period. On a
- * full disk the relay waits on for room, and keeps its output.
- */
+/** How long an ended step's relay may take, in milliseconds: less than a stopping stack has left. On a full disk it waits on. */
 const RELAY_LIMIT_MS = 2_000;
 
 /**
- * Ends a run if it still runs, and waits until none of its processes is left, but for a relay that waits for room on a full disk.
+ * Ends a run if it still runs, and waits until its processes are gone. A relay that waits for room on a full disk may stay.
  *
- * @param graceMs time between SIGTERM and SIGKILL at most. Default: that of its launcher, 10 s
+ * @param graceMs maximum time between SIGTERM and SIGKILL. Default: 20 s
  */
 export async function endRun(
   { folder, start: { stepId, cgroup } }: Attempt,
@@ -40,19 +37,19 @@ export async function endRun(
   await waitUntilGone(() => processesOfStep(run, all).length > 0, RELAY_LIMIT_MS);
 }
 
-/** The steps that run on this host, with a launcher that lives. */
+/** The steps that run on this host, with a live launcher. */
 export async function stepsThatRun(home: string): Promise<RunningStep[]> {
   return filterSteps(home, await runningSteps(home), async ({ folder, start: { stepId } }) =>
     isLauncherAlive({ folder, stepId, pids: await readLauncher(folder) }),
   );
 }
 
-/** Those of some steps that were ended as their stack stopped. */
+/** Filters the steps that a stopping stack ended. */
 export function stepsEndedWithStack(home: string, steps: RunningStep[]): Promise<RunningStep[]> {
   return filterSteps(home, steps, async ({ folder }) => (await readStop(folder)) === 'down');
 }
 
-/** Ends all steps of this host, as its stack stops. @param graceMs see {@link endRun} */
+/** Ends all steps of this host, for its stack's stop. @param graceMs see {@link endRun} */
 export async function endSteps(home: string, graceMs?: number): Promise<void> {
   await Promise.all(
     (await runningSteps(home)).map(async (running) => {

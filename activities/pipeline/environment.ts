@@ -1,4 +1,4 @@
-/** Environment variables and working directory of a step. Of the worker's variables it gets only some. */
+/** Environment variables and working directory of a step. A step gets an allow-list of the worker's variables. */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { approvalVariable, inputVariable } from '../../pipelines/names.js';
@@ -9,16 +9,13 @@ import { fitsVariable, variablesOf, variableText } from './values.js';
 
 export interface EnvironmentOptions {
   paths: ChildPaths;
-  /** The operation's token. */
   token: string;
   /** Number of this run of the step, from 1. */
   attempt: number;
-  /** File that the step writes its outputs to. */
   outputFile: string;
   secrets: Record<string, string>;
-  /** Variables of the trace. */
   trace: Record<string, string>;
-  /** The variables of the worker that steps get. */
+  /** The worker's variables that steps get. */
   base: Record<string, string>;
 }
 
@@ -57,11 +54,7 @@ export async function stepEnvironment(
   };
 }
 
-/**
- * The real path of the step's working directory.
- *
- * @throws Error, for people, when it doesn't exist or is outside the workspace
- */
+/** The real path of the step's working directory. @throws Error, for people, when it doesn't exist or is outside the workspace */
 export async function workingDirectory(step: RunStep, paths: ChildPaths): Promise<string> {
   const given = step.workingDirectory ?? '.';
   const path = resolve(paths.workspace, given);

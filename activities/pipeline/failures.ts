@@ -18,7 +18,6 @@ export const WORKSPACE_MISSING = 'WorkspaceMissing';
 export const SECRET_UNUSABLE = 'SecretUnusable';
 export const ARTIFACT_MISSING = 'ArtifactMissing';
 
-/** Why the outcome of a step is unknown. */
 export type UnknownOutcomeReason =
   'worker' | 'launcher' | 'host' | 'secrets' | Exclude<StopCause, 'canceled' | 'timeout' | 'log'>;
 
@@ -32,7 +31,7 @@ const UNKNOWN_OUTCOME_REASONS: Record<UnknownOutcomeReason, string> = {
   outside: 'a signal from outside, as of a service manager, ended it',
 };
 
-/** An exit code other than 0; Temporal retries as the step's `retry` says. */
+/** An exit code other than 0. Temporal retries according to the step's `retry`. */
 export function stepFailed(step: RunStep, details: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.retryable(
     `step "${step.name}" failed with ${describeExit(details)}`,
@@ -41,7 +40,7 @@ export function stepFailed(step: RunStep, details: StepFailureDetails): Applicat
   );
 }
 
-/** The step ended with exit code 0, but what it wrote to $LONGHAUL_OUTPUT can't be used. */
+/** The step ended with exit code 0, but its $LONGHAUL_OUTPUT can't be used. */
 export function outputsUnusable(
   step: RunStep,
   problem: string,
@@ -59,7 +58,6 @@ export function stepTimedOut(step: RunStep, details: StepFailureDetails): Applic
   );
 }
 
-/** Why a step has not run whose worker was killed. */
 export const KILLED_FIRST = 'its worker was killed first';
 
 /** The workflow runs the step again automatically. @param step undefined if only its activity is known */
@@ -92,7 +90,7 @@ export function logLost(step: RunStep, error: unknown, details: StepFailureDetai
   );
 }
 
-/** Something that the step needs is missing; `problem` says what, and how to fix it. */
+/** The step lacks something; `problem` says what, and how to fix it. */
 export function notStarted(step: RunStep, problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" couldn't be started: ${problem}`,
@@ -108,7 +106,6 @@ export function workspaceMissing(step: RunStep, host: string): ApplicationFailur
   );
 }
 
-/** Message of a system error, for people. */
 export function describeSystemError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';

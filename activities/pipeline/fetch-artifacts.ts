@@ -1,4 +1,4 @@
-/** Copies the artifacts of needed jobs from storage to the host. */
+/** Copies needed jobs' artifacts from storage to the host. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
@@ -9,8 +9,8 @@ import type { Storage } from '../../platform/storage/index.js';
 import { makeExecutable, temporaryPath } from '../../platform/atomic-files.js';
 
 /**
- * Writes artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Existing files are complete, and stay. A file that its
- * owner could execute in the workspace can be executed here.
+ * Writes artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Existing files are complete and stay. Files keep
+ * the owner's execute permission.
  *
  * @throws LonghaulError `not_found` when one is no longer stored
  */

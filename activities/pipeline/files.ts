@@ -27,7 +27,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   }
 }
 
-/** Reads JSON; undefined when the file is missing or incomplete. */
+/** Undefined when the file is missing or incomplete. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;

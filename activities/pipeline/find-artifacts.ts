@@ -1,20 +1,18 @@
-/** Finds the files of a workspace that a job's patterns name, and what can't be saved of them. */
+/** Finds the workspace files that a job's patterns name, and which of them can't be saved. */
 import { readdir, type Dirent } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { glob, type GlobOptions } from 'tinyglobby';
 import type { UnsavedArtifact } from '../../operations/record.js';
 
-/** Maximum number of files of one job; more are better kept as one archive. */
+/** Maximum number of files of one job; keep more as one archive. */
 const MAX_FILES = 1_000;
 
-/** Reason of a pattern that finds nothing. */
 export const NO_MATCH = 'no file in the workspace matches it';
 
-/** Reason of a pattern that is refused. */
 export const OUTSIDE = 'leads out of the workspace';
 
-/** Reasons by the system's error, where that is due to the file alone. */
+/** Reasons by system error, for errors that only the file itself causes. */
 const REASONS: Partial<Record<string, string>> = {
   EACCES: "can't be read: permission denied",
   EPERM: "can't be read: operation not permitted",
@@ -25,12 +23,12 @@ const REASONS: Partial<Record<string, string>> = {
   ENOTDIR: 'vanished before it was saved',
 };
 
-/** Reason for which a file can't be saved, by a system error; undefined for an error that isn't the file's. */
+/** Why a file can't be saved, by a system error; undefined for an error that isn't the file's. */
 export function reasonOf(error: unknown): string | undefined {
   return REASONS[(error as NodeJS.ErrnoException).code ?? ''];
 }
 
-/** A file, or an empty folder. */
+/** A file or an empty folder. */
 export interface FoundArtifact {
   /** Path in the workspace, with `/`. */
   path: string;
@@ -40,16 +38,16 @@ export interface FoundArtifact {
 }
 
 export interface FoundArtifacts {
-  /** Sorted by their paths. */
+  /** Sorted by path. */
   found: FoundArtifact[];
   unsaved: UnsavedArtifact[];
 }
 
 /**
- * Finds what the patterns name. Nothing that can't be saved hides anything else. Links to folders of the workspace are left out: their
- * files are found by the folders' own paths.
+ * Finds what the patterns name. A file that can't be saved never hides another one. Links to folders of the workspace are left
+ * out, because the folders' own paths find their files.
  *
- * @param patterns paths and glob patterns; with `!`, what they leave out
+ * @param patterns paths and glob patterns; `!` marks exclusions
  */
 export async function findArtifacts(
   workspace: string,
@@ -69,7 +67,6 @@ export async function findArtifacts(
     for (const [path, match] of named) all.set(path, match);
     if (named.length > 0) continue;
     if (matches.size === 0) missing.push({ path: pattern, reason: NO_MATCH });
-    // Nothing else is named.
     else for (const path of matches.keys()) all.set(path, { path, reason: FOLDER_LINK });
   }
   const sorted = [...all.values()].filter((one) => one !== undefined).sort(byPath);
@@ -116,7 +113,7 @@ async function findMatches(
   return matches;
 }
 
-/** `folder` for one that isn't empty; undefined for a link to a folder of the workspace. */
+/** `folder` for a non-empty one; undefined for a link to a folder of the workspace. */
 async function inspect(
   root: string,
   path: string,
@@ -141,7 +138,7 @@ async function inspect(
   }
 }
 
-/** Node.js shows bytes that aren't UTF-8 as U+FFFD: there is no file with such a name. */
+/** Node.js shows non-UTF-8 bytes as U+FFFD, so such a name finds no file. */
 function unlistedReason(path: string, error: unknown): string | undefined {
   const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
   return isMissing && path.includes('\ufffd') ? 'has a name that is not UTF-8: rename it' : reasonOf(error);
@@ -153,7 +150,7 @@ export function kindOf(file: { isFIFO(): boolean; isSocket(): boolean }): string
   return file.isSocket() ? 'a socket' : 'a device';
 }
 
-/** Lists folders for tinyglobby, which keeps quiet about those that it can't read, and leaves out what is neither file nor folder. */
+/** Lists folders for tinyglobby, which silently skips unreadable folders and anything but files and folders. */
 class Listing {
   readonly unreadable: UnsavedArtifact[] = [];
   readonly #empty = new Set<string>();
@@ -186,13 +183,13 @@ class Listing {
   #addUnreadable(folder: string, error: unknown): void {
     const path = relative(this.root, folder).split(sep).join('/');
     const reason = unlistedReason(path, error);
-    // Otherwise the beginning of the pattern is no folder: it finds nothing.
+    // Otherwise the pattern's beginning is no folder: it finds nothing.
     if (path !== '' && reason !== REASONS['ENOENT'])
       this.unreadable.push({ path, reason: reason ?? String((error as Error).message) });
   }
 }
 
-/** Line breaks, which `**` of the pattern library doesn't match, and what stands for them there, in a private-use area. */
+/** Line breaks, which the pattern library's `**` doesn't match, and their stand-ins in a private-use area. */
 const BREAKS = ['\n', '\r', '\u2028', '\u2029'];
 const STAND_INS = BREAKS.map((_, at) => String.fromCodePoint(0x10fff0 + at));
 
@@ -208,7 +205,7 @@ function withoutSlash(path: string): string {
   return path.replace(/\/$/, '');
 }
 
-/** Links aren't followed: their targets are looked at. */
+/** Links aren't followed, because their targets are inspected. */
 function showAsFile(entry: Dirent): void {
   entry.isSymbolicLink = () => false;
   entry.isFile = () => true;

@@ -4,26 +4,23 @@ import { readLauncher } from './launcher-record.js';
 import { isLauncherAlive, processesOfStep } from './leftovers.js';
 import { runningSteps, runOf } from './running.js';
 
-/** A step that has processes on this host. */
 export interface StepProcesses {
-  /** Token of the operation. */
   token: string;
   /** Job name: `build`, `test[3]`. */
   job: string;
-  /** Name of the step. */
   step: string;
   /** ISO 8601, UTC. */
   startedAt: string;
-  /** Undefined while the step is being started, or if its launcher was killed. */
+  /** Undefined while the step starts, or if its launcher was killed. */
   launcherPid?: number;
   /** Worker that follows the step; undefined while it waits for one. */
   workerPid?: number;
-  /** Namespace and task queue of the workers that follow it. */
+  /** Namespace and task queue of the workers that may follow it. */
   namespace: string;
   taskQueue: string;
 }
 
-/** The steps of a home's host that have processes, the oldest first. */
+/** A home's steps with processes, the oldest first. */
 export async function stepProcesses(home: string): Promise<StepProcesses[]> {
   const all = await Promise.all(
     (await runningSteps(home)).map(async (running): Promise<StepProcesses[]> => {

@@ -37,13 +37,13 @@ import { endStep, type EndedStep } from './step-span.js';
 /** Time for another process to notice that it no longer follows a step, in milliseconds: several of its reads. */
 const HANDOVER_MS = 1_000;
 
-/** First line of the rest of a log whose output can't be masked. */
+/** First line of the rest of a log when its output can't be masked. */
 const HIDDEN = "--- the step's secrets have changed since it started: its further output is not shown";
 
 export interface HostStepsOptions {
   settings: Pick<Settings, 'home'>;
   storage: Storage;
-  /** Environment of the worker. Default: this process's. */
+  /** The worker's environment. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
   graceMs?: number;
@@ -53,28 +53,27 @@ export interface HostStepsOptions {
   containment?: Containment;
 }
 
-/** A followed run of a step. */
 export interface FollowedStep {
   stepId: string;
   follower: StepFollower;
-  /** The facts that the step's outcome is read from, once it has ended. */
+  /** Facts that determine the step's outcome, once it has ended. */
   end: (ended: RunEnd) => Promise<StepEnd>;
   /** Its span; undefined if none is recorded. */
   span?: Omit<EndedStep, 'end'> & { end?: StepEnd };
 }
 
-/** A run of a step, and how its log continues. */
+/** A run of a step, and where its log continues. */
 interface StepRun {
   folder: string;
-  /** Path of its cgroup; undefined if it has none of its own. */
+  /** Path of its own cgroup; undefined if it has none. */
   cgroup?: string;
   masking: Masking;
   cursor: Cursor;
-  /** If this process has started it. */
+  /** Set if this process started it. */
   launcher?: StartedLauncher;
   /** ISO 8601. */
   startedAt: string;
-  /** Span of the attempt that has started it; undefined if none is recorded. */
+  /** Span of the attempt that started it; undefined if none is recorded. */
   span?: AttemptRecord;
 }
 
@@ -84,7 +83,7 @@ export class HostSteps {
   /** By step ID, until Temporal knows the step's end. */
   readonly #followed = new Map<string, FollowedStep>();
   readonly #starting = new Set<string>();
-  /** Serializes what this process claims. */
+  /** Serializes this process's claims. */
   readonly #claims = new PQueue({ concurrency: 1 });
 
   constructor(readonly options: HostStepsOptions) {}
@@ -93,7 +92,7 @@ export class HostSteps {
     return this.options.graceMs ?? STOP_GRACE_MS;
   }
 
-  /** Number of running steps that the worker reports by their task token: they have no slot of an activity. */
+  /** Number of running steps that the worker reports by task token. They occupy no activity slot. */
   get adoptedCount(): number {
     return [...this.#followed.values()].filter(
       ({ follower }) => follower.isRunning && follower.attendant === 'worker',
@@ -116,17 +115,17 @@ export class HostSteps {
     }
   }
 
-  /** Records that a step may be started from now on, once its journal says so too. */
+  /** Records that a step may be running from now on, once its journal says so too. */
   async recordStarting(running: RunningStep): Promise<void> {
     await recordRunning(this.options.settings.home, running);
   }
 
-  /** Whether this process is starting a step, or somebody in it reports the step's end. */
+  /** Whether this process is starting a step, or reports its end. */
   isAttended(stepId: string): boolean {
     return this.#starting.has(stepId) || this.#followed.get(stepId)?.follower.attendant !== undefined;
   }
 
-  /** Removes the record of a step whose end Temporal knows. */
+  /** Removes a step's record once Temporal knows its end. */
   async forget(stepId: string): Promise<void> {
     const { span } = this.#followed.get(stepId) ?? {};
     if (span?.end) endStep({ ...span, end: span.end });
@@ -134,45 +133,39 @@ export class HostSteps {
     await removeRunning(this.options.settings.home, stepId);
   }
 
-  /** Leaves the end of the attempt's span to the one that reports the step's outcome. */
+  /** The process that reports the step's outcome then ends the attempt's span. */
   leaveSpan(stepId: string): void {
     const { span } = this.#followed.get(stepId) ?? {};
     if (span) span.isAttended = false;
   }
 
-  /** The run of a step that is recorded as running; undefined if its start is not recorded. */
   runOf(running: RunningStep): Promise<Attempt | undefined> {
     return runOf(this.options.settings.home, running);
   }
 
-  /** Makes this process the one that follows a step. @returns false while another process does */
+  /** Makes this process follow a step. @returns false while another process does */
   async claim(found: FoundStep): Promise<boolean> {
     if (found.follower === 'none') return claimRunning(this.options.settings.home, found);
     return found.follower === 'own';
   }
 
-  /** Follows a run that an earlier process has left. @returns undefined while another process follows it */
+  /** Follows a run that an earlier process left. @returns undefined while another process follows it */
   adopt(found: FoundStep, run: Attempt): Promise<FollowedStep | undefined> {
     return this.#claims.add(async () => {
       const known = this.#followed.get(found.stepId);
       if (known && found.follower === 'own') return known;
-      // Another process has taken it over, or has asked for it.
+      // Another process has taken it over or asked for it.
       await known?.follower.leave();
       return (await this.claim(found)) ? this.#continue(found, run) : undefined;
     });
   }
 
-  /**
-   * Follows a run for another attempt of its activity, also if another worker follows it: Temporal waits for this attempt alone.
-   *
-   * @param running with the attempt's task token
-   */
+  /** Follows a run for another attempt, even if another worker follows it: Temporal waits only for this attempt. */
   async takeOver(running: RunningStep, run: Attempt): Promise<FollowedStep> {
     const { home } = this.options.settings;
     for (;;) {
       const found = (await runningSteps(home)).find(({ stepId }) => stepId === running.stepId);
-      // Nothing is left to do for a run that ended, and whose end Temporal knows.
-      // Its span was exported with that.
+      // The run has ended and Temporal knows: nothing is left to do, and its span was exported.
       if (!found && (await readCursor(run.folder))?.isDone) return this.#continue(running, withoutSpan(run));
       if (!found) await recordRunning(home, running);
       if (found?.follower === 'other') {
@@ -188,14 +181,14 @@ export class HostSteps {
     }
   }
 
-  /** Stops following; the steps run on, for the next worker. */
+  /** Stops following; the steps run on for the next worker. */
   async leave(): Promise<void> {
     const stepIds = [...this.#followed.keys()];
     await Promise.all([...this.#followed.values()].map(({ follower }) => follower.leave()));
     for (const stepId of stepIds) await releaseRunning(this.options.settings.home, { stepId });
   }
 
-  /** The masking of a run's output: with the secrets that it was started with. */
+  /** The masking of a run's output, with the secrets that it started with. */
   async maskingOf({ folder, start }: Attempt, names: readonly string[]): Promise<Masking> {
     if (names.length === 0) return masking([]);
     const { settings, environment } = this.options;
@@ -259,7 +252,7 @@ export class HostSteps {
     const masking = await this.maskingOf(run, running.step.secrets);
     const prefix = logPrefixOf(running);
     let cursor = await readCursor(folder);
-    // Without a cursor, some output may come into the log twice.
+    // Without a cursor, some output may be logged twice.
     cursor ??= {
       file: await firstFile(folder),
       offset: 0,
@@ -284,7 +277,6 @@ function logPrefixOf({ operationId, step }: RunningStep): string {
   return stepLogPrefix(operationId, childName(step.child), step.step);
 }
 
-/** The step's time-out in milliseconds. */
 export function timeoutOf({ timeoutMinutes }: RunStep): number | undefined {
   return timeoutMinutes === undefined ? undefined : timeoutMinutes * 60_000;
 }

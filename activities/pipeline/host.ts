@@ -1,4 +1,4 @@
-/** ID of the host whose disk has the workspaces: part of the names of its task queues, stored in LONGHAUL_HOME. */
+/** ID of the host whose disk has the workspaces. It is part of the host's task queue names, and stored in LONGHAUL_HOME. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

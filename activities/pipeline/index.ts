@@ -55,7 +55,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
   }
 }
 
-/** Runs one step, waits for it if it runs already, or returns its recorded outcome. */
+/** Runs one step, waits for it if it already runs, or returns its recorded outcome. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
   const context = currentContext();
   const { settings, steps, token, operationId } = context;
@@ -83,7 +83,6 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
   }
 }
 
-/** Stores files of a workspace as the operation's artifacts. */
 export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<ArtifactReference[]> {
   const { settings, storage, operationId } = currentContext();
   const context = {
@@ -96,7 +95,7 @@ export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<Arti
   return awaitStorage(() => saveArtifacts(saving, context), waiting());
 }
 
-/** Reads the children of an earlier operation's page: its workflow has left them, unless it is open or Temporal ended it. */
+/** Reads the children of an earlier operation's page, from storage or memo if its workflow left them there, else by a query. */
 export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
   const handle = Context.current().client.workflow.getHandle(pageId);
   const closed = await readClosedState(await handle.describe(), currentContext().storage);
@@ -107,7 +106,7 @@ export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
 export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresence> {
   const { settings, stopping } = currentContext();
   const { client, info } = Context.current();
-  // Time on Temporal's clock, like that of the host's last poll; this machine's clock may differ.
+  // Temporal's time, like the host's last poll; this machine's clock may differ.
   const { currentAttemptScheduledTimestampMs: scheduledMs } = info;
   const began = performance.now();
   return awaitHost(awaited, {
@@ -120,12 +119,11 @@ export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresenc
   });
 }
 
-/** Wait of this activity while the disk is full: until it is cancelled or times out. */
 function waiting(): StorageWait {
   return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }
 
-/** Reason of a cancellation, which Temporal gives in the failure's message. */
+/** Temporal gives the reason of a cancellation in the failure's message. */
 function stopReasonOf(reason: unknown): StopReason {
   const message = reason instanceof Error ? reason.message : String(reason);
   if (message === 'WORKER_SHUTDOWN') return 'shutdown';

@@ -1,6 +1,6 @@
 /**
- * Journal of a step's runs on a host's disk: one folder per run, with the worker's `start.json`, written before anything is
- * started, and the launcher's records. A worker reads from them whether a step runs, and how it ended.
+ * Journal of a step's runs on a host's disk: one folder per run, with the launcher's records and the worker's `start.json`,
+ * which is written before anything starts. It shows a worker whether a step runs, and how it ended.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,28 +13,27 @@ import { FIRST_LAUNCHER_FILE, writeScripts } from './launcher-script.js';
 import type { ChildPaths } from './layout.js';
 import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 
-/** Record that is on disk before a step's process is started. */
+/** On disk before a step's process starts. */
 export interface StartRecord {
-  /** Value of the environment variable that identifies the run's processes. */
+  /** LONGHAUL_STEP_ID of the run's processes. */
   stepId: string;
   workflowId: string;
-  /** Run ID of the workflow. After a reset, runs of the step in the replaced workflow run don't count. */
+  /** Run ID of the workflow. After a reset, the replaced workflow run's runs don't count. */
   runId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
-  /** Digest of the values of its secrets: see `secretsDigest`. Missing if it has none. */
+  /** Digest of its secrets' values: see `secretsDigest`. Missing if it has none. */
   secretsDigest?: string;
   /** ID of the host's boot; empty where the system has none. */
   boot: string;
-  /** Path of the step's cgroup, which may not exist. Missing if it has none of its own. */
+  /** Path of the step's own cgroup, which may not exist. Missing if it has none. */
   cgroup?: string;
   /** ISO 8601, UTC. */
   startedAt: string;
-  /** Span of the attempt that has started it; missing if none is recorded. */
+  /** Span of the attempt that started it; missing if none is recorded. */
   span?: AttemptRecord;
 }
 
-/** One run of a step. */
 export interface Attempt {
   folder: string;
   step: number;
@@ -62,14 +61,13 @@ async function list(folder: string): Promise<string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** File that the step writes its outputs to. */
 export function outputFile(folder: string): string {
   return join(folder, 'output');
 }
 
-/** Makes the folder of a new run: its script, its launcher, and empty files for its outputs and for what its launcher renames. */
+/** Makes the folder of a new run: its script, its launcher, and empty files for its outputs and for the launcher to rename. */
 export async function prepareRun(folder: string, script: string): Promise<void> {
-  // That of a start that failed.
+  // Left by a failed start.
   await rm(folder, { recursive: true, force: true });
   await mkdir(spoolFolder(folder), { recursive: true, mode: 0o700 });
   await writeFile(join(folder, 'script.sh'), script.endsWith('\n') ? script : `${script}\n`);
@@ -84,14 +82,13 @@ export function recordStart(folder: string, start: StartRecord): Promise<void> {
   return writeJson(join(folder, 'start.json'), start);
 }
 
-/** Whether a run whose launcher has left no record was never started: its worker was killed first. False where that is unknown. */
+/** Whether a run without a launcher's record never started because its worker was killed. False if that is unknown. */
 export async function hasNotStarted(folder: string): Promise<boolean> {
   const start = await readJson<StartRecord>(join(folder, 'start.json'));
   if (!start?.boot || start.boot !== bootId()) return false;
   return !(await readdir(folder)).includes(FIRST_LAUNCHER_FILE);
 }
 
-/** Removes the record of a start whose process could not be created. */
 export function removeStart(folder: string): Promise<void> {
   return rm(join(folder, 'start.json'), { force: true });
 }

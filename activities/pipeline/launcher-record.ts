@@ -6,17 +6,16 @@ import { readJson } from './files.js';
 /** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
 export const STOP_GRACE_MS = 10_000;
 
-/** Additional time for a launcher to end, in milliseconds, beyond its step's time-out and the grace period. */
+/** Additional time for a launcher to end, in milliseconds, after its step's timeout and grace period. */
 export const LAUNCHER_LIMIT_MS = 10_000;
 
 /**
- * Why a step was ended: its operation was cancelled; it took longer than its time-out; its log couldn't be written; its stack was
- * stopped; its worker ended, with which it ends by a setting; its workflow run has closed, or has its job on another host; or its
- * launcher got a signal from outside of Longhaul.
+ * Why a step was ended: `canceled`, its operation was cancelled; `timeout`, it took longer than its timeout; `log`, its log
+ * couldn't be written; `down`, its stack stopped; `worker`, its worker ended, and a setting ends steps with it; `closed`, its
+ * workflow run has closed or its job is on another host; `outside`, its launcher got a signal from outside of Longhaul.
  */
 export type StopCause = 'canceled' | 'timeout' | 'log' | 'down' | 'worker' | 'closed' | 'outside';
 
-/** How a step ended. */
 export interface ExitRecord {
   /** Missing when a signal ended the step's shell. */
   exitCode?: number;
@@ -31,7 +30,7 @@ export interface ExitRecord {
 export interface LauncherRecord {
   /** ID of the host's boot; empty where the system has none. */
   boot: string;
-  /** PID of the launcher, which leads the session of all of the step's processes that made none of their own. */
+  /** PID of the launcher, which leads the session of the step's processes, unless they made their own. */
   launcher: number;
   launcherStartedAt: string;
   /** PID of the step's shell, which leads the step's process group. */
@@ -44,12 +43,12 @@ export function readExit(folder: string): Promise<ExitRecord | undefined> {
   return readJson(join(folder, 'exit.json'));
 }
 
-/** PIDs of launcher and step; undefined until the step was started. */
+/** PIDs of launcher and step; undefined until the step has started. */
 export function readLauncher(folder: string): Promise<LauncherRecord | undefined> {
   return readJson(join(folder, 'launcher.json'));
 }
 
-/** Name of the file that a request to end the step renames: only the first request counts, also on a full disk. */
+/** A request to end the step renames this file: only the first one counts, even on a full disk. */
 export const RUNNING_FILE = 'running';
 
 /** Records why a step is about to be ended, unless it has ended or is being ended. @returns whether this cause counts */
@@ -60,7 +59,7 @@ export async function recordStop(folder: string, cause: StopCause): Promise<bool
   );
 }
 
-/** Why the step was ended, or is being ended; undefined if nobody asked for it. */
+/** Why the step was or is being ended; undefined if nobody asked for it. */
 export async function readStop(folder: string): Promise<StopCause | undefined> {
   const names = await readdir(folder).catch(() => []);
   const name = names.find((one) => one.startsWith('stopped-'));

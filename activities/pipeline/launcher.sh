@@ -1,36 +1,34 @@
 #!/usr/bin/env bash
-# The launcher: a small bash that a step's script runs under. It belongs to the host and outlives its worker. In the run's folder
-# it leaves what the next worker needs to take the step over: the output in `spool/`, its PIDs in `launcher.json`, how the step
-# ended in `exit.json`.
+# The launcher: a small bash that runs a step's script. It belongs to the host and outlives its worker. It leaves what the next
+# worker needs in the run's folder: the output in `spool/`, its PIDs in `launcher.json`, and the step's end in `exit.json`.
 #
-# - SIGTERM asks it to end the step. The sender renames `running` to `stopped-CAUSE` before: only one can, and it works on a
-#   full disk.
-# - It keeps the step's time-out and the grace period itself, and ends the step if the run's folder is removed.
-# - The step's output goes through relay.sh. It also gives the step a real pipe: opening /dev/stderr would cut a file short.
-# - The space of `launcher.json` and `exit.json` is reserved before the step starts: a full disk doesn't lose them.
-# - bash prints on descriptor 2 that a signal ended the step's shell, if it runs a file itself; an exit code of 128 and more
-#   alone may also come from an `exit`.
-# - A worker recognizes the launcher by descriptor 6, which is open on `how` for all of its life, and in no other process.
-#   Descriptor 2 won't do: bash redirects its own for a moment when a builtin such as `kill` has a redirection.
+# - SIGTERM asks it to end the step. The sender first renames `running` to `stopped-CAUSE`: only one can, even on a full disk.
+# - It keeps the step's timeout and grace period itself, and ends the step if the run's folder is removed.
+# - The step's output goes through relay.sh, a real pipe: a step that opens /dev/stderr would cut a file short.
+# - It reserves the space of `launcher.json` and `exit.json` before the step starts, so a full disk doesn't lose them.
+# - bash prints on descriptor 2 when a signal ended the step's shell, if it runs a file itself. An exit code of 128 and more
+#   isn't enough, because it may come from an `exit`.
+# - A worker recognizes the launcher by descriptor 6, which it alone keeps open on `how` all its life. Descriptor 2 won't do:
+#   bash redirects its own for a moment when a builtin such as `kill` has a redirection.
 # - A step has a lower priority than its worker, where the system has `nice`.
-# - PATH may be the step's own: what the launcher itself calls is found on the worker's.
-# - The step enters its cgroup before it runs anything. If the launcher is a subreaper instead, orphans of the step are its
-#   children, in other process groups than its own, and end with the step.
+# - PATH may be the step's own, so the launcher finds its own tools on the worker's PATH.
+# - The step enters its cgroup before it runs anything. Without one, the launcher may be a subreaper: the step's orphans are then
+#   its children, in other process groups than its own, and end with the step.
 #
-# Arguments: folder of the run, which holds `script.sh`, `relay.sh`, `running` and `spool/`; tenths of a second between SIGTERM
-# and SIGKILL; tenths of a second until the step's time-out, or 0; 1 if the step ends with its worker, which holds the pipe to
-# standard input then; PATH of the worker; umask of the step; path of its cgroup, or empty.
+# Arguments: folder of the run, with `script.sh`, `relay.sh`, `running` and `spool/`; tenths of a second between SIGTERM and
+# SIGKILL; tenths of a second until the step's timeout, or 0; 1 if the step ends with its worker, which then holds the pipe to
+# standard input; PATH of the worker; umask of the step; path of its cgroup, or empty.
 
 set +o posix
 umask 077
 exec 3<&0 </dev/null 5>&2 2>"$1/how" 6>&2 || exit 1
 printf '%512s' '' >"$1/launcher.json" && printf '%512s' '' >"$1/exit.tmp" || exit 1
 
-# No variable is set before the step runs: one of the same name in the step's environment would change.
+# Set no variable before the step runs: it would change one of the same name in the step's environment.
 exec 4> >(
   unset LONGHAUL_STEP_ID
   trap '' PIPE TERM INT HUP
-  # Not a copy of this process, whose environment would still show the variable.
+  # Not a fork of this process: its environment would still show the variable.
   PATH=$5 exec "$BASH" -p "$1/relay.sh" "$1" 3<&- 5>&- 6>&- 2>/dev/null
 )
 exec >/dev/null
@@ -115,7 +113,7 @@ fi
 exec 3<&-
 set +m
 
-# A wait returns early for a signal, and when the shell is merely stopped.
+# A wait returns early for a signal, and when the shell is only stopped.
 until wait "$step"; code=$?; ! kill -0 "$step" 2>/dev/null; do PATH=$tools sleep 0.1; done
 wait "$step" 2>/dev/null
 last=$?

@@ -12,34 +12,30 @@ import { STEP_MARKER } from './leftovers.js';
 /** Maximum wait for the launcher's last report after its end, in milliseconds. */
 const REPORT_LIMIT_MS = 1_000;
 
-/** Longest time-out that a launcher gets, in milliseconds: a year. */
+/** Longest timeout that a launcher gets, in milliseconds: a year. */
 const LONGEST_TIMEOUT_MS = 365 * 24 * 3600_000;
 
 export interface LaunchOptions {
-  /** Folder of this run; it holds the step's script and the launcher. */
   folder: string;
-  /** Value of LONGHAUL_STEP_ID in the environment of the step's processes. */
+  /** LONGHAUL_STEP_ID of the step's processes. */
   stepId: string;
   workingDirectory: string;
   environment: Record<string, string>;
-  /** Path of bash. */
   bash: string;
   /** PATH of the worker. */
   tools: string;
   /** The step's umask, in octal. */
   umask: string;
   graceMs: number;
-  /** Time-out of the step; undefined if it has none. */
   timeoutMs: number | undefined;
   /** Whether the step ends with this process. */
   endsWithWorker: boolean;
-  /** Path of the step's cgroup; undefined if it has none of its own. */
+  /** Path of the step's own cgroup; undefined if it has none. */
   cgroup?: string;
   /** Command that makes the launcher a subreaper; undefined if it isn't one. */
   subreaper?: string[];
 }
 
-/** A launcher that this process has started. */
 export interface StartedLauncher {
   /** Resolves once it has ended; with undefined when it was killed. */
   ended: Promise<ExitRecord | undefined>;
@@ -47,11 +43,7 @@ export interface StartedLauncher {
   unref(): void;
 }
 
-/**
- * Starts a launcher; resolves once the step runs.
- *
- * @throws when it can't be started, e.g. because its environment is too large (E2BIG), or ends before the step was started
- */
+/** @throws when it can't start, e.g. because its environment is too large (E2BIG), or ends before the step has started */
 export async function startLauncher(options: LaunchOptions): Promise<StartedLauncher> {
   const { folder, stepId, workingDirectory, environment, bash, tools, umask, endsWithWorker } = options;
   const { graceMs, timeoutMs, cgroup = '', subreaper = [] } = options;

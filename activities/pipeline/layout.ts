@@ -27,7 +27,7 @@ export interface ChildPaths {
   artifacts: string;
   tmp: string;
   steps: string;
-  /** File that names the operation that owns the folder: its workflow ID and the time of its creation. */
+  /** File that names the owning operation: its workflow ID and creation time. */
   owner: string;
   /** File that names the operation that took the folder over. */
   takenOverBy: string;
@@ -45,11 +45,7 @@ export function operationFile(folder: string): string {
   return join(folder, 'operation.json');
 }
 
-/**
- * The file of an operation's inputs.
- *
- * @param createdAt ISO 8601: a deleted operation with the same workflow ID had other inputs
- */
+/** @param createdAt ISO 8601: a deleted operation with the same workflow ID had other inputs */
 export function sharedInputsFile(folder: string, createdAt: string | undefined): string {
   return join(folder, `inputs.${createdAt === undefined ? 0 : Date.parse(createdAt)}.json`);
 }

@@ -1,4 +1,4 @@
-/** The processes of a step: whether its launcher lives, and how remaining ones are found and killed. */
+/** The processes of a step: checks whether its launcher lives, and finds and kills what is left. */
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,50 +13,45 @@ export const STEP_MARKER = 'LONGHAUL_STEP_ID';
 /** Maximum wait for processes to disappear after SIGKILL, in milliseconds. */
 const KILL_LIMIT_MS = 5_000;
 
-/** A run of a step, for looking up its processes. */
 export interface RunProcesses {
-  /** Folder of the run: part of the command lines of launcher and step. */
+  /** Folder of the run, which appears in the command lines of launcher and step. */
   folder: string;
   stepId: string;
-  /** Path of the step's cgroup; undefined if it has none of its own. */
+  /** Path of the step's own cgroup; undefined if it has none. */
   cgroup?: string;
-  /** Undefined if the step was never started, or its record is lost. */
+  /** Undefined if the step never started, or its record is lost. */
   pids: LauncherRecord | undefined;
 }
 
-/**
- * Whether the run's launcher lives: its PID may be another process's by now, or be of an earlier boot, and in a copy of the home
- * it is that of the original's launcher.
- */
+/** Whether the run's launcher lives. Its PID may now be another process's, date from an earlier boot, or be from a copied home. */
 export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
   if (!pids || !isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder)) return false;
   return hasOpen(pids.launcher, join(folder, FIRST_LAUNCHER_FILE));
 }
 
-/** Whether the host was started again since. */
 export function isOfEarlierBoot({ pids }: RunProcesses): boolean {
   return pids !== undefined && pids.boot !== '' && pids.boot !== bootId();
 }
 
-/** Asks the launcher to end the step; a launcher that is stopped (SIGSTOP) continues for it. */
+/** Asks the launcher to end the step. A launcher that is stopped (SIGSTOP) continues for it. */
 export function signalLauncher(run: RunProcesses): void {
   if (!isLauncherAlive(run)) return;
   signalProcess(run.pids!.launcher, 'SIGTERM');
   signalProcess(run.pids!.launcher, 'SIGCONT');
 }
 
-/** Which of a step's processes are looked for by their session. */
+/** Which of a step's processes to find by session. */
 export interface SessionProcesses {
   /** The launcher's PID, if the caller has seen the launcher alive. */
   session?: number;
-  /** Whether the launcher's own process group, with the relay, is included. */
+  /** Whether to include the launcher's own process group, with the relay. */
   isRelayToo?: boolean;
 }
 
 /**
- * Kills what is left of a run, also what its processes start meanwhile: its launcher with all descendants, its process group, the
- * processes in its cgroup, those with its LONGHAUL_STEP_ID, and those of its session. Removes the cgroup, and what a killed launcher
- * has reserved. Only Linux shows more than launcher and group.
+ * Kills what is left of a run, and what its processes start meanwhile: its launcher with all descendants, its process group,
+ * and the processes in its cgroup, with its LONGHAUL_STEP_ID or in its session. Removes the cgroup, and what a killed launcher
+ * reserved. Only Linux shows more than launcher and group.
  */
 export async function killLeftovers(run: RunProcesses, within: SessionProcesses = {}): Promise<void> {
   const { folder, pids, cgroup } = run;
@@ -65,7 +60,7 @@ export async function killLeftovers(run: RunProcesses, within: SessionProcesses 
   if (launcher !== undefined) signalProcess(launcher, 'SIGSTOP');
   if (pids && isOfRun(pids, pids.step, pids.stepStartedAt, folder)) signalProcess(-pids.step, 'SIGKILL');
   if (launcher !== undefined) {
-    // Before it: they are no longer its descendants once it has ended.
+    // Before the launcher, because its end orphans them.
     await killAll(() => descendantsOf(launcher));
     signalProcess(launcher, 'SIGKILL');
   }
@@ -101,7 +96,7 @@ export function processesOfStep(
   return cgroup === undefined ? marked : [...new Set([...processesIn(cgroup), ...marked])];
 }
 
-/** PIDs of the processes below a launcher, but for the relay and others in its own group. Only Linux shows them. */
+/** PIDs of a launcher's descendants, except the relay and others in its own group. Only Linux shows them. */
 function descendantsOf(launcher: number): number[] {
   if (process.platform !== 'linux') return [];
   const others = allPids().flatMap((pid) => {
@@ -123,7 +118,7 @@ function allPids(): number[] {
     .map(Number);
 }
 
-/** Variables in the environment that a process was started with; only Linux shows them. */
+/** Variables that a process started with; only Linux shows them. */
 export function startVariables(pid: number, names: readonly string[]): Record<string, string> {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
@@ -146,7 +141,7 @@ function isOfRun({ boot }: LauncherRecord, pid: number, startedAt: string, folde
     : identity?.startedAt === startedAt;
 }
 
-/** Whether a launcher has this file open; true where that can't be seen, or the step has removed the file. */
+/** Whether a launcher has this file open; true if that can't be seen, or the step has removed the file. */
 function hasOpen(launcher: number, path: string): boolean {
   try {
     const [open, file] = [statSync(`/proc/${launcher}/fd/${LAUNCHER_DESCRIPTOR}`), statSync(path)];

@@ -6,9 +6,8 @@ import { awaitStorage } from '../runtime/await-storage.js';
 import type { HeldBytes, Masking, StreamMasker } from './mask.js';
 import type { Cursor } from './spool.js';
 
-/** Maximum size of a step's log, in bytes. */
 const LOG_LIMIT_BYTES = 256 * 1024 * 1024;
-/** Size of the log's end that is kept in memory for the last lines, in bytes. */
+/** How much of the log's end is kept in memory for the last lines, in bytes. */
 const TAIL_BYTES = 32 * 1024;
 const LAST_LINES = 50;
 const LAST_LINES_BYTES = 8 * 1024;
@@ -17,25 +16,24 @@ const PROGRESS_INTERVAL_MS = 1_000;
 
 export interface StepLogOptions {
   storage: Storage;
-  /** Key prefix of the log. */
   prefix: string;
   masking: Masking;
   limitBytes?: number;
-  /** Ends the waits for room on a full disk, and for storage. Default: only writes of output wait, without end. */
+  /** Ends waits for storage and for room on a full disk. Default: only writes of output wait, forever. */
   stop?: AbortSignal;
-  /** Where the log of an earlier worker continues. Default: the stored log's end. */
+  /** Where an earlier worker's log continues. Default: the stored log's end. */
   from?: Pick<Cursor, 'covered' | 'logBytes'>;
 }
 
 export class StepLog {
-  /** Called when the log can't be written for another reason than a full disk, or storage that is away. Later output is dropped. */
+  /** Called when the log can't be written, unless the disk is full or storage is down. Later output is dropped. */
   onLost: ((error: unknown) => void) | undefined;
   /** Gets the last whole line, at most once a second, and what the log waits for. */
   onLine: ((line: string) => void) | undefined;
   readonly #masker: StreamMasker;
   readonly #log: ChunkedLog;
   #size: number | undefined;
-  /** Number of bytes that are stored already: an earlier worker was killed before it moved its cursor. */
+  /** Bytes that are already stored, because an earlier worker was killed before it moved its cursor. */
   #stored = 0;
   #isLost = false;
   #tail: Buffer = Buffer.alloc(0);
@@ -47,7 +45,6 @@ export class StepLog {
     this.#log = new ChunkedLog(options.storage, options.prefix);
   }
 
-  /** Size of the log, in bytes. */
   async size(): Promise<number> {
     const { from, stop: signal } = this.options;
     if (this.#size === undefined) {
@@ -60,7 +57,6 @@ export class StepLog {
     return this.#size;
   }
 
-  /** Pause to keep between two writes, in milliseconds. */
   get appendPauseMs(): number {
     return this.options.storage.appendPauseMs;
   }
@@ -77,7 +73,7 @@ export class StepLog {
     await this.#append(Buffer.from(`${last[0] === 10 ? '' : '\n'}${line}\n`));
   }
 
-  /** Adds output; it is stored, except for {@link held}, once this resolves. */
+  /** Adds output. Once this resolves, all of it but {@link held} is stored. */
   write(chunk: Buffer): Promise<void> {
     return this.#take(this.#masker.write(chunk));
   }
@@ -93,7 +89,6 @@ export class StepLog {
     clearTimeout(this.#progressPause);
   }
 
-  /** The last lines that were added. */
   lastLines(): string[] {
     return lastLinesOf(this.#tail, this.options.masking);
   }
@@ -118,7 +113,7 @@ export class StepLog {
   async #append(bytes: Buffer): Promise<void> {
     const { limitBytes = LOG_LIMIT_BYTES } = this.options;
     const size = await this.size();
-    // Beyond the limit there is the notice of it alone.
+    // Only the notice follows the limit.
     if (size > limitBytes) return;
     const room = limitBytes - size;
     const kept =
@@ -147,15 +142,12 @@ export class StepLog {
   }
 }
 
-/**
- * The last lines of the latest run, from the log in storage; each run's section starts with a heading. Empty while storage is
- * away.
- */
+/** The latest run's last lines, from the log in storage; each run's section starts with a heading. Empty while storage is down. */
 export async function storedLastLines(log: ChunkedLog, masking: Masking): Promise<string[]> {
   try {
     return await readLastLines(log, masking);
   } catch (error) {
-    // The step's end is known all the same.
+    // The step's end is known anyway.
     if (storageErrorIn(error)) return [];
     throw error;
   }
@@ -169,14 +161,10 @@ async function readLastLines(log: ChunkedLog, masking: Masking): Promise<string[
   return lines.slice(lines.findLastIndex((line) => HEADING.test(line)) + 1);
 }
 
-/** End of a heading of the first run after a reset. */
+/** Suffix of the first heading after a reset. */
 const IN_NEW_RUN = ', in a new workflow run';
 
-/**
- * First line of a further run's section of a log.
- *
- * @param isInNewRun whether it is the step's first run in a new run of its workflow, after a reset
- */
+/** First line of a further run's section of a log. @param isInNewRun whether it is the step's first run after a reset */
 export function headingOf(attempt: number, at: Date, isInNewRun = false): string {
   const time = at.toISOString().replace(/\.\d+Z$/, 'Z');
   return `--- attempt ${attempt}, ${time}${isInNewRun ? IN_NEW_RUN : ''}`;
@@ -220,7 +208,6 @@ function shortened(line: string): string {
   return line.slice(0, PROGRESS_LENGTH).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** The last line of a log that has reached its limit. */
 export function limitNotice(limitBytes: number): string {
   return `--- the log has reached its limit of ${sizeText(limitBytes)}: the rest is dropped`;
 }

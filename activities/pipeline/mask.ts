@@ -1,25 +1,19 @@
 /**
- * Masks the values of secrets in logs, outputs and names of files. Works on bytes, because a log may be binary, and across
- * chunks: bytes that may start a secret are held back until the next chunk.
+ * Masks the values of secrets in logs, outputs and file names. It works on bytes, because a log may be binary, and across
+ * chunks: it holds back bytes that may start a secret until the next chunk.
  */
 import { SecretAutomaton, type State } from './secret-automaton.js';
 import { formsOf } from './secret-forms.js';
 
 const MASK = Buffer.from('***');
 
-/** Masks the values of a step's secrets. */
 export interface Masking {
-  /**
-   * A masker for one stream of bytes.
-   *
-   * @param covered where another masker's stream continues: {@link HeldBytes.covered}. Default: 0
-   */
+  /** A masker for one stream of bytes. @param covered where another masker's stream continues: {@link HeldBytes.covered}. Default: 0 */
   stream(covered?: number): StreamMasker;
-  /** Masks them in a whole text. */
   text(text: string): string;
 }
 
-/** Bytes that a masker holds back: they may start a secret. */
+/** Bytes that a masker holds back, because they may start a secret. */
 export interface HeldBytes {
   count: number;
   /** How many of them belong to a secret whose mask has been returned already. */
@@ -30,11 +24,10 @@ export interface StreamMasker {
   readonly held: HeldBytes;
   /** Adds a chunk. @returns the bytes that are safe to show */
   write(chunk: Buffer): Buffer;
-  /** Returns the bytes that were held back. */
   end(): Buffer;
 }
 
-/** @param secrets values; {@link formsOf} has what else is masked */
+/** @param secrets values; {@link formsOf} lists their masked spellings */
 export function masking(secrets: readonly string[]): Masking {
   if (!secrets.some(Boolean)) return NOTHING_MASKED;
   const automaton = new SecretAutomaton(formsOf(secrets));
@@ -52,7 +45,7 @@ const NOTHING_MASKED: Masking = {
   text: (text) => text,
 };
 
-/** Masks everything, where the values of a step's secrets are unknown. */
+/** Masks everything, for a step with secrets of unknown values. */
 export const EVERYTHING_MASKED: Masking = {
   stream: () => ({
     held: { count: 0, covered: 0 },
@@ -62,7 +55,7 @@ export const EVERYTHING_MASKED: Masking = {
   text: () => String(MASK),
 };
 
-/** Part of the held bytes and of those that follow. */
+/** A range from the start of the held bytes; it may extend into later ones. */
 interface Occurrence {
   from: number;
   to: number;

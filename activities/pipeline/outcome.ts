@@ -1,4 +1,4 @@
-/** Determines how a step ended, from its launcher's record: for the current run and for an earlier one. */
+/** Determines from its launcher's record how a step ended, for the current run and an earlier one. */
 import { CancelledFailure } from '@temporalio/common';
 import type { RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
 import type { ChunkedLog } from '../../platform/chunked-log.js';
@@ -18,9 +18,7 @@ import { EVERYTHING_MASKED, type Masking } from './mask.js';
 import { readOutputs } from './outputs.js';
 import type { RunEnd } from './step-follower.js';
 
-/** The facts about the end of a run. */
 export interface StepEnd {
-  /** Folder of the run. */
   folder: string;
   /** Undefined when the outcome is unknown. */
   exit: ExitRecord | undefined;
@@ -28,15 +26,15 @@ export interface StepEnd {
   cause: StopCause | undefined;
   /** Why the outcome is unknown, when there is no cause. */
   doubt: UnknownOutcomeReason;
-  /** Whether it was never started: its worker was killed first. */
+  /** Whether it never started because its worker was killed first. */
   hasNotStarted?: boolean;
-  /** Error of the log, if the step was ended because its log couldn't be written. */
+  /** Error of the log, if it ended the step. */
   lost?: unknown;
   lastLines: string[];
   masking: Masking;
 }
 
-/** The end of a run, with what its folder and its log say. */
+/** The end of a run, completed from its folder and its log. */
 export async function endOfRun(
   { exit, doubt, hasNotStarted, lost, lastLines }: RunEnd,
   { folder, log, masking }: { folder: string; log: ChunkedLog; masking: Masking },
@@ -50,7 +48,7 @@ export async function endOfRun(
     cause,
     doubt,
     hasNotStarted,
-    // A cancel or a time-out may end a wait for room on a full disk, and with it the log.
+    // A cancel or timeout may end a wait for room on a full disk, and the log with it.
     ...(cause === undefined || cause === 'log' ? { lost } : {}),
     lastLines: lastLines ?? (await storedLastLines(log, masking)),
     masking,
@@ -60,7 +58,8 @@ export async function endOfRun(
 /**
  * The step's result.
  *
- * @throws ApplicationFailure `StepFailed`, `StepTimedOut`, `StepInDoubt`, `StepNotRun` or `StepLogLost`; CancelledFailure if a cancel ended it
+ * @throws ApplicationFailure `StepFailed`, `StepTimedOut`, `StepInDoubt`, `StepNotRun` or `StepLogLost`; CancelledFailure if a
+ *   cancel ended it
  */
 export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone> {
   const { exit, cause } = end;

@@ -8,7 +8,7 @@ const MAX_BYTES = 256 * 1024;
 const MAX_KEYS = 200;
 /** Maximum size of the file: values, keys and delimiters. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
-/** Length of a part of the file in a problem, in characters. */
+/** Maximum length of a quote in a problem, in characters. */
 const QUOTED_CHARACTERS = 60;
 
 export interface ParsedOutputs {
@@ -18,15 +18,11 @@ export interface ParsedOutputs {
   problem?: string;
 }
 
-/**
- * Reads the file; a file that the step removed counts as empty.
- *
- * @param mask masks secrets in what the problem quotes
- */
+/** Reads the file. A file that the step removed counts as empty. @param mask masks secrets in the problem's quotes */
 export async function readOutputs(path: string, mask: (text: string) => string): Promise<ParsedOutputs> {
   let file;
   try {
-    // A step may have replaced it: a FIFO must not block, a link must not be followed.
+    // A step may have replaced it: a FIFO must not block, and a link must not be followed.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { outputs: {} };
@@ -47,10 +43,10 @@ export function parseOutputs(
   text: string,
   mask: (text: string) => string = (unchanged) => unchanged,
 ): ParsedOutputs {
-  // Masked before it is cut: the beginning of a secret can't be recognized.
+  // Masked before the cut, because the beginning of a secret can't be recognized.
   const quoted = (part: string) => `"${mask(part).slice(0, QUOTED_CHARACTERS)}"`;
   const lines = text.split('\n');
-  // Without a prototype: `__proto__` is a key like any other.
+  // No prototype, so `__proto__` is a key like any other.
   const outputs = Object.create(null) as Record<string, string>;
   let bytes = 0;
   for (let at = 0; at < lines.length; at += 1) {

@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # The relay between a step and the spool. It reserves a file's space before it takes output from the step, takes none while too
-# many files wait for a worker, and gives back the space that a file doesn't need: on a full disk, and during a long absence of
-# workers, the step waits in its next write, and no output is lost. It renames `open` to `waiting` while it waits for space.
-# Without `fallocate`, a full disk costs up to one read.
+# many files wait for a worker, and gives back the space that a file doesn't need. So on a full disk, or without workers for
+# long, the step waits in its next write and loses no output. It renames `open` to `waiting` while it waits for space. Without
+# `fallocate`, a full disk costs up to one read.
 #
-# - Its environment doesn't have LONGHAUL_STEP_ID, so that it isn't killed as a process of the step: it ends when no writer is
-#   left.
+# - Its environment lacks LONGHAUL_STEP_ID, so it isn't killed as a process of the step. It ends when no writer is left.
 # - A file is the last one if `dd` makes fewer reads than it may. GNU's prints a warning about short reads before the counts.
 #
 # Argument: folder of the run.
 
-# Maximum reads of the step's output that go into one file of the spool, and their maximum size.
+# Maximum reads of the step's output per file of the spool, and their maximum size in bytes.
 reads=4096 bytes=512
-# Maximum files in the spool: 64 MiB of output wait for a worker at most, or less if it comes in small pieces.
+# Maximum files in the spool: at most 64 MiB of output wait for a worker, less if it comes in small pieces.
 files=32
 
 export LC_ALL=C

@@ -1,34 +1,29 @@
 /**
- * Steps of a replaced workflow run: after a reset, a step that was running continues until its worker's next heartbeat, which
- * Temporal answers with "not found". No step of the new run starts in its workspace before that.
+ * Steps of a replaced workflow run. After a reset, a running step continues until its worker's next heartbeat, which Temporal
+ * answers with "not found". Until then, the new run starts no step in its workspace.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childName, type ChildId } from '../../pipelines/run.js';
 import { releaseRunning, runningSteps, type FoundStep } from './running.js';
 
-/** Interval of looks, in milliseconds. */
 const LOOK_MS = 100;
-/** Time for a worker to end its step, in milliseconds. After that it hangs, and the step is left to another worker, this one if need be. */
+/** After this time in milliseconds, a worker that hasn't ended its step counts as hanging, and any worker may claim the step. */
 const WORKER_LIMIT_MS = 60_000;
 
 export interface ReplacedRuns {
   home: string;
-  /** The operation's workflow ID. */
   operationId: string;
   child: ChildId;
-  /** Workflow run whose step is about to start. */
+  /** Workflow run of the step that is about to start. */
   runId: string;
-  /** Ends the wait. */
   stop: AbortSignal;
-  /** Gets a line for people as the wait begins. */
+  /** Gets a line for people when the wait begins. */
   onWait?: ((line: string) => void) | undefined;
 }
 
 /**
- * Waits until no step of another workflow run is left in a child's workspace.
- *
- * Two steps may see each other's records: the wait doesn't know which run was replaced. The heartbeat of that one's activity
- * ends its wait.
+ * Waits until no step of another workflow run is left in a child's workspace. Two steps may wait for each other, because neither knows
+ * which run was replaced. The heartbeat of the replaced run's activity ends its wait.
  *
  * @returns false if `stop` has ended the wait
  */

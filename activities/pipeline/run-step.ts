@@ -35,31 +35,22 @@ import { secretsDigest, secretsOf } from './secrets.js';
 import { writeCursor } from './spool.js';
 import { traceVariables } from './step-span.js';
 
-/**
- * Maximum wait of one attempt for storage, or for room on a full disk, before it starts the step, in milliseconds: less than the shortest
- * start-to-close time-out of a step. The workflow then tries again.
- */
+/** How long one attempt waits for storage or room on a full disk, in milliseconds: less than a step's shortest timeout. */
 const ROOM_LIMIT_MS = 5 * 60_000;
 
-/**
- * Why an attempt stops to wait for its step: its operation was cancelled; its worker shuts down; or Temporal has timed the attempt
- * out, or an operator has paused or reset it.
- */
+/** Why an attempt stops waiting for its step. `given_up`: Temporal ended the attempt by a timeout, pause or reset. */
 export type StopReason = 'canceled' | 'shutdown' | 'given_up';
 
-/** Context of a step's run. */
 export interface StepContext {
   settings: Pick<Settings, 'home' | 'stepEnvironment' | 'stepsEndWithWorker'>;
   steps: HostSteps;
   /** The operation's workflow ID: workspaces and logs are stored under it. */
   operationId: string;
-  /** The activity's workflow, which is a child workflow of the operation for an item in a page. */
+  /** The activity's workflow. For an item in a page, it is a child workflow of the operation. */
   workflowId: string;
   runId: string;
   namespace: string;
-  /** Task queue of the worker. */
   taskQueue: string;
-  /** The operation's token. */
   token: string;
   activityId: string;
   /** Temporal's attempt of the activity, from 1. */
@@ -68,22 +59,21 @@ export interface StepContext {
   taskToken: string;
   /** Span of the attempt; undefined if none is recorded. */
   span?: AttemptRecord;
-  /** Ends the wait for the step, and the step if its reason, a {@link StopReason}, is `canceled`. */
+  /** Ends the wait for the step. Also ends the step if its reason, a {@link StopReason}, is `canceled`. */
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
   onLine?: (line: string) => void;
   /** Gets the step's outcome for its report. Default: it counts as reported. */
   keep?: (kept: KeptOutcome) => void;
-  /** Environment of the worker. Default: this process's. */
+  /** The worker's environment. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Maximum wait on a full disk before the start, in milliseconds. Default: 5 min. */
   roomLimitMs?: number;
 }
 
 /**
- * Runs a step, unless the journal says that it has run; waits for its end if it runs already.
- *
- * Waits while a full disk, or storage that is away, prevents its start, or the writing of its log.
+ * Runs a step, unless the journal says that it has run; waits for its end if it already runs. Waits while a full disk or
+ * unavailable storage prevents its start or the writing of its log.
  *
  * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or a failure of its environment
  * @throws CancelledFailure when it was cancelled; its processes have ended by then
@@ -102,11 +92,11 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
     },
   });
   if (earlier) return earlier;
-  // Its end was reported by the attempt before, or doesn't count.
+  // The previous attempt already reported this step's end, or the end doesn't count.
   if (takenOver !== undefined) await context.steps.forget(takenOver);
   if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopReason);
   try {
-    // An error about storage means that nothing was started.
+    // After an error about storage, nothing has started.
     return await awaitStorage(
       async () => stepOutcome(step, await attend(await start(step, context, paths), context)),
       { signal: context.stop, limitMs: context.roomLimitMs ?? ROOM_LIMIT_MS, onWait: context.onLine },
@@ -117,11 +107,7 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
     throw stepNotRun(step, describeSystemError(error));
   }
 }
-/**
- * Waits for the end of a step as the attempt that reports it.
- *
- * @throws CompleteAsyncError when the step runs on without this attempt
- */
+/** Waits for a step's end as the attempt that reports it. @throws CompleteAsyncError when the step runs on without this attempt */
 async function attend({ stepId, follower, end }: FollowedStep, context: StepContext): Promise<StepEnd> {
   const { steps, stop, settings, onLine, keep } = context;
   const { superseded, ...attendance } = follower.attend('activity', onLine);
@@ -175,10 +161,8 @@ function runningStepOf(step: RunStep, stepId: string, context: StepContext): Run
 }
 
 /**
- * Starts the step.
- *
  * @throws ApplicationFailure `StepNotStarted`, `StepNotRun`, `SecretUnusable` or `WorkspaceMissing`, CancelledFailure, or an
- *   error about a full disk or about storage; nothing has been started then
+ *   error about a full disk or storage; nothing has started then
  */
 async function start(step: RunStep, context: StepContext, paths: ChildPaths): Promise<FollowedStep> {
   const { settings, steps, workflowId, runId, attempt } = context;
@@ -193,7 +177,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   let cgroup: string | undefined;
   try {
     return await steps.start(running, async () => {
-      // Again: a step of another run that starts at this moment sees this one's record, or this one sees that one's.
+      // Again: when two runs' steps start at once, at least one of them sees the other's record.
       await assertOnlyRun(step, context);
       const attempts = await findAttempts(paths, step.step);
       const launch = await prepare(step, stepId, context, { paths, secrets, attempts });
@@ -238,7 +222,6 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   }
 }
 
-/** Makes the folder of a new run, and gathers what its launcher gets. */
 async function prepare(
   step: RunStep,
   stepId: string,
@@ -270,11 +253,7 @@ async function prepare(
   return launch;
 }
 
-/**
- * Waits until the step's workspace has no step of another workflow run.
- *
- * @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait was ended
- */
+/** @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait for steps of other workflow runs was ended */
 async function assertOnlyRun(step: RunStep, context: StepContext): Promise<void> {
   const { settings, operationId, runId, stop, onLine } = context;
   const waiting = { home: settings.home, operationId, child: step.child, runId, stop, onWait: onLine };

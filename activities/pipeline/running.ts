@@ -1,6 +1,6 @@
 /**
- * Records of the steps that run on this host, each with the worker process that follows it, in the file's name: a step whose worker
- * has ended is followed by the worker that renames its record first.
+ * Records of the steps that run on this host. A record's file name holds the worker process that follows the step. Once that
+ * worker has ended, the first worker to rename the record follows the step.
  */
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,26 +14,23 @@ import { childPaths, runningStepsFolder } from './layout.js';
 
 export interface RunningStep {
   stepId: string;
-  /** The operation's workflow ID. */
   operationId: string;
-  /** The operation's token. */
   token: string;
   /** The activity's workflow. */
   workflowId: string;
   runId: string;
   namespace: string;
-  /** Task queue of the worker. */
   taskQueue: string;
   activityId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
-  /** Task token of the activity, base64; Temporal accepts its heartbeats and its result from any process. */
+  /** Task token of the activity, base64. Temporal accepts its heartbeats and its result from any process. */
   taskToken: string;
   /** The step, without script and environment. */
   step: RunStep;
   /** Fields of log lines about the operation. */
   work: Pick<WorkContext, 'tool' | 'principal' | 'requestId' | 'trace'>;
-  /** Whether nothing of the step was started yet when this was written. */
+  /** Whether the step had not started yet when this was written. */
   isStarting?: boolean;
 }
 
@@ -41,9 +38,8 @@ export interface RunningStep {
 export interface FoundStep extends RunningStep {
   /** Undefined if it was left to the next worker. */
   workerPid?: number;
-  /** `own`: this process; `other`: another one that lives; `none`: the step waits for a worker. */
+  /** `own`: this process; `other`: another live one; `none`: the step waits for a worker. */
   follower: 'own' | 'other' | 'none';
-  /** Name of the record's file. */
   file: string;
 }
 
@@ -57,14 +53,14 @@ export async function recordRunning(home: string, running: RunningStep): Promise
   });
 }
 
-/** Records that nothing of a step was started, before its journal no longer says so. */
+/** Records that a step has not started. Call it before the step's journal stops saying so. */
 export async function recordNotStarted(home: string, stepId: string): Promise<void> {
   const path = join(runningStepsFolder(home), ownFile(stepId));
   const running = await readJson<RunningStep>(path);
   if (running) await writeJson(path, { ...running, isStarting: true });
 }
 
-/** Removes the record of a step that this process follows, or that no process does. */
+/** Removes the record of a step that this process follows, or none does. */
 export async function removeRunning(home: string, stepId: string): Promise<void> {
   for (const file of [ownFile(stepId), freeFile(stepId)])
     await rm(join(runningStepsFolder(home), file), { force: true });
@@ -78,12 +74,12 @@ export async function isOwnRunning(home: string, stepId: string): Promise<boolea
   );
 }
 
-/** Makes this process the one that follows a step. @returns false if another process was faster */
+/** Makes this process follow a step. @returns false if another process was faster */
 export function claimRunning(home: string, { file, stepId }: FoundStep): Promise<boolean> {
   return renameRecord(home, file, ownFile(stepId));
 }
 
-/** Leaves a step to the worker that claims it first. @returns false if the record has changed meanwhile */
+/** Leaves a step to the first worker that claims it. @returns false if the record has changed meanwhile */
 export function releaseRunning(
   home: string,
   { stepId, file = ownFile(stepId) }: Pick<FoundStep, 'stepId'> & { file?: string },
@@ -96,12 +92,12 @@ export async function runningSteps(home: string): Promise<FoundStep[]> {
   for (let look = 1; ; look += 1) {
     const records = await readRecords(home);
     const found = records.filter((running) => running !== undefined);
-    // A record that is gone has another name by now, or its step has ended.
+    // A missing record was renamed, or its step has ended.
     if (found.length === records.length || look === MOST_LOOKS) return found;
   }
 }
 
-/** The records of a home's steps; undefined for one that another process has renamed or removed meanwhile. */
+/** A home's records; undefined for one that another process has renamed or removed meanwhile. */
 async function readRecords(home: string): Promise<(FoundStep | undefined)[]> {
   const folder = runningStepsFolder(home);
   const files = await readdir(folder).catch(() => []);
@@ -124,7 +120,7 @@ export async function runOf(
   return attempts.find(({ start }) => start.stepId === stepId);
 }
 
-/** Maximum number of looks at the records, while others rename some of them. */
+/** Maximum number of reads while other processes rename records. */
 const MOST_LOOKS = 20;
 
 /** Step ID, then PID and start time of the worker. */

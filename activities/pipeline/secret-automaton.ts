@@ -1,6 +1,6 @@
 /**
- * Finds all forms of secrets in a stream of bytes: one table lookup a byte, however many forms there are. The states of the
- * automaton are made as the text needs them (the lazy construction of RE2 and ripgrep), since all of them would be too many.
+ * Finds all forms of secrets in a stream of bytes, with one table lookup per byte for any number of forms. The automaton makes
+ * its states as the text needs them (the lazy construction of RE2 and ripgrep), because there would be too many.
  */
 import { END, type Unit } from './secret-forms.js';
 
@@ -13,7 +13,7 @@ interface Form {
   firstNodes: number[];
 }
 
-/** A place in a form that the bytes before have led to. */
+/** A place in a form that the previous bytes lead to. */
 interface Thread {
   form: Form;
   unit: number;
@@ -22,7 +22,6 @@ interface Thread {
   length: number;
 }
 
-/** States that the last bytes may belong to. */
 export interface State {
   /** Length of the longest form that ends here, in bytes; 0 if none does. */
   readonly matched: number;
@@ -60,7 +59,7 @@ export class SecretAutomaton {
   }
 
   #step(state: State, byte: number): State {
-    // The longest of the threads at one place covers the others.
+    // The longest thread at a place covers the others.
     const reached = new Map<number, Thread>();
     let matched = 0;
     const reach = (form: Form, unit: number, node: number, length: number) => {

@@ -1,11 +1,11 @@
 /**
- * How a secret may be written in a log. A form is a sequence of units, each an automaton over bytes that reads every spelling of one
- * character, so that encoders may escape as few or as many characters as they like.
+ * How a log may spell a secret. A form is a sequence of units, each an automaton over bytes that reads every spelling of one
+ * character. So encoders may escape as few or as many characters as they like.
  */
 
 /** Minimum length of a secret, in characters: a shorter value can't be masked, because it matches everywhere. */
 export const SHORTEST_SECRET = 4;
-/** Minimum length of a line of a secret that is masked by itself, in characters: shorter ones would mask half a log. */
+/** Minimum length of a secret's line to be masked by itself, in characters: shorter ones would mask half a log. */
 export const SHORTEST_LINE = 6;
 
 /** Target of an edge that ends a unit. */
@@ -31,13 +31,11 @@ export class Unit {
     });
   }
 
-  /** Adds a node that further spellings may start from. */
   node(): number {
     return this.nodes.push(new Map()) - 1;
   }
 }
 
-/** All forms of a step's secrets. */
 export function formsOf(secrets: readonly string[]): Unit[][] {
   const values = new Set(secrets.filter(Boolean).flatMap(valuesOf));
   const units = new Map<string, Unit>();
@@ -58,10 +56,9 @@ export function formsOf(secrets: readonly string[]): Unit[][] {
   });
 }
 
-/** Makes a unit once for all of its occurrences. */
 type SharedUnits = (name: string, make: () => Unit) => Unit;
 
-/** The whole value, the value without the line breaks at its end, which shells drop, and its lines. */
+/** The whole value, the value without trailing line breaks, which shells drop, and its lines. */
 function valuesOf(secret: string): string[] {
   const trimmed = secret.replace(/[\r\n]+$/, '');
   const lines = trimmed.split(/\r\n|\r|\n/).filter((line) => line.length >= SHORTEST_LINE);
@@ -75,7 +72,7 @@ function charactersOf(text: string): string[] {
 
 const LINE_BREAKS = ['\n', '\r\n', '\\n', '\\r\\n'];
 
-/** Escapes of one letter, of JSON, C and bash. */
+/** One-letter escapes of JSON, C and bash. */
 const LETTER_ESCAPES: Record<string, string[]> = {
   '\u0007': ['\\a'],
   '\b': ['\\b'],
@@ -87,7 +84,7 @@ const LETTER_ESCAPES: Record<string, string[]> = {
   '\u001b': ['\\e', '\\E'],
 };
 
-/** Entities of HTML and XML, and what closes and opens quotes: shells, YAML and SQL, CSV. */
+/** Entities of HTML and XML, and spellings of quotes in shells, YAML, SQL and CSV. */
 const SPECIAL: Record<string, string[]> = {
   ' ': ['+'],
   '&': ['&amp;'],
@@ -122,7 +119,7 @@ function addSpellings(unit: Unit, character: string, from: number, to: number): 
     for (const spelling of byteSpellings(byte)) unit.add(spelling, at, next);
     at = next;
   });
-  // Python escapes code points up to U+00FF so.
+  // Python's escape for code points up to U+00FF.
   const code = character.codePointAt(0)!;
   if (code > 0x7f && code <= 0xff) unit.add([...literal('\\x'), ...hexSteps(code, 2)], from, to);
   const utf16 = [...Array(character.length).keys()].map((index) => character.charCodeAt(index));
@@ -147,7 +144,7 @@ function byteSpellings(byte: number): Step[][] {
   ];
 }
 
-/** Numeric character references of HTML and XML, also padded as PHP and .NET write them. */
+/** Numeric character references of HTML and XML, also padded like PHP's and .NET's. */
 function addReferences(unit: Unit, code: number, from: number, to: number): void {
   const decimal = String(code);
   for (const digits of new Set([decimal, decimal.padStart(3, '0')]))
@@ -161,14 +158,13 @@ function literal(text: string): Step[] {
   return [...Buffer.from(text)].map((byte) => [byte]);
 }
 
-/** Hexadecimal digits in either case. */
 function hexSteps(value: number, digits: number): Step[] {
   return [...value.toString(16).padStart(digits, '0')].map((digit) => [
     ...new Set([digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)]),
   ]);
 }
 
-/** Pairs of digits, together or apart, as `xxd -p`, `od -An -tx1` and fingerprints have them. */
+/** Pairs of digits, together or apart, as in `xxd -p`, `od -An -tx1` and fingerprints. */
 function hexadecimal(bytes: Buffer, shared: SharedUnits): Unit[] {
   return [...bytes].map((byte, index) =>
     shared(`hexadecimal ${byte} ${index > 0}`, () => {
@@ -188,14 +184,10 @@ const BASE64_SPECIAL: Record<string, string[]> = {
   '+': ['-', '%2B', '%2b', '\\u002b', '\\u002B'],
   '/': ['_', '\\/', '%2F', '%2f', '\\u002f', '\\u002F'],
 };
-/** Least number of a secret's bits in the first symbol: with fewer, it would match half of all text. */
+/** Minimum number of a secret's bits in the first symbol: with fewer, it would match half of all text. */
 const LEAST_BITS = 4;
 
-/**
- * The symbols that depend on the bytes, where they are within a longer text.
- *
- * @param offset of the first byte in its group of three
- */
+/** The symbols that depend on the bytes, for bytes within a longer text. @param offset of the first byte in its group of three */
 function base64(bytes: Buffer, offset: number, shared: SharedUnits): Unit[] {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const symbols = ('?'.repeat(offset * 8) + bits).match(/.{1,6}/g)!.map((six) => six.padEnd(6, '?'));
@@ -205,10 +197,7 @@ function base64(bytes: Buffer, offset: number, shared: SharedUnits): Unit[] {
     .map((six, index) => shared(`base64 ${six} ${index > 0}`, () => base64Symbol(six, index > 0)));
 }
 
-/**
- * @param six bits, `?` for those of other bytes
- * @param mayBreak whether a line may end before it, since `base64` wraps its output
- */
+/** @param six bits, `?` for other bytes' bits. @param mayBreak whether a line may end before it, since `base64` wraps its output */
 function base64Symbol(six: string, mayBreak: boolean): Unit {
   const pattern = new RegExp(`^${six.replaceAll('?', '.')}$`);
   const possible = [...BASE64].filter((_symbol, value) => pattern.test(value.toString(2).padStart(6, '0')));

@@ -5,10 +5,7 @@ import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/settings/i
 import { SECRET_UNUSABLE } from './failures.js';
 import { SHORTEST_SECRET } from './secret-forms.js';
 
-/**
- * @param environment of the worker; defaults to its own
- * @throws ApplicationFailure that says which variable of the worker to set
- */
+/** @throws ApplicationFailure that says which variable of the worker to set */
 export function secretsOf(
   names: readonly string[],
   host: string,
@@ -28,7 +25,7 @@ export function secretsOf(
   return values;
 }
 
-/** Digest of a run's secrets, by which another worker sees whether they are still the same; keyed, since some could be guessed. */
+/** Digest of a run's secrets, which shows another worker whether they are unchanged. Keyed, because some secrets could be guessed. */
 export function secretsDigest(key: Uint8Array, stepId: string, secrets: Record<string, string>): string {
   return createHmac('sha256', key)
     .update(JSON.stringify([stepId, Object.entries(secrets).sort()]))

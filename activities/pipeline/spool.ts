@@ -1,6 +1,6 @@
 /**
- * The spool of a step's run: files `0`, `1`, ... with its output, as its launcher's relay writes them, and a cursor up to which the
- * output is in the log. Files behind the cursor are removed, which lets the relay write further ones.
+ * The spool of a step's run: files `0`, `1`, ... with its output, written by its launcher's relay, and a cursor. Output before
+ * the cursor is in the log. Files before it are removed, which lets the relay write more.
  */
 import { open, readdir, rename, rm, stat, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,22 +12,19 @@ export const SPOOL_OPEN_FILE = 'open';
 const WAITING_FILE = 'waiting';
 const ENDED_FILE = 'ended';
 
-/** Maximum size of one read, in bytes. */
 const READ_BYTES = 256 * 1024;
 
-/** Where reading continues. */
 export interface SpoolPosition {
-  /** Number of the file. */
   file: number;
   /** In bytes. */
   offset: number;
 }
 
-/** Up to where the output is in the log. */
+/** The output before this position is in the log. */
 export interface Cursor extends SpoolPosition {
-  /** Number of bytes from there that belong to a secret whose mask is in the log already. */
+  /** Number of bytes from there that belong to a secret whose mask is already in the log. */
   covered: number;
-  /** Size of the log, in bytes, with all output up to there: a worker that was killed may have written more. */
+  /** Size of the log up to there, in bytes: a killed worker may have written more. */
   logBytes: number;
   /** Whether all output is in the log. */
   isDone?: true;
@@ -42,14 +39,14 @@ export async function readCursor(folder: string): Promise<Cursor | undefined> {
   return readJson(join(folder, 'cursor.json'));
 }
 
-/** Number of the first file that is left of a run's spool. */
+/** Number of the first file left in a run's spool. */
 export async function firstFile(folder: string): Promise<number> {
   const names = (await readdir(spoolFolder(folder)).catch(undefinedIfMissing)) ?? [];
   const numbers = names.filter((name) => /^\d+$/.test(name)).map(Number);
   return numbers.length ? Math.min(...numbers) : 0;
 }
 
-/** Replaces the cursor atomically. It doesn't have to survive the host: no step does. */
+/** Replaces the cursor atomically. It need not survive the host, because no step does. */
 export async function writeCursor(folder: string, cursor: Cursor): Promise<void> {
   const unfinished = join(folder, 'cursor.tmp');
   try {
@@ -62,14 +59,13 @@ export async function writeCursor(folder: string, cursor: Cursor): Promise<void>
   }
 }
 
-/** Reads a spool while it is written. */
 export class SpoolReader {
   readonly #folder: string;
   #file: number;
   #offset: number;
   #handle: FileHandle | undefined;
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Sizes of the files before the current one that are still there. */
+  /** Sizes of the files before the current one that still exist. */
   readonly #sizes = new Map<number, number>();
 
   constructor(folder: string, from: SpoolPosition) {
@@ -81,7 +77,7 @@ export class SpoolReader {
   /** The next output; empty when there is none now. Missing files count as empty. */
   async read(): Promise<Buffer> {
     for (;;) {
-      // Asked before: a file is complete once the next one exists.
+      // Checked before the read: a file is complete once the next one exists.
       const isComplete = await exists(join(this.#folder, String(this.#file + 1)));
       const read = await this.#readFile();
       if (read.length > 0 || !isComplete) return read;
@@ -102,7 +98,7 @@ export class SpoolReader {
     return exists(join(this.#folder, WAITING_FILE));
   }
 
-  /** The position a number of bytes before the current one, which were read since the last {@link removeBefore}. */
+  /** The position this many bytes back; they must have been read since the last {@link removeBefore}. */
   positionBefore(bytes: number): SpoolPosition {
     let file = this.#file;
     let offset = this.#offset - bytes;
@@ -113,7 +109,6 @@ export class SpoolReader {
     return { file, offset };
   }
 
-  /** Removes the files before a position. */
   async removeBefore({ file }: SpoolPosition): Promise<void> {
     for (const before of [...this.#sizes.keys()].filter((one) => one < file)) {
       await rm(join(this.#folder, String(before)), { force: true });
@@ -121,7 +116,6 @@ export class SpoolReader {
     }
   }
 
-  /** Removes the spool. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.#folder, { recursive: true, force: true });

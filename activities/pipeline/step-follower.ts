@@ -23,7 +23,7 @@ import {
 import type { StepLog } from './log.js';
 import { SpoolReader, writeCursor, type Cursor } from './spool.js';
 
-/** Number of bytes that are appended to the log at once. More that waits follows without a pause. */
+/** Bytes appended to the log at once. If more waits, it follows without a pause. */
 const BATCH_BYTES = 1024 * 1024;
 
 /** Pause between two reads of the output, in milliseconds, while the step runs and once it has ended. */
@@ -33,7 +33,7 @@ const LAST_READ_PAUSE_MS = 5;
 /** Maximum wait for output after a step's end, in milliseconds: a process outside of its group may hold the pipe open. */
 const OUTPUT_LIMIT_MS = 5_000;
 
-/** Time after which a launcher without a record won't come, in milliseconds. */
+/** Time after which a launcher without a record counts as missing, in milliseconds. */
 const START_LIMIT_MS = 1_000;
 
 /** Longest delay of a Node.js timer, in milliseconds. */
@@ -42,29 +42,28 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface FollowOptions {
   folder: string;
   stepId: string;
-  /** Path of the step's cgroup; undefined if it has none of its own. */
+  /** Path of the step's own cgroup; undefined if it has none. */
   cgroup: string | undefined;
   log: StepLog;
-  /** Up to where the output is in the log. */
+  /** The output before it is in the log. */
   cursor: Cursor;
   /** Time between SIGTERM and SIGKILL, in milliseconds. */
   graceMs: number;
   timeoutMs: number | undefined;
-  /** If this process has started it. */
+  /** Set if this process started it. */
   launcher?: StartedLauncher;
   /** Whether this process may still write the step's log. */
   isOwn: () => Promise<boolean>;
-  /** Fired by this follower to end the log's waits. */
+  /** This follower fires it to end the log's waits. */
   logStop: AbortController;
 }
 
-/** How a run ended, as its follower knows it. */
 export interface RunEnd {
   /** Undefined when its outcome is unknown. */
   exit: ExitRecord | undefined;
   /** Why the outcome is unknown, if nobody asked for its end. */
   doubt: UnknownOutcomeReason;
-  /** Whether it was never started: its worker was killed first. */
+  /** Whether it never started because its worker was killed first. */
   hasNotStarted?: boolean;
   /** Error of the log, if it couldn't be written. */
   lost?: unknown;
@@ -72,31 +71,31 @@ export interface RunEnd {
   lastLines: string[] | undefined;
 }
 
-/** Who reports a step's end: an attempt of its activity, which has a slot, or the worker, by the task token. */
+/** Who reports a step's end: an attempt of its activity, which has a slot, or the worker, by task token. */
 export type Attendant = 'activity' | 'worker';
 
 export interface Attendance {
   /** Fires when another attendant takes over. */
   superseded: AbortSignal;
-  /** Call it to leave the step's end to another attendant. */
+  /** Leaves the step's end to another attendant. */
   end: () => void;
 }
 
 export class StepFollower {
-  /** Resolves once no process of the step is left and the log is complete; with undefined when this process has stopped following. */
+  /** Resolves once the step's processes are gone and the log is complete; with undefined when this process has stopped following. */
   readonly ended: Promise<RunEnd | undefined>;
   #hasEnded = false;
   #isLeaving = false;
   /** When the log takes the next append, by `performance.now()`. */
   #nextAppendMs = 0;
   #lost: unknown;
-  /** How it ended, once its launcher has. */
+  /** How it ended, once its launcher has ended. */
   #over: { exit: ExitRecord | undefined } | undefined;
   #session: number | undefined;
   #isWaiting = false;
-  /** End of the log, while the cursor isn't there yet. */
+  /** End of the log, until the cursor is there. */
   #unsaved: Cursor | undefined;
-  /** Number of looks for a launcher that has left no record. */
+  /** Number of checks for a launcher that has left no record. */
   #looks = 0;
   #attendance: { by: Attendant; onLine: (line: string) => void; superseded: AbortController } | undefined;
   #asked: StopCause | undefined;
@@ -118,7 +117,6 @@ export class StepFollower {
     this.ended.catch(() => undefined);
   }
 
-  /** Whether the step may still run. */
   get isRunning(): boolean {
     return !this.#hasEnded;
   }
@@ -127,7 +125,7 @@ export class StepFollower {
     return this.#attendance?.by;
   }
 
-  /** Makes the caller the one that reports the step's end. @param onLine gets the last line of the log, at most once a second */
+  /** Makes the caller report the step's end. @param onLine gets the last line of the log, at most once a second */
   attend(by: Attendant, onLine: (line: string) => void = () => undefined): Attendance {
     this.#attendance?.superseded.abort();
     const own = { by, onLine, superseded: new AbortController() };
@@ -148,11 +146,11 @@ export class StepFollower {
     await recordStop(folder, cause);
     signalLauncher(await this.#processes());
     logStop.abort();
-    // The launcher ends the step; one that hangs must not keep it alive.
+    // The launcher ends the step; if it hangs, the step must not live on.
     this.#after(graceMs + LAUNCHER_LIMIT_MS, async () => killLeftovers(await this.#processes()));
   }
 
-  /** Stops following; the step runs on, and another process can follow it from here. */
+  /** Stops following. The step runs on, and another process can follow it from here. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
     this.options.launcher?.unref();
@@ -191,7 +189,7 @@ export class StepFollower {
       if (this.#isLeaving) return undefined;
       await log.end();
       if (this.#isLeaving) return undefined;
-      // On a full disk, or while storage is away after a cancel, the cursor stays where it is.
+      // On a full disk, or while storage is down after a cancel, the cursor stays where it is.
       await log
         .size()
         .then((logBytes) => writeCursor(folder, { file: 0, offset: 0, covered: 0, logBytes, isDone: true }))
@@ -209,13 +207,13 @@ export class StepFollower {
     }
   }
 
-  /** A launcher whose journal the step has removed can't say why it ended the step. */
+  /** If the step removed its journal, its launcher can't record why it ended the step. */
   #stoppedWithoutJournal(exit: ExitRecord | undefined): ExitRecord | undefined {
     if (!exit || exit.stopped || exit.exitCode === 0 || existsSync(this.options.folder)) return exit;
     return { ...exit, stopped: this.#asked };
   }
 
-  /** Looks whether the launcher of another process's run has ended. */
+  /** Checks whether another process's launcher has ended. */
   async #lookForEnd(): Promise<void> {
     const processes = await this.#processes();
     if (isLauncherAlive(processes)) {
@@ -224,7 +222,7 @@ export class StepFollower {
     }
     const isStarting = !processes.pids && processesOfStep(processes).length > 0;
     if (isStarting) return;
-    // A process that is just being created can't be seen for a moment.
+    // A process can't be seen for a moment while it is created.
     if (!processes.pids && (this.#looks += 1) * READ_PAUSE_MS < START_LIMIT_MS) return;
     this.#over = { exit: await readExit(this.options.folder) };
   }
@@ -233,7 +231,7 @@ export class StepFollower {
     return this.#nextAppendMs - performance.now();
   }
 
-  /** The next output: as much as is appended at once. */
+  /** The next output, up to one append's size. */
   async #read(spool: SpoolReader): Promise<Buffer> {
     const pieces = [await spool.read()];
     let bytes = pieces[0]!.length;
@@ -244,7 +242,7 @@ export class StepFollower {
     return Buffer.concat(pieces);
   }
 
-  /** Copies what there is to the log. @returns whether there was any output */
+  /** Copies the available output to the log. @returns whether there was any */
   async #copy(spool: SpoolReader): Promise<boolean> {
     const { log, isOwn } = this.options;
     const output = await this.#read(spool);
@@ -263,10 +261,7 @@ export class StepFollower {
     return true;
   }
 
-  /**
-   * Moves the cursor to the log's end, and removes the files before it. On a full disk it stays for now: a follower that
-   * starts there finds in the log what is there already.
-   */
+  /** Moves the cursor to the log's end, and removes the files before it. On a full disk it stays, which the next follower copes with. */
   async #saveCursor(spool: SpoolReader): Promise<void> {
     const cursor = this.#unsaved;
     if (!cursor) return;
@@ -279,7 +274,7 @@ export class StepFollower {
     await spool.removeBefore(cursor);
   }
 
-  /** Reports that the step waits for space, and when it no longer does. */
+  /** Reports when the step starts and stops waiting for space. */
   async #reportWait(spool: SpoolReader): Promise<void> {
     const isWaiting = await spool.isWaiting();
     if (isWaiting === this.#isWaiting) return;
@@ -287,7 +282,7 @@ export class StepFollower {
     this.#attendance?.onLine(isWaiting ? DISK_FULL : DISK_FREE);
   }
 
-  /** Copies the output of a step that has ended. @returns false if a process still holds its pipe */
+  /** Copies an ended step's output. @returns false if a process still holds its pipe */
   async #copyRest(spool: SpoolReader): Promise<boolean> {
     let lastAt = performance.now();
     for (;;) {

@@ -1,4 +1,4 @@
-/** Span of a step's run: the parent of what its processes trace. Exported by the worker that has reported the step's outcome. */
+/** Span of a step's run: the parent of what its processes trace. The worker that has reported the step's outcome exports it. */
 import { childName, type RunStep } from '../../pipelines/run.js';
 import { formatTrace, parseCarrier, type TraceContext } from '../../operations/trace-context.js';
 import { spanIdOf, tracing } from '../../platform/tracing/index.js';
@@ -13,18 +13,16 @@ export interface EndedStep {
   /** ISO 8601. */
   startedAt: string;
   end: StepEnd;
-  /** The attempt that has started it. */
+  /** The attempt that started it. */
   attempt: AttemptRecord;
   /** Whether that attempt reports its own end. */
   isAttended: boolean;
 }
 
 /**
- * Variables from which the step's processes continue the trace. OpenTelemetry's name for environment variables as carriers is the
- * header's, in upper case.
+ * Variables that let the step's processes continue the trace. OpenTelemetry names them like the headers, in upper case.
  *
- * @param trace of the attempt
- * @param attempt undefined if the worker records no spans: the step then continues the trace where the attempt does
+ * @param attempt undefined if the worker records no spans: the step then continues the attempt's own parent
  */
 export function traceVariables(
   trace: TraceContext | undefined,
@@ -37,7 +35,7 @@ export function traceVariables(
   return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
 }
 
-/** Exports the span of a step, and of the attempt that has started it, unless that one does so itself. */
+/** Exports a step's span, and the span of the attempt that started it unless that attempt does so itself. */
 export function endStep({ stepId, token, step, startedAt, end, attempt, isAttended }: EndedStep): void {
   const parent = parseCarrier(attempt);
   if (!parent) return;
@@ -60,7 +58,7 @@ export function endStep({ stepId, token, step, startedAt, end, attempt, isAttend
   if (!isAttended) endAttempt(attempt, { outcome, failure }, { 'longhaul.adopted': true });
 }
 
-/** The launcher's record has whole seconds: the step has ended within that one, and before now. */
+/** The launcher's record has whole seconds: the step ended within that second, and before now. */
 function endedMs({ exit }: StepEnd): number {
   return exit ? Math.min(Date.parse(exit.endedAt) + 999, Date.now()) : Date.now();
 }
@@ -69,7 +67,7 @@ function stepSpanId(stepId: string): string {
   return spanIdOf('step', stepId);
 }
 
-/** Type of the step's failure, as {@link stepOutcome} has it. */
+/** Type of the step's failure, like {@link stepOutcome}'s. */
 function failureOf({ exit, cause, lost }: StepEnd): string | undefined {
   if (cause === 'canceled') return undefined;
   if (lost) return 'StepLogLost';

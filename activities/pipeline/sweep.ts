@@ -14,17 +14,17 @@ import { readJson } from './files.js';
 import { runningSteps } from './running.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
 
-/** Prefix that a folder gets before its removal, so that no half-removed workspace is used. */
+/** Prefix that a folder gets before its removal, so a half-removed workspace is never used. */
 const REMOVED = '.removed-';
 
 /**
- * Plans the sweep: workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
- * namespaces stay, also of one with the same name in another Temporal: where several namespaces have used the storage, all
- * workspaces of unknown operations do. That of a running step stays until a worker has ended the step.
+ * Plans the sweep: workspaces of operations that are closed and past their retention, or unknown to Temporal. Workspaces of
+ * other namespaces stay. If several namespaces have used the storage, all workspaces of unknown operations stay, because a
+ * namespace of the same name may exist in another Temporal. A running step's workspace stays until a worker has ended the step.
  *
  * @param now Temporal's time, in epoch milliseconds. Default: read from it
- * @param isDry whether nothing may change
- * @throws when Temporal can't be reached; workspaces that were not checked aren't in the plan
+ * @param isDry whether to change nothing
+ * @throws when Temporal can't be reached; the plan lacks workspaces that weren't checked
  */
 export async function* planWorkspaceSweep(
   home: string,
@@ -56,7 +56,7 @@ export async function* planWorkspaceSweep(
   }
 }
 
-/** Sweeps the workspaces. @throws when Temporal can't be reached */
+/** @throws when Temporal can't be reached */
 export async function sweepWorkspaces(
   home: string,
   storage: Storage,
@@ -81,10 +81,7 @@ function removeFolder(path: string): Promise<void> {
   return rm(path, { recursive: true, force: true });
 }
 
-/**
- * @param isUnknownKept whether an operation that Temporal doesn't know may be another namespace's
- * @returns undefined if the workspace is needed
- */
+/** @returns undefined if the workspace is needed */
 async function whyUnneeded(
   workflowId: string,
   client: Client,

@@ -1,22 +1,16 @@
 /** Converts values to environment variables. */
 import { NAME } from '../../pipelines/names.js';
 
-/** Maximum size of a variable: environments are limited. Larger values are only in the file of the inputs. */
+/** Maximum size of a variable, in bytes, because environments are limited. Larger values are only in the file of the inputs. */
 const MAX_VARIABLE_BYTES = 32 * 1024;
-/** Maximum total size of one kind of variables; values beyond it get no variable. */
+/** Maximum total size of one kind of variables, in bytes. Values beyond it get no variable. */
 const MAX_VARIABLES_BYTES = 512 * 1024;
 
-/** A value as text: strings as they are, lists and objects as JSON. */
 export function variableText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/**
- * Variables for the values of an object, as far as they fit. Names that aren't valid for inputs get no variable; a
- * pipeline's schema can allow additional inputs.
- *
- * @param variableOf name of a value's variable
- */
+/** An object's values as variables, as far as they fit. Additional inputs may have names that aren't valid for variables. */
 export function variablesOf(
   variableOf: (name: string) => string,
   values: Record<string, unknown>,
@@ -33,7 +27,7 @@ export function variablesOf(
   return variables;
 }
 
-/** Whether it is small enough for a variable, and has no NUL character. */
+/** Whether it is small enough for a variable, without a NUL character. */
 export function fitsVariable(text: string): boolean {
   return !text.includes('\0') && Buffer.byteLength(text) <= MAX_VARIABLE_BYTES;
 }

@@ -28,7 +28,7 @@ export interface WorkspaceContext {
 }
 
 /**
- * Opens a workspace. Another call for the same child changes nothing in the workspace.
+ * Opens a workspace. Another call for the same child changes nothing in it.
  *
  * @returns whether the earlier operation's workspace was taken over
  * @throws LonghaulError `not_found` when an artifact is no longer stored
@@ -55,7 +55,7 @@ export async function openWorkspace(
   return isTakenOver;
 }
 
-/** Gives a child the operation's inputs, of which a host keeps one file for all children. */
+/** Gives a child the operation's inputs. A host keeps one file of them for all children. */
 async function shareInputs(
   shared: string,
   path: string,
@@ -67,7 +67,7 @@ async function shareInputs(
   await link(shared, path).catch(() => copyFile(shared, path));
 }
 
-/** Removes the folder of a deleted operation that had the same workflow ID, with its journal of finished steps. */
+/** Removes the folder of a deleted operation with the same workflow ID, and its journal of finished steps. */
 async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner: string): Promise<void> {
   const had = await readJson<string>(paths.owner);
   const isOwn = had === undefined || had === owner || owner === workflowId;
@@ -77,9 +77,8 @@ async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner:
   await rm(paths.folder, { recursive: true, force: true });
 }
 
-/** Moves a child's folder from one operation to another. */
 async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promise<boolean> {
-  // The file moves with the folder, so that a repeated call sees that the first one has moved it.
+  // The file moves with the folder, so a repeated call sees that the first one moved it.
   const isMine = async () => (await readJson<string>(to.takenOverBy)) === owner;
   if (await isMine()) return true;
   for (const attempt of await findAttempts(from)) await endRun(attempt, 'closed');

@@ -1,6 +1,6 @@
 /**
- * Span of one attempt of an activity. Its ID follows from the attempt, so that a worker which reports the attempt's outcome in the
- * place of another one ends the same span.
+ * Span of one attempt of an activity. Its ID derives from the attempt, so a worker that reports the outcome in another's place
+ * ends the same span.
  */
 import {
   formatTrace,
@@ -10,17 +10,16 @@ import {
 } from '../../operations/trace-context.js';
 import { spanIdOf, tracing, type SpanAttributes } from '../../platform/tracing/index.js';
 
-/** An attempt's span on disk. Fields are added, never renamed: other releases read them. */
+/** An attempt's span on disk. Fields are added, never renamed, because other releases read them. */
 export interface AttemptRecord extends TraceCarrier {
   /** E.g. `RunActivity:runPipelineStep`. */
   name: string;
   parentSpanId: string;
-  /** In milliseconds since 1970. */
+  /** Epoch milliseconds. */
   startMs: number;
   attributes: SpanAttributes;
 }
 
-/** How an attempt has ended. */
 export interface AttemptEnd {
   outcome: 'completed' | 'failed' | 'canceled';
   /** Type of the failure, if it counts as one. */
@@ -32,7 +31,7 @@ export function runSpanId(runId: string): string {
   return spanIdOf('run', runId);
 }
 
-/** @returns undefined where it wouldn't be recorded */
+/** @returns undefined if it wouldn't be recorded */
 export function attemptRecord(
   name: string,
   trace: TraceContext,
@@ -45,7 +44,7 @@ export function attemptRecord(
   return { ...formatTrace({ ...trace, spanId }), name, parentSpanId: runSpanId(runId), startMs, attributes };
 }
 
-/** Exports the span of an attempt that has ended. @param atMs in milliseconds since 1970. Default: now */
+/** Exports an ended attempt's span. @param atMs epoch milliseconds. Default: now */
 export function endAttempt(
   record: AttemptRecord,
   { outcome, failure }: AttemptEnd,

@@ -1,28 +1,26 @@
-/** Retries of work while the disk is full, or storage is away. */
+/** Retries work while the disk is full or storage is down. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isStorageWait, storageErrorIn } from '../../platform/storage/index.js';
 
-/** Lines for people as a wait for room begins, and as it ends well. */
+/** Lines for people when a wait for room begins, and when it ends well. */
 export const DISK_FULL = 'waiting for room: the disk is full';
 export const DISK_FREE = 'there is room on the disk again';
-/** As a wait for a store ends well. */
+/** The same for the end of a wait for a store. */
 const STORED = 'storage takes data again';
 
-/** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000;
 
 export interface StorageWait {
-  /** Ends the wait. */
   signal?: AbortSignal | undefined;
   /** Maximum wait, in milliseconds. Default: until the signal fires. */
   limitMs?: number;
-  /** Gets a line for people, as the wait begins and as it ends well. */
+  /** Gets a line for people when the wait begins, and when it ends well. */
   onWait?: ((line: string) => void) | undefined;
 }
 
 /**
  * Repeats work while it fails because the disk is full, or because the store is down, slow, full or refuses: an operator can
- * change all of that. The work has to be repeatable.
+ * change all of that. The work must be repeatable.
  *
  * @throws other errors of the work; its last error about storage once the wait has ended
  */
@@ -46,7 +44,6 @@ export async function awaitStorage<T>(
   }
 }
 
-/** Line for people about what is waited for. */
 export function waitMessage(error: unknown): string {
   const trouble = storageErrorIn(error);
   return trouble ? `waiting for ${trouble.message}` : DISK_FULL;

@@ -1,4 +1,4 @@
-/** Context of an operation's activity. Set by the worker, read by the functions that authors call. */
+/** Context of an operation's activity. The worker sets it, and the functions that authors call read it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/settings/index.js';
@@ -17,17 +17,16 @@ export interface KeptOutcome {
 export interface ActivityContext {
   settings: Settings;
   storage: Storage;
-  /** The operation's token. */
   token: string;
-  /** The operation's workflow ID; in a part it differs from that of the activity's workflow. */
+  /** The operation's workflow ID. In a part, the activity's workflow has another one. */
   operationId: string;
-  /** The steps of pipelines that this worker follows. */
+  /** The pipeline steps that this worker follows. */
   steps: HostSteps;
-  /** The last report; initially that of the previous attempt. */
+  /** The last report; initially the previous attempt's. */
   progress: Progress | undefined;
-  /** The last report of the previous attempt, until this one has reached as much. */
+  /** The previous attempt's last report, until this attempt has caught up. */
   earlier?: Progress | undefined;
-  /** Called with the first report of this attempt. */
+  /** Called at this attempt's first report. */
   onFirstReport?: () => void;
   /** Fires when the worker is asked to stop. */
   stopping: AbortSignal;
@@ -37,7 +36,7 @@ export interface ActivityContext {
   kept?: KeptOutcome;
 }
 
-/** Global, because a user's own TypeScript may be loaded with a second copy of this module. */
+/** Global, because a user's TypeScript may be loaded with a second copy of this module. */
 const KEY = Symbol.for('longhaul.activity.context');
 const globals = globalThis as { [KEY]?: AsyncLocalStorage<ActivityContext> };
 

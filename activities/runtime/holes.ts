@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { hasMoreZeros } from '../../platform/copy-file.js';
 
-/** Maximum size of the holes in an artifact, in GiB: a store, and everyone who reads the artifact, gets zeros for them. */
+/** Maximum size of the holes in an artifact, in GiB: the store and every reader get zeros for them. */
 const MAX_HOLES_GIB = 10;
 
 const GIB = 1024 ** 3;
@@ -9,11 +9,7 @@ const GIB = 1024 ** 3;
 /** Failure type of files that can't be artifacts. */
 export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
-/**
- * Why a sparse file can't be an artifact: it has more than 10 GiB of holes; undefined for others.
- *
- * @throws the signal's reason, or a system error
- */
+/** Why a sparse file can't be an artifact: more than 10 GiB of holes. @throws the signal's reason, or a system error */
 export async function holesProblem(path: string, signal?: AbortSignal): Promise<string | undefined> {
   const { size, blocks } = await stat(path);
   const usedBytes = blocks * 512;

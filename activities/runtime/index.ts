@@ -15,20 +15,20 @@ import { currentContext, activityContext } from './context.js';
 export { log } from '@temporalio/activity';
 
 /**
- * Reports the progress of this activity, in units of its own; activities' progress adds up to the operation's. Sent as a
+ * Reports this activity's progress, in its own units. The operation's progress is the sum of its activities' progress. Sent as a
  * heartbeat at most once a second; adds nothing to the history.
  */
 export function report(progress: Progress): void {
   const context = activityContext.getStore();
   if (!context) {
-    // No error, which could end the worker: callbacks of event emitters run outside of the activity's context.
+    // Not an error, which could end the worker: callbacks of event emitters run outside of the activity's context.
     warnOnce();
     return;
   }
   context.onFirstReport?.();
   delete context.onFirstReport;
   const { earlier } = context;
-  // Progress never decreases. While this attempt is behind the previous one, number and text are those of the previous one.
+  // Progress never decreases. Until this attempt catches up, the previous attempt's number and text stay.
   if (!earlier || progress.progress >= earlier.progress) {
     delete context.earlier;
     context.progress = {
@@ -36,7 +36,7 @@ export function report(progress: Progress): void {
       progress: Math.max(progress.progress, context.progress?.progress ?? 0),
     };
   }
-  // A local activity's report counts once it has ended: it has no heartbeats.
+  // A local activity has no heartbeats: its report counts once it has ended.
   if (Context.current().info.isLocal) return;
   Context.current().heartbeat({
     longhaul: 'report',
@@ -55,34 +55,32 @@ function warnOnce(): void {
   );
 }
 
-/** The last report of an earlier attempt of this activity, to continue from there. */
+/** The last report of an earlier attempt of this activity. Continue from there. */
 export function lastReport(): Progress | undefined {
   return currentContext().progress;
 }
 
-/** Signal that fires when the operation is cancelled or times out, and when the worker shuts down. */
+/** Fires when the operation is cancelled or times out, and when the worker shuts down. */
 export function cancellationSignal(): AbortSignal {
   return Context.current().cancellationSignal;
 }
 
 /**
- * Idempotency key for a request to another system: the same in every attempt of the operation, on every worker, so that a system that
- * accepts such keys does the request once. It is derived from the operation's token without revealing it, which would let its reader
- * cancel the operation.
+ * Idempotency key for a request to another system. It is the same in every attempt and on every worker, so a system that accepts such
+ * keys does the request once. It doesn't reveal the operation's token, which would let readers cancel the operation.
  *
- * @param name of the request; another one for each request of the operation
+ * @param name of the request; use another one for each request of the operation
  * @returns 32 hexadecimal digits
  */
 export function requestKey(name: string): string {
   return createHash('sha256').update(`${currentContext().operationId}/${name}`).digest('hex').slice(0, 32);
 }
 
-/** The settings of the worker that runs this activity. */
 export function workerSettings() {
   return currentContext().settings;
 }
 
-/** A file that belongs to an operation, kept in storage. */
+/** A file in storage that belongs to an operation. */
 export interface Artifact {
   name: string;
   /** `longhaul://operations/{token}/artifacts/{name}` */
@@ -91,12 +89,12 @@ export interface Artifact {
 }
 
 /**
- * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name. While the disk is full or
- * storage is away it waits, until the activity is cancelled; the operation's status message says so.
+ * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name. While the disk is
+ * full or storage is down, it waits until the activity is cancelled, and the operation's status message says so.
  *
- * @param path of the file, or of a link to it; both are gone afterwards
- * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for a sparse file with more than 10 GiB of holes, a folder, and what is no
- *   file; the reason of {@link cancellationSignal}, once nothing is copied any more
+ * @param path of the file, or of a link to it; both are removed
+ * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for a folder or other non-file, and a sparse file with more than
+ *   10 GiB of holes; the reason of {@link cancellationSignal}, once copying has stopped
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
   const signal = cancellationSignal();
@@ -110,10 +108,7 @@ export async function saveArtifact(path: string, name: string = basename(path)):
   return saved;
 }
 
-/**
- * Stores text, as UTF-8, or bytes as an artifact of the operation. Replaces an artifact of the same name, and waits for storage as
- * {@link saveArtifact} does.
- */
+/** Stores bytes, or text as UTF-8, as an artifact of the operation. Replaces and waits like {@link saveArtifact}. */
 export function writeArtifact(name: string, content: string | Uint8Array): Promise<Artifact> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return storeArtifact(name, bytes.length, (storage, key) => storage.put(key, bytes));

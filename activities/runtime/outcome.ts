@@ -7,23 +7,17 @@ export type ActivityOutcome =
   /** Temporal had requested its cancellation. */
   | { status: 'canceled' };
 
-/** The attempt of an activity that has ended. */
 export interface EndedActivity {
   taskToken: Uint8Array;
   workflowId: string;
   runId: string;
   /** For the next attempt if this one failed, and for the operation's progress if it was cancelled. */
   lastReport?: ActivityReport | undefined;
-  /** Gets what the report waits for, if it is storage, after each failed attempt to report. */
+  /** After each failed attempt to report, gets what the report waits for if that is storage. */
   onWait?: (message: string | undefined) => void;
 }
 
-/**
- * Reports an outcome to Temporal, retrying until the worker's drain ends, or `stopping` fires.
- *
- * @returns true once Temporal has it, or no longer waits for it; false when it can't be reported in this way, or the
- *   worker stops first
- */
+/** Reports an outcome to Temporal, retrying until the drain ends or `stopping` fires. @returns whether Temporal needs no other report */
 export type ReportOutcome = (
   ended: EndedActivity,
   outcome: ActivityOutcome,

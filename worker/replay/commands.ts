@@ -1,15 +1,15 @@
-/** Commands of workflow code, and the events that they leave in history, in one form in which they can be compared. */
+/** Workflow commands and their history events in one comparable form. */
 import proto from '@temporalio/proto';
 import type { SandboxCommand } from '../../platform/temporal/internal/replay-trace.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 
-/** A command, or the event of one. */
+/** A command, or its event. */
 export interface Step {
   /** Temporal's name of the command, such as `ScheduleActivityTask`. */
   command: string;
-  /** Type of the activity or child workflow, name of the signal, ID of the patch; keys of a memo. */
+  /** Type of the activity or child workflow, name of the signal, ID of the patch, or keys of a memo. */
   name?: string;
   /** ID of an activity or a timer: the number of such commands before it. */
   id?: string;
@@ -19,7 +19,7 @@ export interface Step {
 
 type Fields = Record<string, unknown>;
 
-/** Name of the field of an event -> the command that it is of. */
+/** Field of an event -> its command. */
 const EVENTS: Record<string, (fields: Fields) => Step | undefined> = {
   activityTaskScheduledEventAttributes: ({ activityType, activityId }) => ({
     command: 'ScheduleActivityTask',
@@ -47,7 +47,7 @@ const EVENTS: Record<string, (fields: Fields) => Step | undefined> = {
   markerRecordedEventAttributes: markerStep,
   upsertWorkflowSearchAttributesEventAttributes: ({ searchAttributes }) => {
     const names = Object.keys((searchAttributes as { indexedFields?: object } | null)?.indexedFields ?? {});
-    // The SDK's core writes this one by itself, for patches.
+    // The SDK's core writes this one itself, for patches.
     if (names.join() === 'TemporalChangeVersion') return undefined;
     return { command: 'UpsertWorkflowSearchAttributes', name: names.sort().join(', ') };
   },
@@ -121,7 +121,7 @@ const COMMANDS: Record<string, (fields: Fields) => Step> = {
   requestCancelNexusOperation: () => ({ command: 'RequestCancelNexusOperation' }),
 };
 
-/** The command that an event is of; undefined for events of no command. */
+/** The command of an event; undefined for events without a command. */
 export function stepOfEvent(event: HistoryEvent): Step | undefined {
   for (const [field, read] of Object.entries(EVENTS)) {
     const fields = (event as unknown as Record<string, Fields | null | undefined>)[field];
@@ -141,7 +141,7 @@ export function stepOfCommand(command: SandboxCommand): Step | undefined {
   return undefined;
 }
 
-/** Name of an event's type as Temporal's UI has it: `ActivityTaskScheduled`. */
+/** An event's type as in Temporal's UI: `ActivityTaskScheduled`. */
 export function typeOfEvent({ eventType }: HistoryEvent): string {
   const name = EventType[eventType ?? 0]?.replace(/^EVENT_TYPE_/, '') ?? 'Unspecified';
   return name.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_whole, letter: string) => letter.toUpperCase());
@@ -192,7 +192,7 @@ function seconds(duration: unknown): string | undefined {
   return `${Number(text(whole) ?? 0) + (nanos ?? 0) / 1e9}s`;
 }
 
-/** IDs and numbers as text; a Long has its own toString(). */
+/** IDs and numbers as text. A Long has its own toString(). */
 function text(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : `${value as string | number}`;
 }

@@ -16,7 +16,6 @@ export function describeProblem(problem: ReplayProblem): string {
   return `${describeDifference(problem)}${where} (${message})`;
 }
 
-/** The event of history, and the command of the code in its place. */
 export function describeDifference({ difference, message, isNondeterministic }: ReplayProblem): string {
   if (!difference) return message;
   const { event, did } = difference;

@@ -1,4 +1,4 @@
-/** Finds where the commands of the code and the events of a history part. */
+/** Finds where the code's commands and a history's events part. */
 import {
   isLocalActivity,
   isPatch,
@@ -11,22 +11,20 @@ import {
 import { callersIn, isRuntime, type Frame } from './frames.js';
 import type { SandboxCommand, TracedActivation } from '../../platform/temporal/internal/replay-trace.js';
 
-/** An event that the code doesn't fit. */
 export interface EventOfHistory {
   id: number;
   /** Type as in Temporal's UI, such as `ActivityTaskScheduled`. */
   type: string;
-  /** Type of its activity or child workflow, name of its signal. */
+  /** Type of its activity or child workflow, or name of its signal. */
   name?: string;
 }
 
-/** Where a replay and its history part. */
 export interface Difference {
-  /** Absent when the code makes a command where the history has no further event. */
+  /** Absent when the code makes a command after the history's last event. */
   event?: EventOfHistory;
   /** Command that the code made instead, such as `StartTimer 5s`; absent when it waits or has failed. */
   did?: string;
-  /** The functions that made that command, innermost first; where the code waits or has failed, those that do. */
+  /** The functions that made the command, or that wait or failed, innermost first. */
   callers: Frame[];
 }
 
@@ -39,7 +37,7 @@ interface Event extends Step {
 }
 
 /**
- * @param activations those of the last workflow task, in order
+ * @param activations the last workflow task's, in order
  * @param message Temporal's; it names the event for some differences
  */
 export function explain(
@@ -61,7 +59,7 @@ export function explain(
   };
 }
 
-/** The event of history that an error belongs to: the workflow task in which the code failed. */
+/** The event of an error: the workflow task in which the code failed. */
 export function eventOfTask(
   events: readonly HistoryEvent[],
   activations: readonly TracedActivation[],
@@ -76,14 +74,14 @@ function describeStep({ command, name, duration }: Step): string {
   return [command, name, duration].filter(Boolean).join(' ');
 }
 
-/** The events of commands that the workflow task has left whose start is the event `historyLength`. */
+/** The command events of the workflow task that starts with event `historyLength`. */
 function eventsAfter(events: readonly HistoryEvent[], historyLength: number): Event[] {
   const found: Event[] = [];
   for (const event of events) {
     if (idOf(event) <= historyLength) continue;
     const step = stepOfEvent(event);
     if (step) found.push({ ...step, event });
-    // A task that only extends local activities has no commands, and the next one continues it.
+    // A task that only extends local activities has no commands; the next task continues it.
     else if (event.workflowTaskStartedEventAttributes && found.length > 0) break;
   }
   return found;
@@ -97,7 +95,7 @@ function stepsOf(commands: readonly { command: SandboxCommand; stack: string }[]
   });
 }
 
-/** Field of a command -> field of the one that withdraws it. In one workflow task, neither leaves an event. */
+/** Field of a command -> field of the command that withdraws it. Within one workflow task, neither leaves an event. */
 const WITHDRAWALS: Record<string, string> = {
   startTimer: 'cancelTimer',
   scheduleActivity: 'requestCancelActivity',
@@ -118,13 +116,13 @@ function withoutWithdrawn<T extends { command: SandboxCommand }>(commands: reado
   );
 }
 
-/** The first event and the command in its place that aren't of the same kind. */
+/** The first event and command that differ in kind. */
 function firstDifference(
   events: readonly Event[],
   commands: readonly Command[],
 ): [event: Event | undefined, command: Command | undefined] {
   const isOrdered = (step: Step) => !isLocalActivity(step);
-  // The markers of local activities are written in the order in which these end.
+  // Markers of local activities are in the order in which the activities end.
   return (
     ordered(events.filter(isOrdered), commands.filter(isOrdered), false) ??
     ordered(sorted(events), sorted(commands), false) ??
@@ -145,16 +143,13 @@ function ordered(
   for (const command of commands) {
     const event = events[at];
     if (event && isSame(event, command, withIds)) at += 1;
-    // Code may announce a patch that the history doesn't have (deprecatePatch).
+    // Code may announce a patch that the history lacks (deprecatePatch).
     else if (!isPatch(command)) return differenceAt(events, at, commands, commands.indexOf(command));
   }
   return events[at] ? [events[at], undefined] : undefined;
 }
 
-/**
- * The event, and the command that the code has made in its place. Where the code doesn't make the event's command at all, that is the
- * first one that the history doesn't have: a timer before may have taken the place of another.
- */
+/** The event, and the code's command in its place: the first that the history lacks, if the code never makes the event's command. */
 function differenceAt(
   events: readonly Event[],
   at: number,
@@ -182,13 +177,13 @@ function isSame(event: Step, command: Step, withIds: boolean): boolean {
   );
 }
 
-/** The event that Temporal's message is about: `HistoryEvent(id: 11, TimerStarted)`. */
+/** The event in Temporal's message: `HistoryEvent(id: 11, TimerStarted)`. */
 function eventNamedIn(message: string, events: readonly HistoryEvent[]): HistoryEvent | undefined {
   const [, id] = /HistoryEvent\(id: (\d+)/.exec(message) ?? [];
   return id === undefined ? undefined : events.find((event) => idOf(event) === Number(id));
 }
 
-/** Where the code waits. The runtime waits too, for the deadline; that says nothing. */
+/** Where the code waits, without the runtime, which always waits for the deadline. */
 function waitingIn(stacks: readonly string[]): Frame[] {
   return stacks.map(callersIn).find((frames) => frames.length > 0 && !isRuntime(frames)) ?? [];
 }

@@ -1,8 +1,8 @@
-/** Stacks of workflow code, read as places in the sources of the author and of Longhaul. */
+/** Stacks of workflow code, mapped to places in the author's and Longhaul's sources. */
 
-/** A function call in a stack. Positions are those of the source file. */
+/** A function call in a stack, with its position in the source file. */
 export interface Frame {
-  /** Name of the function; absent for one without a name. */
+  /** Absent for an anonymous function. */
   function?: string;
   /** Absolute path. */
   file: string;
@@ -14,26 +14,23 @@ export interface Frame {
 
 const FRAME = /^\s+at (?:(.+) \()?(\/[^()]*?|[A-Za-z]:[\\/][^()]*?):(\d+):(\d+)\)?$/;
 const SDK = /[\\/]node_modules[\\/]@temporalio[\\/]/;
-/** Interceptors and helpers of Longhaul, which call the SDK for the code of workflows. */
+/** Longhaul's interceptors and helpers, which call the SDK for workflow code. */
 const RUNTIME = /[\\/]workflows[\\/]runtime[\\/]/;
-/** Files of the SDK through which one interceptor calls the next. */
+/** Files through which the SDK chains interceptors. */
 const CHAIN = /[\\/](internals|interceptors|interceptor-composition)\.[jt]s$/;
-/** The runtime's function that every change of an operation's state goes through. */
+/** Every change of an operation's state goes through this function of the runtime. */
 const CHANGE = 'changeState';
 
 interface ParsedFrame extends Frame {
   isSdk: boolean;
 }
 
-/**
- * The functions that made a command, innermost first: the one that called the SDK, then its callers. Interceptors that only pass
- * the command on are left out.
- */
+/** The functions that made a command, innermost first, without interceptors that only pass it on. */
 export function callersIn(stack: string): Frame[] {
   const frames = parse(stack);
   let at = frames.findIndex((frame) => !frame.isSdk);
   while (at > 0 && CHAIN.test(frames[at - 1]!.file)) {
-    // The interceptor's caller is the SDK's function that the workflow's code has called.
+    // The interceptor's caller is the SDK function that the workflow's code called.
     const caller = frames.findIndex((frame, index) => index > at && frame.isSdk);
     const next = frames.findIndex((frame, index) => index > caller && !frame.isSdk);
     if (caller < 0 || next < 0) break;
@@ -50,13 +47,12 @@ export function callersIn(stack: string): Frame[] {
   );
 }
 
-/** A helper that an author calls, such as progress(), changes the state for the author's function. */
+/** Helpers that authors call, such as progress(), change the state on the author's behalf. */
 function withoutHelpers(frames: ParsedFrame[]): ParsedFrame[] {
   const first = frames.findIndex(({ file }) => !RUNTIME.test(file));
   return first < 0 ? frames : frames.slice(first);
 }
 
-/** Whether the innermost of the functions belongs to Longhaul's interceptors and helpers. */
 export function isRuntime([first]: readonly Frame[]): boolean {
   return first !== undefined && RUNTIME.test(first.file);
 }
@@ -78,7 +74,7 @@ function parse(stack: string): ParsedFrame[] {
   });
 }
 
-/** `Object.next` without the name of the object, which says nothing. */
+/** `next` for `Object.next`. */
 function shortName(name: string): string {
   return name.replace(/^(?:Object|Proxy|global|Function)\./, '');
 }

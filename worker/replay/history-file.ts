@@ -1,21 +1,17 @@
-/** Histories in files: JSON as Temporal's command line and UI write it, also compressed (`.gz`). */
+/** History files: JSON from Temporal's command line or UI, optionally compressed (`.gz`). */
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { History } from '@temporalio/worker';
 import { historyFromJSON } from '../../platform/temporal/internal/history-json.js';
 
-/** A file that holds no history. The message names the file, and line and column where there are any. */
+/** A file without a usable history. The message names the file, and line and column if known. */
 export class HistoryFileError extends Error {
   override name = 'HistoryFileError';
 }
 
 const EXPECTED = 'expected a history as JSON, with its events';
 
-/**
- * Reads a history that `temporal workflow show --output json`, Temporal's UI ("Download") or a test has written.
- *
- * @throws HistoryFileError
- */
+/** Reads a history written by `temporal workflow show --output json`, Temporal's UI ("Download") or a test. @throws HistoryFileError */
 export async function readHistoryFile(path: string): Promise<History> {
   const text = await readText(path);
   const events = eventsIn(path, text);
@@ -53,7 +49,7 @@ function eventsIn(path: string, text: string): object[] {
     const { place, message } = syntaxError(text, error as Error);
     throw new HistoryFileError(`${path}${place}: ${EXPECTED}; ${message}`);
   }
-  // Older versions of the UI write the list alone.
+  // Older versions of the UI write the bare list.
   const events = Array.isArray(content) ? content : (content as { events?: unknown } | null)?.events;
   if (!Array.isArray(events)) throw new HistoryFileError(`${path}: ${EXPECTED}; got ${shortened(text)}`);
   if (events.length === 0) throw new HistoryFileError(`${path}: ${EXPECTED}; got no event`);
@@ -72,7 +68,7 @@ function eventsIn(path: string, text: string): object[] {
   return events as object[];
 }
 
-/** Line and column of a syntax error; V8 gives a position, or none at the end of the text. */
+/** Line and column of a syntax error. V8 gives no position at the end of the text. */
 function syntaxError(text: string, { message }: Error): { place: string; message: string } {
   const [, found] = / at position (\d+)/.exec(message) ?? [];
   const at = found === undefined ? text.length : Number(found);
@@ -82,7 +78,6 @@ function syntaxError(text: string, { message }: Error): { place: string; message
   return { place, message: message.replace(/ at position \d+.*/s, '') };
 }
 
-/** The first event that alone can't be read, with the reason. */
 function firstBadEvent(events: readonly object[]): string | undefined {
   for (const event of events)
     try {

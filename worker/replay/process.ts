@@ -1,6 +1,6 @@
 /**
- * Program that replays histories: code that blocks its thread forever ends with this process, and no test runner has
- * its hands on modules. Gets one request at a time and answers each; `worker/replay/replayer.ts` forks it.
+ * Program that replays histories, forked by `worker/replay/replayer.ts`: code may block its thread forever, and test runners
+ * patch modules. It answers one request at a time.
  */
 import { readFileSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
@@ -25,11 +25,9 @@ type History = proto.temporal.api.history.v1.IHistory;
 
 /** Sent once, before the first history. */
 export interface ReplaySettings {
-  /** Path of the bundle. */
   codePath: string;
-  /** Where large values are stored. */
   storage: StorageChoice;
-  /** Port of loopback on which this process waits for a debugger, to stop before each history. Default: none. */
+  /** Loopback port for a debugger; the process waits for it and stops before each history. Default: none. */
   inspectPort?: number;
 }
 
@@ -47,23 +45,22 @@ export interface ReplayAnswer {
 export interface ReplayProblem {
   /** Temporal's message. */
   message: string;
-  /** The code takes other steps than the history; otherwise it threw an error, or can't be run. */
+  /** True if the code takes other steps than the history; false if it threw an error or can't run. */
   isNondeterministic: boolean;
   difference?: Difference;
 }
 
-/** Findings of a replay with the tracer. */
 interface Trace {
-  /** Those of the last workflow task. */
+  /** Activations of the last workflow task. */
   activations: TracedActivation[];
-  /** Message of the core; undefined if the history replays. */
+  /** The core's message; undefined if the history replays. */
   description: string | undefined;
 }
 
 async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promise<void> {
   installRuntime(createLogger('replay', 'silent'));
   exactStacks();
-  // In this thread (debugMode): the SDK's own limit on an activation crashes the process, without an answer.
+  // debugMode runs in this thread: otherwise the SDK's limit on an activation crashes the process without an answer.
   const common = { dataConverter: dataConverterOf(openStorage(storage)), debugMode: true };
   const requests = requestQueue();
   const options: ReplayWorkerOptions = { ...common, workflowBundle: { codePath } };
@@ -72,7 +69,7 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
     for await (const request of requests) {
       history = History.decode(request.history);
       if (inspectPort !== undefined) {
-        // Continue: the workflow's code is loaded, and breakpoints in it hold.
+        // Continue: the workflow's code is loaded, so breakpoints in it hold.
         // eslint-disable-next-line no-debugger -- the stop that --inspect promises
         debugger;
       }
@@ -88,7 +85,7 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
     const isNondeterministic = error.name === 'DeterminismViolationError';
     const message = messageIn(error.message);
     const traced = await trace(history, workflowId).catch(() => undefined);
-    // The place is known only if the tracer has seen the same.
+    // The place is known only if the tracer failed the same way.
     if (traced?.description === undefined || messageIn(traced.description) !== message)
       return { message, isNondeterministic };
     const difference = isNondeterministic
@@ -126,7 +123,7 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
     return { ...(event ? { event } : {}), callers: callersIn(quotedIn(description, 'stack_trace') ?? '') };
   }
 
-  /** The workflow's function, for a command that no function of its file made: that of its end. */
+  /** The workflow's function, used when no function of its file made the command, such as its end. */
   function workflowFunction({ events }: History): Frame[] {
     const type = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
     const frame = type ? functionIn(readFileSync(codePath, 'utf8'), type) : undefined;
@@ -134,7 +131,7 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
   }
 }
 
-/** The failure's message in the core's description of it, which is written for debugging. */
+/** The failure's message within the core's debug description. */
 function messageIn(description: string): string {
   return quotedIn(description, 'message') ?? description;
 }
@@ -148,7 +145,6 @@ function quotedIn(description: string, field: string): string | undefined {
   }
 }
 
-/** The requests, in the order in which they come. */
 async function* requestQueue(): AsyncGenerator<ReplayRequest> {
   const queue: ReplayRequest[] = [];
   let wake = () => undefined as void;
@@ -163,13 +159,13 @@ async function* requestQueue(): AsyncGenerator<ReplayRequest> {
   }
 }
 
-/** Ends this process when its parent has ended, also while a replay blocks this thread. */
+/** Ends this process with its parent, even while a replay blocks this thread. */
 function endWithParent(): void {
   const { ppid } = process;
   const check = `setInterval(() => process.ppid === ${ppid} || process.kill(process.pid, 'SIGKILL'), 1000)`;
   new Thread(check, { eval: true }).unref();
   process.on('disconnect', () => process.exit(0));
-  // It may have ended while the modules were loaded.
+  // The parent may have ended while modules were loading.
   if (!process.connected) process.exit(0);
 }
 

@@ -1,4 +1,4 @@
-/** Replays histories one after another in a process that is started when it is needed, and ended when a replay blocks it. */
+/** Replays histories one after another in a child process, started on demand and killed when a replay blocks it. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import proto from '@temporalio/proto';
@@ -9,28 +9,25 @@ import type { ReplayAnswer, ReplayProblem, ReplayRequest, ReplaySettings } from 
 const { History } = proto.temporal.api.history.v1;
 type History = proto.temporal.api.history.v1.IHistory;
 
-/**
- * Outcome of a replay. `not_run`: no workflow task has completed, so that any code fits; `timed_out`: the code didn't give its
- * thread back in time.
- */
+/** `not_run`: no workflow task has completed, so any code fits; `timed_out`: the code didn't give its thread back in time. */
 export type ReplayOutcome =
   { verdict: 'fits' | 'not_run' | 'timed_out' } | ({ verdict: 'differs' | 'fails' } & ReplayProblem);
 
 export class Replayer {
   #child: ChildProcess | undefined;
 
-  /** @param settings bundle to replay with, and home with the storage of large values */
+  /** @param settings the bundle to replay with, and the storage of large values */
   constructor(private readonly settings: ReplaySettings) {}
 
   /**
-   * @param workflowId for a history of an older server, which doesn't record it
-   * @param limitMs time-out in milliseconds, of the replay alone; none under a debugger
+   * @param workflowId for histories of older servers, which don't record it
+   * @param limitMs timeout of the replay alone, in milliseconds; ignored under a debugger
    */
   async replay(history: History, workflowId: string, limitMs: number): Promise<ReplayOutcome> {
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes))
       return { verdict: 'not_run' };
     const child = (this.#child ??= this.#start());
-    // The IDs of child workflows are made of it.
+    // IDs of child workflows derive from it.
     const recordedId = history.events[0]!.workflowExecutionStartedEventAttributes?.workflowId;
     const request: ReplayRequest = {
       history: History.encode(history).finish(),
@@ -61,7 +58,6 @@ export class Replayer {
     return { verdict: failure.isNondeterministic ? 'differs' : 'fails', ...failure };
   }
 
-  /** Ends the process. */
   async close(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -76,7 +72,7 @@ export class Replayer {
     const child = fork(builtProgram('replay-histories'), [JSON.stringify(this.settings)], {
       env: { ...process.env, NODE_OPTIONS: '' },
       execArgv: inspectPort === undefined ? [] : [`--inspect-wait=127.0.0.1:${inspectPort}`],
-      // Node.js prints the debugger's address there.
+      // Node.js prints the debugger's address to stderr.
       stdio: ['ignore', 'ignore', inspectPort === undefined ? 'ignore' : 'inherit', 'ipc'],
       serialization: 'advanced',
     });

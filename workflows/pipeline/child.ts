@@ -1,6 +1,6 @@
 /**
- * One child of a pipeline: a job, or one item of a `for-each` job. Its steps run in sequence, in one workspace on one host.
- * Its record, which the operation shows, holds the state.
+ * One child of a pipeline: a job, or one item of a `for-each` job. Its steps run in sequence, in one workspace on one host. The
+ * operation shows its record, which holds its state.
  */
 import {
   ActivityFailure,
@@ -35,13 +35,13 @@ import { openWorkspace, saveArtifacts, unsavedDetails, type EarlierWorkspace } f
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
   failure: Omit<ChildFailure, 'name'> | undefined;
-  /** Workspace of the earlier operation that this child resumes; undefined if it starts in a new one. */
+  /** Workspace of the earlier operation that this child resumes; undefined for a new one. */
   earlier: EarlierWorkspace | undefined;
   isEnding = false;
   #isWorkspaceOpen = false;
-  /** Positions of approvals of an earlier operation that have to be asked for again, from 0. */
+  /** Positions of an earlier operation's approvals to ask for again, from 0. */
   #gates: number[] = [];
-  /** Key of an output -> number of the step that wrote it, from 1. Outputs of an earlier operation have none. */
+  /** Key of an output -> number of the step that wrote it, from 1. An earlier operation's outputs have none. */
   readonly #writers = new Map<string, number>();
 
   constructor(
@@ -102,7 +102,6 @@ export class Child implements StepOwner, JobPart {
     this.#gates = gatesToPass(this.job, this.record, this.shared.approvedFor, areJobsBehind);
   }
 
-  /** Marks the child and all its steps as skipped. */
   skip(): void {
     this.record.status = 'skipped';
     this.#skipRest();
@@ -114,9 +113,8 @@ export class Child implements StepOwner, JobPart {
   }
 
   /**
-   * Runs the remaining steps, and checks the job's outputs. A failure of either is in {@link failure}.
+   * Runs the remaining steps and checks the job's outputs. {@link failure} holds a failure of either.
    *
-   * @param artifacts of the jobs that this one needs
    * @throws CancelledFailure; any error that isn't a Temporal failure, which is a defect
    */
   async run(artifacts: ArtifactReference[]): Promise<void> {
@@ -152,7 +150,7 @@ export class Child implements StepOwner, JobPart {
     record.status = this.failure ? 'failed' : 'completed';
   }
 
-  /** Asks for approvals of an earlier operation again. One that is declined fails the job. */
+  /** Asks for an earlier operation's approvals again. A declined one fails the job. */
   async #passGates(): Promise<void> {
     for (const at of this.#gates.splice(0)) {
       const step = this.job.steps[at]!;
@@ -161,7 +159,7 @@ export class Child implements StepOwner, JobPart {
       stage(`${this.record.name} / ${step.name}`);
       try {
         await this.#ask(step, record);
-        // A script that the step has is not run for it.
+        // The step's script isn't run again.
         record.status = step.run ? status : 'completed';
       } catch (error) {
         record.status = step.run ? status : isCancellation(error) ? 'canceled' : 'failed';
@@ -278,10 +276,7 @@ export class Child implements StepOwner, JobPart {
     for (const key of Object.keys(written)) this.#writers.set(key, step);
   }
 
-  /**
-   * Fails the job if an output doesn't fit the schema that the pipeline declares for it. Its finished steps stay finished:
-   * a resume repeats them only on request.
-   */
+  /** Fails the job if an output doesn't fit the pipeline's schema. Finished steps stay finished: a resume repeats them only on request. */
   #checkOutputs(): void {
     if (this.failure) return;
     const problems = outputProblems(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);
@@ -318,7 +313,7 @@ export class Child implements StepOwner, JobPart {
       if (!details) throw error;
       this.#keepArtifacts(details.saved);
       this.record.unsavedArtifacts = details.unsaved;
-      // A job that has failed before keeps that failure.
+      // A job that failed earlier keeps that failure.
       if (!this.failure) throw error;
     }
   }
@@ -327,7 +322,7 @@ export class Child implements StepOwner, JobPart {
     this.record.artifacts = saved.map(({ child: _child, ...artifact }) => artifact);
   }
 
-  /** After a cancel, time-out or failure of the operation: runs the `if: always` steps, then sets the final status. */
+  /** After a cancel, timeout or failure of the operation: runs the `if: always` steps, then sets the final status. */
   async endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void> {
     if (['completed', 'failed', 'skipped'].includes(this.record.status)) return;
     const how = reason === 'timed_out' ? 'timed_out' : 'canceled';

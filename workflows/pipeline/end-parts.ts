@@ -1,8 +1,8 @@
-/** The end of a pipeline's or page's parts after a cancel, time-out or failure. */
+/** The end of a pipeline's or page's parts after a cancel, timeout or failure. */
 import type { Cleanup } from '../runtime/index.js';
 import type { JobPart } from './job-part.js';
 
-/** Ends the parts side by side: several may be on hosts that don't answer. */
+/** Side by side, because several may be on hosts that don't answer. */
 export async function endParts(
   parts: readonly Pick<JobPart, 'endUnfinished'>[],
   reason: Parameters<Cleanup>[0],

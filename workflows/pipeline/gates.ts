@@ -1,13 +1,13 @@
 /**
- * Approvals as gates: what runs behind one in success runs only if it was approved for the same pipeline and inputs. A resume that
- * changes inputs, or begins behind an approval that nobody has given, asks for it first. Steps and jobs with `if: always` or
- * `if: failure` run also when an approval was declined, so they are behind none.
+ * Approvals as gates: `if: success` steps and jobs behind one run only if it was approved for the same pipeline and inputs. A
+ * resume that changes inputs, or begins behind a missing approval, asks for it first. Steps and jobs with `if: always` or `if:
+ * failure` run even after a declined approval, so no gate holds them.
  */
 import type { ChildRecord } from '../../operations/record.js';
 import { digestOfJson } from '../../operations/signatures.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 
-/** Digest of the pipeline, as its file was, and of the inputs, which approvals are given for; undefined if nothing asks for one. */
+/** Digest of the pipeline's file and the inputs that approvals are given for; undefined without approvals. */
 export function approvedFor(pipeline: Pipeline, inputs: Record<string, unknown>): string | undefined {
   return Object.values(pipeline.jobs).some(hasGates) ? digestOfJson([pipeline, inputs]) : undefined;
 }
@@ -21,12 +21,7 @@ export function hasGates({ steps }: Job): boolean {
   return steps.some(isGate);
 }
 
-/**
- * Positions of the approvals, from 0, that a child of a resumed operation has to ask for again.
- *
- * @param wanted what they have to be given for
- * @param areJobsBehind whether jobs that need this one's success have yet to run
- */
+/** Positions of the approvals, from 0, that a resumed child has to ask for again. @param wanted the digest to approve */
 export function gatesToPass(
   { steps }: Job,
   { steps: records }: ChildRecord,
@@ -44,12 +39,7 @@ export function gatesToPass(
   });
 }
 
-/**
- * Jobs that others, which have yet to run, are behind of: those run only after the success of the jobs that they need, and of all that
- * these need in turn.
- *
- * @param hasWork whether anything of a job has yet to run
- */
+/** Jobs that must have succeeded, directly or indirectly, before jobs that have yet to run. */
 export function jobsBeforeWork({ jobs }: Pipeline, hasWork: (job: string) => boolean): Set<string> {
   const before = new Set<string>();
   const add = (name: string) => {

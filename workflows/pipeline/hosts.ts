@@ -1,7 +1,7 @@
 /**
- * Work that only one host can do, because it has the job's workspace. If the host is absent for longer than the worker's
- * setting `hostAbsenceMinutes`, or an operator drops it, the job starts again on another host: automatically if that repeats
- * only idempotent steps, else after a person has confirmed it.
+ * Work that only the host with the job's workspace can do. If the host is absent for longer than the worker's setting
+ * `hostAbsenceMinutes`, or an operator drops it, the job starts again on another host. That needs a person's confirmation
+ * unless it repeats only idempotent steps.
  */
 import {
   ActivityFailure,
@@ -20,32 +20,26 @@ import { DROP_HOST_SIGNAL, type AwaitHost, type HostPresence } from '../../pipel
 import { operation } from '../runtime/state.js';
 import { askAboutHost, withInputRequired } from './questions.js';
 
-/** Failure type of work that a lost host was to do. */
 const HOST_LOST = 'HostLost';
 
-/** Detail of the CancelledFailure of an activity that no worker had started, as Temporal's server sets it. */
+/** Temporal's server sets this detail in the CancelledFailure of an activity that no worker had started. */
 const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
-/** Time-out of the activity that awaits a host, in days: longer than any setting for an absence. */
+/** Timeout of the activity that awaits a host, in days: longer than any setting for an absence. */
 const WATCH_LIMIT_DAYS = 8;
 
 /**
- * Schedule-to-start time-out of work, after which the host's presence is checked, in milliseconds: first and longest. It
- * doubles each time: each check adds to the history, and is useless while the host is only busy.
+ * First and longest schedule-to-start timeout before the host's presence is checked, in milliseconds. It doubles: checks add events.
  */
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
-/**
- * The same for work after a cancel, which fails instead of asking or moving to another host: a quarter of the cleanup's budget, at
- * most this.
- */
+/** Longest schedule-to-start timeout after a cancel, in milliseconds: such work fails instead of asking or moving to another host. */
 const ENDING_WAIT_MS = 120_000;
 
-/** Pauses between presence checks while a question about the host is open, in milliseconds: doubled from first to longest. */
+/** First and longest pause between presence checks while a question about the host is open, in milliseconds; it doubles. */
 const LOOK_PAUSE_MS = { first: 60_000, longest: 3_600_000 };
-/** Duration of one such check, in milliseconds: an idle worker polls once a minute. */
+/** Duration of such a check, in milliseconds: an idle worker polls once a minute. */
 const LOOK_MS = 75_000;
 
-/** Hosts that an operator has dropped. */
 const dropped = new Set<string>();
 /** Hosts that did not take work after a cancel. */
 const unresponsive = new Set<string>();
@@ -54,26 +48,20 @@ const endingLooks = new Map<string, Promise<boolean>>();
 /** Open watches by host: all jobs share one. */
 const watches = new Map<string, Promise<LostHost | undefined>>();
 
-/** A host that is absent or dropped. */
 export interface LostHost {
-  /** Why, for people: `has not been seen since ...`. */
+  /** The reason, for people: `has not been seen since ...`. */
   why: string;
-  /** Whether an operator has dropped it; waiting for it is no choice then. */
+  /** Whether an operator dropped it, so waiting is no option. */
   isDropped: boolean;
 }
 
 const DROPPED: LostHost = { why: 'was dropped by an operator', isDropped: true };
 
-/** The job that needs its host. */
 export interface HostedJob {
   readonly record: ChildRecord;
   /** ID of the host with the workspace. */
   readonly host: string;
-  /**
-   * Names of the steps that have run, or may have, and aren't idempotent.
-   *
-   * @param untaken a step that no worker has started
-   */
+  /** Names of the steps that have run, or may have, and aren't idempotent. @param untaken a step that no worker has started */
   unrepeatable(untaken: StepRecord | undefined): string[];
 }
 
@@ -82,11 +70,7 @@ export class StartJobAgain extends Error {
   override name = 'StartJobAgain';
 }
 
-/**
- * Handles the signal that drops a host.
- *
- * @param onDrop gets the host too
- */
+/** Handles the signal that drops a host. @param onDrop gets the host too */
 export function handleDropHost(onDrop?: (host: string) => void): void {
   setHandler(
     DROP_HOST_SIGNAL,
@@ -98,12 +82,7 @@ export function handleDropHost(onDrop?: (host: string) => void): void {
   );
 }
 
-/**
- * Waits for a host that has not taken work.
- *
- * @returns undefined once it is back
- * @throws CancelledFailure
- */
+/** Waits for a host that has not taken work. @returns undefined once it is back. @throws CancelledFailure */
 function awaitHost(host: string): Promise<LostHost | undefined> {
   let watch = watches.get(host);
   if (!watch) {
@@ -146,16 +125,16 @@ export interface HostWork {
   what: string;
   /** The step's record, which shows `input_required` with the job's. */
   step?: StepRecord;
-  /** Whether a worker may have started it already, in an earlier attempt. */
+  /** Whether a worker may have started it in an earlier attempt. */
   mayHaveBegun: boolean;
-  /** Whether the job is being ended: the work fails instead of asking or moving to another host. */
+  /** Whether the job is ending: the work then fails instead of asking or moving to another host. */
   isLast: boolean;
 }
 
 /**
  * Runs work on the job's host.
  *
- * @param work gets its schedule-to-start time-out in milliseconds
+ * @param work gets its schedule-to-start timeout in milliseconds
  * @throws StartJobAgain; ActivityFailure or ApplicationFailure `HostLost` when a person gives up, or the work is the last;
  *   CancelledFailure; what the work throws
  */
@@ -184,7 +163,7 @@ export async function runOnHost<T>(
   }
 }
 
-/** The time-out that may mean that the host is lost; undefined for any other failure. */
+/** The timeout that may mean a lost host; undefined for any other failure. */
 function hostTimeout(error: unknown): 'SCHEDULE_TO_START' | 'HEARTBEAT' | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof TimeoutFailure)) return undefined;
@@ -212,11 +191,11 @@ function endingWaitMs(): number {
   return Math.min(ENDING_WAIT_MS, operation().cleanupSeconds * 250);
 }
 
-/** Whether a host that has not taken work after a cancel is absent, and not only busy with the work of others. */
+/** Whether a host that took no work after a cancel is absent rather than busy. */
 function isAbsent(host: string): Promise<boolean> {
   let look = endingLooks.get(host);
   if (!look) {
-    // Answered at once: whether it has polled in that time.
+    // Answered at once: whether the host polled in that time.
     const since = new Date(Date.now() - LOOK_MS).toISOString();
     look = watchPresence({ host, since, limitMs: LOOK_MS })
       .then(({ isBack }) => !isBack)
@@ -247,7 +226,7 @@ async function decide(
   if (repeated.length === 0) throw new StartJobAgain(`host ${job.host} ${why}`);
   const mayRun = step !== undefined && mayHaveBegun;
   const question = { job: job.record.name, host: job.host, what, why, repeated, mayRun, isDropped };
-  // A host that comes back makes the question pointless.
+  // A returning host makes the question pointless.
   const ask = () =>
     firstOf(() => askAboutHost(question), ...(isDropped ? [] : [() => awaitReturn(job.host)]));
   const decision = await withInputRequired([job.record, ...(step ? [step] : [])], ask);
@@ -256,19 +235,14 @@ async function decide(
     throw failure ?? ApplicationFailure.nonRetryable(`host ${job.host} ${why}`, HOST_LOST);
 }
 
-/** Like Promise.race, and cancels the others. */
+/** Like Promise.race, but cancels the others. */
 async function firstOf<T>(...works: (() => Promise<T>)[]): Promise<T> {
   const scope = new CancellationScope();
   const race = scope.run(() => Promise.race(works.map((work) => work())));
   return race.finally(() => scope.cancel());
 }
 
-/**
- * Runs work on a host until it is done or the host is dropped.
- *
- * @param work cancelled when the host is dropped
- * @returns the work's result; if the host was dropped, whether a worker may have started the work
- */
+/** Runs work until it is done or the host is dropped, which cancels it. `mayHaveBegun`: whether a worker may have started it. */
 async function unlessDropped<T>(
   host: string,
   work: () => Promise<T>,

@@ -1,7 +1,6 @@
 /**
- * Workflow of every pipeline. Its argument is the parsed file with the inputs, so that an edit of the file doesn't affect
- * operations that have started. Jobs and steps are in one history: one place to look, and to replay. Only the items of a job
- * that would make it too long are in child workflows, its pages.
+ * Workflow of every pipeline. Its argument holds the parsed file and the inputs, so edits of the file don't affect operations that have
+ * started. All jobs and steps share one history. Only a job with too many items for it runs them in child workflows, its pages.
  */
 import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
@@ -28,7 +27,7 @@ import { startMemo } from '../runtime/state.js';
 
 export { pipeline_page } from './page.js';
 
-/** Maximum size of inputs that are repeated in the history for each child, in characters of JSON. */
+/** Maximum size of inputs repeated in the history for each child, in characters of JSON. */
 const REPEATED_INPUTS = 4_096;
 
 export async function pipeline(run: PipelineRun): Promise<Record<string, unknown>> {
@@ -64,11 +63,7 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   return pipelineResult(run.pipeline, jobs);
 }
 
-/**
- * The parts of each job, with their steps pending.
- *
- * @throws ApplicationFailure `TooManySteps` if the history would be too long
- */
+/** Each job's parts, with pending steps. @throws ApplicationFailure `TooManySteps` if the history would be too long */
 function plannedParts({ pipeline, inputs, resume }: PipelineRun, slots: Slots): Map<string, JobPart[]> {
   const lists = new Map<string, unknown[]>();
   for (const [job, { forEach }] of Object.entries(pipeline.jobs))
@@ -101,7 +96,7 @@ function pageSizes(count: number, perPage: number): number[] {
   );
 }
 
-/** Sizes of the job's pages in the operation that this one resumes; undefined if it has none. */
+/** Sizes of the job's pages in the resumed operation; undefined if it had none. */
 function earlierSizes(job: string, resume: PipelineResume | undefined): number[] | undefined {
   const sizes = (resume?.children ?? []).flatMap(({ page }) => (page?.job === job ? [page.count] : []));
   return sizes.length > 0 ? sizes : undefined;

@@ -1,8 +1,7 @@
-/** The parts of a job: one child, or one for each item, or pages of items. */
+/** The parts of a job: one child, one for each item, or pages of items. */
 import type { ChildRecord } from '../../operations/record.js';
 import type { ArtifactReference, ChildFailure } from '../../pipelines/run.js';
 
-/** Arguments that all children of an operation have in common. */
 export interface SharedInputs {
   /** The operation's inputs; missing when they are large. */
   inputs: Record<string, unknown> | undefined;
@@ -15,20 +14,16 @@ export interface SharedInputs {
 /** A child in the pipeline's own history, or a page of children. */
 export interface JobPart {
   readonly record: ChildRecord;
-  /** Whether anything of it has yet to run. */
+  /** Whether any of it has yet to run. */
   readonly hasWork: boolean;
-  /**
-   * Has approvals of an earlier operation asked for again that were not given for the same pipeline and inputs.
-   *
-   * @param areJobsBehind whether jobs that need the success of this one have yet to run
-   */
+  /** Asks again for approvals given for other inputs or another pipeline. @param areJobsBehind whether dependent jobs have yet to run */
   holdGates(areJobsBehind: boolean): void;
   skip(): void;
-  /** The failed children, in their order; a page names the first of its own. */
+  /** The failed children, in order; a page names its first ones. */
   failures(): ChildFailure[];
   readonly failureCount: number;
   artifacts(): ArtifactReference[];
-  /** Values of an output, one for each child; null where its steps wrote none. */
+  /** Values of an output, one per child; null where its steps wrote none. */
   outputs(key: string): (string | null)[];
   endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Scheduling of jobs: each starts once those in its `needs` have ended, within the pipeline's `concurrency`. */
+/** Scheduling of jobs: each starts once its `needs` have ended, within the pipeline's `concurrency`. */
 import type { Job, Pipeline } from '../../pipelines/pipeline.js';
 import type { ArtifactReference, PipelineRun } from '../../pipelines/run.js';
 import { Child } from './child.js';
@@ -12,8 +12,7 @@ interface JobOutcome {
   hasFailed: boolean;
 }
 
-/**
- * Runs all jobs to their end. If one fails, only the jobs that need its success are skipped. */
+/** Runs all jobs to their end. If one fails, only jobs that need its success are skipped. */
 export async function runJobs(
   { pipeline }: PipelineRun,
   byJob: ReadonlyMap<string, JobPart[]>,
@@ -57,7 +56,7 @@ async function runJob(
   return { isCompleted: !hasFailed, hasFailed };
 }
 
-/** Getter of the artifacts of all jobs in `needs`; complete once those have ended. */
+/** Getter of the artifacts of all jobs in `needs`; complete once these have ended. */
 function artifactsOf(job: Job, byJob: ReadonlyMap<string, JobPart[]>): () => ArtifactReference[] {
   return () => job.needs.flatMap((need) => (byJob.get(need) ?? []).flatMap((part) => part.artifacts()));
 }

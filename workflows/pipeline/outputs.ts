@@ -1,14 +1,13 @@
-/** Outputs of a pipeline: values that steps wrote, under the names and types that the file declares. */
+/** Outputs of a pipeline: values that steps wrote, under the file's names and types. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import { declaredType, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 import { childName, type ChildId } from '../../pipelines/run.js';
 import type { JobPart } from './job-part.js';
 
-/** The parts of each job, by its name. */
 type PartsByJob = ReadonlyMap<string, JobPart[]>;
 
-/** Partial result of a pipeline that failed: values that don't fit their type stay text. */
+/** Partial result of a failed pipeline: values that don't fit their type stay text. */
 export function partialResult(pipeline: Pipeline, parts: PartsByJob): Record<string, unknown> {
   const lenient = (name: string, text: string | null) => {
     if (text === null) return null;
@@ -36,11 +35,7 @@ function outputsOf(pipeline: Pipeline, parts: PartsByJob): Record<string, string
   return outputs;
 }
 
-/**
- * Structured result of the tool.
- *
- * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema
- */
+/** Structured result of the tool. @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema */
 export function pipelineResult(pipeline: Pipeline, parts: PartsByJob): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(outputsOf(pipeline, parts)).map(([name, value]) => {
@@ -51,16 +46,9 @@ export function pipelineResult(pipeline: Pipeline, parts: PartsByJob): Record<st
   );
 }
 
-/** Failure type of a value that doesn't fit the declared schema of its output. */
 export const BAD_OUTPUT = 'BadOutput';
 
-/**
- * Checks the outputs that a child has written against the schemas that the pipeline declares. Keys that it didn't write are
- * valid: the result leaves them out.
- *
- * @param writers key -> number of the step that wrote it, from 1, as far as this operation knows
- * @returns for people: output, declared type, expected and actual value; undefined when all values fit
- */
+/** Checks a child's outputs against the pipeline's schemas. Missing keys are valid. @param writers key -> number of its step, from 1 */
 export function outputProblems(
   { outputs, secrets }: Pipeline,
   child: ChildId,

@@ -1,6 +1,6 @@
 /**
  * Workflow of a page: a range of a `for-each` job's items, run like the jobs of a small pipeline. It shares the pipeline's
- * concurrency: it gets slots from the pipeline's workflow, and returns those that it no longer needs.
+ * concurrency: it gets slots from the pipeline's workflow and returns the ones it no longer needs.
  */
 import {
   CancellationScope,

@@ -1,4 +1,4 @@
-/** Pages of `for-each` jobs with many items, as the pipeline's workflow sees them: child workflows with histories of their own. */
+/** Pages of `for-each` jobs with many items, as the pipeline's workflow sees them: child workflows with their own histories. */
 import {
   condition,
   isCancellation,
@@ -29,29 +29,24 @@ import type { JobPart, SharedInputs } from './job-part.js';
 import { countClosedSteps, showProgress } from './progress.js';
 import { endAll, type Slots } from './slots.js';
 
-/** Workflow task time-out of a page, like that of an operation: a killed worker's tasks wait for it. */
+/** Workflow task timeout of a page, like an operation's: a killed worker's tasks wait for it. */
 const WORKFLOW_TASK_TIMEOUT = '5s';
-/** Maximum number of failed items named in a page's status message. */
 const SHOWN_FAILURES = 5;
 
 type PageWorkflow = (run: PageRun) => Promise<PageResult>;
 
-/** Open pages by their workflow IDs. */
 const open = new Map<string, Page>();
 
 export class Page implements JobPart {
   readonly record: ChildRecord;
   result: PageResult | undefined;
-  /** Why it ended without a result. */
   #failure: ChildFailure | undefined;
   /** Page of an earlier operation that this one resumes. */
   earlier: PageResume | undefined;
-  /** Settles once it has ended. */
   ended: Promise<void> = Promise.resolve();
   #handle: ChildWorkflowHandle<PageWorkflow> | undefined;
-  /** Slots that it holds. */
   #held = 0;
-  /** Whether all of its items have started, so that it needs no more slots. */
+  /** Whether all its items have started, so it needs no more slots. */
   #isStarted = false;
 
   constructor(
@@ -71,7 +66,6 @@ export class Page implements JobPart {
     return this.run.pipeline.jobs[this.run.job]!;
   }
 
-  /** Number of its items. */
   get count(): number {
     return this.run.items.length;
   }
@@ -113,14 +107,13 @@ export class Page implements JobPart {
     showProgress();
   }
 
-  /** Takes the result of an earlier operation's page. */
   complete(record: ChildRecord, result: PageResult): void {
     Object.assign(this.record, record);
     this.result = result;
     countClosedSteps(this.count * this.job.steps.length);
   }
 
-  /** Has its workflow, which knows the approvals of its items, run again. */
+  /** Runs its workflow again, which knows the approvals of its items. */
   #reopen(): void {
     const { name, page } = this.record;
     this.result = undefined;
@@ -129,11 +122,7 @@ export class Page implements JobPart {
     Object.assign(this.record, { name, status: 'pending', steps: [], page });
   }
 
-  /**
-   * Starts the page with as many slots as are free, at least one. Its end is in {@link ended}.
-   *
-   * @throws CancelledFailure
-   */
+  /** Starts the page with as many slots as are free, at least one. {@link ended} settles at its end. @throws CancelledFailure */
   async start(artifacts: ArtifactReference[]): Promise<void> {
     if (this.result) return;
     this.#held = await this.slots.take(this.#wanted);
@@ -142,7 +131,7 @@ export class Page implements JobPart {
     this.record.page!.workflowId = workflowId;
     open.set(workflowId, this);
     this.ended = this.#follow(workflowId, artifacts);
-    // Awaited by the caller: no unhandled rejection until then.
+    // The caller awaits it: no unhandled rejection until then.
     this.ended.catch(() => undefined);
   }
 
@@ -150,11 +139,7 @@ export class Page implements JobPart {
     return Math.min(this.count, this.run.pipeline.concurrency);
   }
 
-  /**
-   * Grants slots that become free, until all of the page's items have started.
-   *
-   * @throws CancelledFailure
-   */
+  /** Grants slots that become free, until all items of the page have started. @throws CancelledFailure */
   async startItems(): Promise<void> {
     const isComplete = () => this.#isStarted || this.result !== undefined;
     while (!isComplete()) {
@@ -182,7 +167,7 @@ export class Page implements JobPart {
           },
         ],
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        // A page of a replaced run may still be open: Temporal keeps children through a reset of their parent.
+        // A page of a replaced run may still be open: Temporal keeps children when their parent is reset.
         workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
         staticSummary: this.name,
       });
@@ -206,7 +191,7 @@ export class Page implements JobPart {
     this.result = result;
     const { failures, failureCount } = result;
     this.record.status = failureCount > 0 ? 'failed' : 'completed';
-    // A resumed one with nothing behind it has not asked for all approvals again.
+    // A resumed page with nothing behind it hasn't asked for all approvals again.
     const isApproved =
       failureCount === 0 && hasGates(this.job) && (!this.earlier || this.earlier.areJobsBehind);
     if (isApproved) Object.assign(this.record, defined({ approvedFor: this.run.approvedFor }));
@@ -218,7 +203,6 @@ export class Page implements JobPart {
     this.#countSteps();
   }
 
-  /** Takes slots back that the page no longer needs. */
   takeBack(count: number): void {
     this.#isStarted = true;
     this.#held -= count;
@@ -241,19 +225,16 @@ function ignoreClosed(error: unknown): void {
   if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
 }
 
-/** Handles the slots that pages return. */
 export function handleReturnedSlots(): void {
   setHandler(RETURN_SLOTS_SIGNAL, ({ workflowId, count }) => open.get(workflowId)?.takeBack(count), {
     description: 'A page needs fewer slots, since all of its items have started.',
   });
 }
 
-/** Drops a host for all open pages. */
 export function dropHostOfPages(host: string): void {
   for (const page of open.values()) page.dropHost(host);
 }
 
-/** The pages of a job, in the order of its items. */
 export function pagesOf(
   run: { pipeline: PageRun['pipeline']; job: string; items: unknown[]; shared: SharedInputs },
   sizes: number[],

@@ -1,17 +1,16 @@
-/** Progress of a pipeline: the number of its steps that are finished. */
+/** Progress of a pipeline: the number of its finished steps. */
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { progress } from '../runtime/index.js';
 
-/** Records of all children. Module state is per workflow execution: the sandbox gives each its own modules. */
+/** Records of all children. Module state is per execution: the sandbox gives each its own modules. */
 let children: ChildRecord[] = [];
 
-/** How the step that ended last ended, for people: `build / compile: completed`. */
+/** The latest end of a step, for people: `build / compile: completed`. */
 let lastStep: string | undefined;
 
-/** Number of steps of pages that have ended. */
 let closedSteps = 0;
 
-/** Counts the steps of a page that has ended: its records aren't here. */
+/** Counts the steps of an ended page, because its records aren't here. */
 export function countClosedSteps(count: number): void {
   closedSteps += count;
 }
@@ -21,10 +20,7 @@ export function countStepsOf(records: ChildRecord[]): void {
   children = records;
 }
 
-/**
- * Counts the steps that need no more work: skipped ones too, so that the total is reached; the message says how many they
- * are. {@link progress} never decreases.
- */
+/** Counts the steps that need no more work. Skipped ones count too, to reach the total; the message says how many they are. */
 export function showProgress(step?: string): void {
   lastStep = step ?? lastStep;
   const steps = children.flatMap((record) => record.steps);

@@ -7,20 +7,11 @@ import type { Approval } from '../../pipelines/pipeline.js';
 import type { StepFailureDetails } from '../../pipelines/run.js';
 import { requestInput } from '../runtime/index.js';
 
-/** Maximum length of an output in a question, in characters. */
 const OUTPUT_CHARACTERS = 1_000;
-/** Maximum number of log lines in a question. */
 const SHOWN_LINES = 10;
-/** Maximum number of step names in a question. */
 const SHOWN_STEPS = 10;
 
-/**
- * Asks for an approval.
- *
- * @param outputs of the job so far, which the question shows
- * @returns the fields of the approval's form
- * @throws ApplicationFailure `Declined`
- */
+/** Asks for an approval, and shows the job's outputs. @returns the fields of the approval's form. @throws ApplicationFailure `Declined` */
 export async function awaitApproval(
   job: string,
   step: string,
@@ -65,7 +56,7 @@ export function askAboutUnknownOutcome(
 
 export type HostDecision = 'wait' | 'start_job_again' | 'give_up';
 
-/** A lost host, and the work that it was to do. */
+/** A lost host, and the work that it should have done. */
 export interface HostQuestion {
   job: string;
   host: string;
@@ -77,7 +68,7 @@ export interface HostQuestion {
   repeated: string[];
   /** Whether a worker may have begun the work: it continues on a host that is only cut off. */
   mayRun: boolean;
-  /** Whether an operator has dropped it: waiting is no choice then. */
+  /** Whether an operator dropped it, so waiting is no option. */
   isDropped: boolean;
 }
 
@@ -98,7 +89,7 @@ export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
   });
 }
 
-/** Sets the status of the records of job and step to `input_required` until the question is answered. */
+/** Shows the records as `input_required` until the question is answered. */
 export async function withInputRequired<T>(
   records: { status: ChildStatus }[],
   ask: () => Promise<T>,

@@ -8,7 +8,7 @@ import { jobsBeforeWork } from './gates.js';
 import type { JobPart } from './job-part.js';
 import type { Page } from './pages.js';
 
-/** Copies finished jobs and steps of an earlier operation into the children of this one that have no pages. */
+/** Copies an earlier operation's finished jobs and steps into this one's children that have no pages. */
 export function applyResume(
   pipeline: Pipeline,
   children: Child[],
@@ -44,13 +44,13 @@ export function applyResumeToPages(
   }
 }
 
-/** Has approvals asked for again that an earlier operation has not been given for this pipeline and these inputs. */
+/** Asks again for an earlier operation's approvals that were given for another pipeline or other inputs. */
 export function holdGates(pipeline: Pipeline, byJob: ReadonlyMap<string, JobPart[]>): void {
   const before = jobsBeforeWork(pipeline, (job) => byJob.get(job)!.some(({ hasWork }) => hasWork));
   for (const [job, parts] of byJob) for (const part of parts) part.holdGates(before.has(job));
 }
 
-/** Jobs that run again from their start: dependents of an unfinished job that ran did so because it failed. */
+/** Jobs that run again from their start. Dependents of an unfinished job ran because it failed, so they run again. */
 function dueAgain(pipeline: Pipeline, children: ChildRecord[], from: StepPosition | undefined): Set<string> {
   const unfinished = children.filter(
     (record) =>
@@ -65,7 +65,7 @@ function copyFinished(child: Child, before: ChildRecord, workflowId: string): vo
   Object.assign(child.record, before, { steps: before.steps.map((step) => withLogsOf(step, workflowId)) });
 }
 
-/** Copies the steps before the first one that is to run. */
+/** Copies the steps before the first one to run. */
 function continueChild(
   child: Child,
   before: ChildRecord,
@@ -96,7 +96,6 @@ function withLogsOf(step: StepRecord, workflowId: string): StepRecord {
   return { ...step, logsOf: step.logsOf ?? workflowId };
 }
 
-/** Transitive dependents of these jobs. */
 function dependents({ jobs }: Pipeline, needed: Set<string>): Set<string> {
   const found = new Set<string>();
   let size = -1;

@@ -1,22 +1,17 @@
-/** Slots of a pipeline's `concurrency`: one for each child that runs. */
+/** Slots of a pipeline's `concurrency`: one for each running child. */
 import { condition } from '@temporalio/workflow';
 
 export class Slots {
   #taken = 0;
 
-  /** @param total number of slots; that of a page changes as its pipeline grants slots and gets them back */
+  /** @param total number of slots; a page's total changes as its pipeline grants slots and gets them back */
   constructor(public total: number) {}
 
   get free(): number {
     return Math.max(0, this.total - this.#taken);
   }
 
-  /**
-   * Waits for at least one free slot.
-   *
-   * @returns how many were taken, at most `limit`
-   * @throws CancelledFailure
-   */
+  /** Waits for at least one free slot. @returns how many were taken, at most `limit`. @throws CancelledFailure */
   async take(limit = 1): Promise<number> {
     while (this.free < 1) await condition(() => this.free > 0);
     return this.takeFree(limit);
@@ -33,14 +28,12 @@ export class Slots {
     this.#taken -= count;
   }
 
-  /** Changes the total number by this many. */
   change(by: number): void {
     this.total += by;
   }
 
   /**
-   * Works on all items, each in a slot, and starts them in order. One waits for a slot at a time, however many there are: each
-   * condition that is waited for costs in every activation.
+   * Works on all items in order. Only one waits for a slot at a time, because each awaited condition costs in every activation.
    *
    * @throws what starting or the first item threw, e.g. CancelledFailure; only after all that started have ended
    */
@@ -61,11 +54,7 @@ export class Slots {
   }
 }
 
-/**
- * Waits for the end of what `start` starts and adds to `running`, even if one of it rejects.
- *
- * @throws what `start` threw, or else the first of `running`
- */
+/** Waits until `start` and all that it adds to `running` have ended. @throws what `start` threw, or else the first of `running` */
 export async function endAll(running: Promise<void>[], start: () => Promise<void>): Promise<void> {
   const started = await Promise.allSettled([start()]);
   for (const outcome of [...started, ...(await Promise.allSettled(running))])

@@ -1,6 +1,6 @@
 /**
- * Runs one step as an activity on the task queue of the host that has the job's workspace. A step whose outcome is unknown
- * runs again only if it is declared idempotent or a person confirms it.
+ * Runs one step as an activity on the task queue of the host with the job's workspace. A step with an unknown outcome runs
+ * again only if it is declared idempotent or a person confirms it.
  */
 import {
   ActivityCancellationType,
@@ -26,26 +26,22 @@ import {
 import { runOnHost, type HostedJob } from './hosts.js';
 import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
-/** Without a worker for so long, the next attempt of the step waits for one, and finds the step by its journal. */
+/** After this time without a worker, the step's next attempt waits for one and finds the step by its journal. */
 export const HEARTBEAT_TIMEOUT_MS = 120_000;
-/** How often an idempotent step is run again automatically after its worker died. */
+/** How often an idempotent step runs again automatically after its worker died. */
 const MAX_RERUNS = 5;
-/** Start-to-close time-out beyond the step's own, which the worker enforces, in minutes. */
+/** Start-to-close timeout beyond the step's own, which the worker enforces, in minutes. */
 const BACKSTOP_MINUTES = 10;
 
-/** The child that a step belongs to. */
 export interface StepOwner extends HostedJob {
-  /** Whether only `if: always` steps are left; no more questions are asked then. */
+  /** Whether only `if: always` steps are left, which ask no more questions. */
   readonly isEnding: boolean;
   readonly pipeline: Pipeline;
   readonly job: Job;
   readonly id: ChildId;
 }
 
-/**
- * @param number of the step in its job, from 1
- * @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure
- */
+/** @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure */
 export async function runStep(
   child: StepOwner,
   step: Step,
@@ -68,7 +64,7 @@ export async function runStep(
   let reruns = 0;
   for (;;) {
     try {
-      // Scheduling the step again asks the worker's journal how far it got, also after a heartbeat time-out.
+      // Scheduling the step again asks the worker's journal how far it got, even after a heartbeat timeout.
       const about = {
         what: `step "${step.name}"`,
         step: record,
@@ -129,14 +125,12 @@ function minutes(count: number): number {
   return Math.ceil(count * 60_000);
 }
 
-/** Cause of an ActivityFailure. */
 export function rootFailure(error: ActivityFailure | ApplicationFailure): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (error.cause instanceof ApplicationFailure) return error.cause;
   return ApplicationFailure.nonRetryable(error.cause?.message ?? error.message, 'StepFailed');
 }
 
-/** Details of a failed step; undefined if the failure has none. */
 export function failureDetails(failure: ApplicationFailure): StepFailureDetails | undefined {
   return (failure.details?.[0] ?? undefined) as StepFailureDetails | undefined;
 }

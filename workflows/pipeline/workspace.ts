@@ -18,20 +18,15 @@ import {
 import { runOnHost } from './hosts.js';
 import { HEARTBEAT_TIMEOUT_MS, type StepOwner } from './step.js';
 
-/** How long to wait for a host that has an earlier operation's workspace, in milliseconds. */
+/** How long to wait for the host with an earlier operation's workspace, in milliseconds. */
 const TAKE_OVER_WAIT_MS = 60_000;
 
-/** A workspace of an earlier operation. */
 export interface EarlierWorkspace {
   workflowId: string;
   host: string;
 }
 
-/**
- * Opens a workspace on any host.
- *
- * @param earlier the workspace to take over, on its own host
- */
+/** Opens a workspace on any host. @param earlier the workspace to take over, on its own host */
 export function openWorkspace(
   name: string,
   workspace: OpenWorkspace,
@@ -54,12 +49,7 @@ export function openWorkspace(
   });
 }
 
-/**
- * Saves the job's artifacts.
- *
- * @param hasFailed whether the job has failed
- * @throws ActivityFailure with {@link UnsavedDetails} in its cause if some can't be saved
- */
+/** @throws ActivityFailure with {@link UnsavedDetails} in its cause if some artifacts can't be saved */
 export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<ArtifactReference[]> {
   const about = { what: 'saving the artifacts', mayHaveBegun: false, isLast: child.isEnding || hasFailed };
   return runOnHost(child, about, (queueWaitMs) => {
@@ -67,9 +57,9 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
       taskQueue: hostTaskQueue(workflowInfo().taskQueue, child.host),
       scheduleToStartTimeout: queueWaitMs,
       startToCloseTimeout: '1h',
-      // The wait after a cancel ends with this too, if the host is lost.
+      // If the host is lost, this also ends the wait after a cancel.
       heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-      // A cancel waits until the files are no longer copied.
+      // A cancel waits until copying has stopped.
       cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
       retry: { maximumAttempts: 5 },
       summary: `${child.record.name}: artifacts`,
@@ -79,7 +69,7 @@ export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<Art
   });
 }
 
-/** What was saved although the activity has failed; undefined for another failure. */
+/** Artifacts that a failed activity saved nevertheless; undefined for another failure. */
 export function unsavedDetails(error: unknown): UnsavedDetails | undefined {
   if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
   const details = error.cause.details?.[0] as Partial<UnsavedDetails> | null | undefined;

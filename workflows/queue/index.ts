@@ -1,7 +1,7 @@
 /**
- * Workflow of a queue: gives turns to the operations of the tools that declare it. Operations ask and return by signals, and get
- * their answers by signals, which local activities send: no request waits for another, so no number of operations can block the
- * queue. A holder that ended without returning its turn is found by a look at Temporal, only while others wait.
+ * Workflow of a queue: gives turns to the operations of the tools that declare it. Operations ask and return by signals. Local
+ * activities send the answers as signals, so no request waits for another and operations can't block the queue. While others
+ * wait, it asks Temporal for holders that ended without returning their turn.
  */
 import {
   condition,
@@ -24,16 +24,16 @@ import {
 } from '../../operations/queue-wire.js';
 import { emptyQueue, Turns } from './turns.js';
 
-/** First and longest pause between looks at holders, in milliseconds; it doubles while none has ended unnoticed. */
+/** First and longest pause between checks of holders, in milliseconds; it doubles while checks find none that ended. */
 const FIRST_CHECK_MS = 15_000;
 const LONGEST_CHECK_MS = 120_000;
-/** Shortest pause until the next one that has waited for too long is refused, in milliseconds. */
+/** Shortest pause until the next operation that has waited too long is refused, in milliseconds. */
 const SHORTEST_PAUSE_MS = 1_000;
 /** An empty queue closes after this time, in milliseconds: an hour. */
 const IDLE_MS = 3600_000;
 /** A run continues as new after this many signals and checks, of 3 to 6 events each. */
 const CHANGES = 500;
-/** Minimum length of a run, in milliseconds: Temporal delays the run that follows one of less than a second. */
+/** Minimum length of a run, in milliseconds: Temporal delays the next run after one of less than a second. */
 const SHORTEST_RUN_MS = 1_100;
 
 const { [TELL_TURNS_ACTIVITY]: tell, [CHECK_TURNS_ACTIVITY]: check } = proxyLocalActivities<{
@@ -41,7 +41,6 @@ const { [TELL_TURNS_ACTIVITY]: tell, [CHECK_TURNS_ACTIVITY]: check } = proxyLoca
   [CHECK_TURNS_ACTIVITY]: (ids: string[]) => Promise<string[]>;
 }>({ startToCloseTimeout: '20s' });
 
-/** A timer that runs at most once at a time. */
 class Timer {
   isFired = false;
   #isRunning = false;
@@ -55,7 +54,6 @@ class Timer {
     });
   }
 
-  /** Whether it has fired since the last call. */
   take(): boolean {
     const isFired = this.isFired;
     this.isFired = false;
@@ -129,5 +127,5 @@ export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput)
   }
 }
 
-// It never ends while it has work: each build continues the queue of the one before.
+// It never ends while it has work, so each build continues the previous build's queue.
 setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, longhaul_queue);

@@ -1,4 +1,4 @@
-/** Turns of one queue: who runs, who waits, and the answers that are to be sent. Pure: the workflow has the clock and the sends. */
+/** Turns of one queue: who runs, who waits, and which answers to send. Pure: the workflow has the clock and sends. */
 import { humanDuration } from '../../operations/budgets.js';
 import { queueFullMessage } from '../../operations/queue-messages.js';
 import {
@@ -15,14 +15,13 @@ import {
 } from '../../operations/queue-wire.js';
 import { PRIORITIES, type ToolQueue } from '../../operations/tool-queue.js';
 
-/** Holders that a check looks at. */
 const CHECKED_HOLDERS = 50;
-/** Waiting operations that a check looks at, from the next one on. */
+/** Waiting operations per check, from the next one on. */
 const CHECKED_WAITING = 10;
 const DEFAULT_PRIORITY = (PRIORITIES.first + PRIORITIES.last) / 2;
 
 export class Turns {
-  /** Answers to be sent, by workflow ID. */
+  /** Answers to send, by workflow ID. */
   #notices = new Map<string, TurnNotice>();
 
   constructor(
@@ -30,7 +29,7 @@ export class Turns {
     readonly state: QueueState,
   ) {}
 
-  /** Adds an operation, or answers it again. Limits are those of the latest request: authors edit them. */
+  /** Adds an operation, or answers it again. The latest request's limits apply, because authors edit them. */
   ask(
     { id, principal, createdAtMs, priority, queue: { name: _name, ...limits } }: TurnRequest,
     nowMs: number,
@@ -53,7 +52,6 @@ export class Turns {
     this.#refuse(id, QUEUE_FULL, this.#fullMessage(principal));
   }
 
-  /** Removes an operation that has ended, or no longer waits. */
   remove(id: string): void {
     const { state } = this;
     this.#notices.delete(id);
@@ -62,7 +60,6 @@ export class Turns {
     this.#grant();
   }
 
-  /** Refuses those that have waited for too long. */
   expire(nowMs: number): void {
     const late = this.state.waiting.filter(({ until }) => until <= nowMs);
     if (late.length === 0) return;
@@ -72,7 +69,6 @@ export class Turns {
       this.#refuse(id, QUEUE_TIMEOUT, `its turn in the queue ${this.name} did not come within ${waited}`);
   }
 
-  /** Takes the answers that are to be sent. */
   takeNotices(): AddressedNotice[] {
     const notices = [...this.#notices].map(([id, notice]) => ({ id, notice }));
     this.#notices = new Map();
@@ -87,13 +83,13 @@ export class Turns {
     return this.state.running.length + this.state.waiting.length === 0;
   }
 
-  /** When the first one that waits stops waiting, in epoch milliseconds; undefined while none waits. */
+  /** When the first waiting operation expires, in epoch milliseconds; undefined while none waits. */
   get nextExpiryMs(): number | undefined {
     const { waiting } = this.state;
     return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ until }) => until));
   }
 
-  /** Workflow IDs that a check looks at; other holders in the next one. */
+  /** Workflow IDs for a check; the next one covers other holders. */
   takeToCheck(): string[] {
     const { state } = this;
     const holders = state.running.slice(0, CHECKED_HOLDERS);
@@ -125,7 +121,10 @@ export class Turns {
     };
   }
 
-  /** Whether another operation may wait; one of a caller that has none waiting may, or a single caller could shut others out. */
+  /**
+   * Whether another operation may wait. One waiter per caller may exceed `maxWaiting` unless that is 0, so no caller shuts others
+   * out.
+   */
   #hasRoom(principal: string, maxWaiting: number): boolean {
     const { waiting } = this.state;
     if (waiting.length < maxWaiting) return true;
@@ -160,13 +159,13 @@ export class Turns {
   }
 }
 
-/** Whether one that waits has its turn before another: by priority, then first come, first served. */
+/** Whether a waiting operation gets its turn before another: by priority, then first come, first served. */
 function isBefore(one: Waiting, other: Waiting): boolean {
   const [own, others] = [one.priority ?? DEFAULT_PRIORITY, other.priority ?? DEFAULT_PRIORITY];
   return own < others || (own === others && one.createdAtMs <= other.createdAtMs);
 }
 
-/** Those whose turn it is now: the next ones, except of callers that have as many running as one may. */
+/** Operations that are due now: the next ones, except of callers that have reached their limit. */
 function due({ limits, running, waiting }: QueueState): Waiting[] {
   const { concurrency, perCaller = concurrency } = limits;
   const counts = new Map<string, number>();
@@ -181,7 +180,6 @@ function due({ limits, running, waiting }: QueueState): Waiting[] {
   });
 }
 
-/** The state of a queue that nobody has asked yet. */
 export function emptyQueue(): QueueState {
   const limits = { concurrency: 1, maxWaiting: 0, waitSeconds: 1 };
   return { limits, running: [], waiting: [] };

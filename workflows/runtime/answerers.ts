@@ -1,6 +1,6 @@
 /**
- * Who answered. A signature is compared with the answer here; whether the key's holder made it is verified by a local activity, for
- * questions that not everybody may answer, and by readers of the record for all others.
+ * Who answered. This compares a signature with its answer. A local activity verifies that the key's holder made it, for
+ * questions that not everybody may answer. For all others, readers of the record do.
  */
 import { ApplicationFailure, CancellationScope, proxyLocalActivities } from '@temporalio/workflow';
 import {
@@ -23,7 +23,7 @@ const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
   Record<typeof VERIFY_ANSWER_ACTIVITY, (proof: AnswerProof) => Promise<string | null>>
 >({ startToCloseTimeout: '10s' });
 
-/** Who answered, as far as the signature is one of this answer; else nothing. */
+/** Who answered, if the signature is for this answer; else nothing. */
 export function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signature'> {
   const { answerId, answer, by, signature } = input;
   if (by === undefined || signature === undefined) return {};
@@ -33,23 +33,18 @@ export function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signatur
   return isOfThis ? { by, signature } : {};
 }
 
-/** Whether answers to a question need a valid signature. */
 export function requiresSignature(rules: AnswerRules): boolean {
   return isRestricted(rules) || operation().operatorAnswers === false;
 }
 
-/** Why an answer is refused for who gave it, before its signature is verified; undefined if it isn't. */
+/** Why the claimed answerer may not answer, before the signature is verified; undefined if they may. */
 export function claimRefusal(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
   const { operatorAnswers, ...starters } = operation();
   const problem = claimProblem(rules, claimOf(input).by, { starters: startersOf(starters), operatorAnswers });
   return problem === undefined ? undefined : forbidden(problem);
 }
 
-/**
- * Verifies also while the operation is being cancelled: a cancelled local activity would end the workflow before its cleanups.
- *
- * @throws ApplicationFailure `forbidden` when the signature isn't valid
- */
+/** Can't be cancelled, which would end the workflow before its cleanups. @throws ApplicationFailure `forbidden` for a bad signature */
 export async function assertSigned(input: ProvidedInput): Promise<void> {
   const proof = { operationId: operation().operationId, signature: input.signature! };
   const problem = await CancellationScope.nonCancellable(() => verify(proof));

@@ -1,11 +1,13 @@
-/** Temporal's cancel request to this run. The root scope doesn't show it: the deadline cancels that scope too, before the request. */
+/**
+ * Temporal's cancel request to this run. The root scope doesn't show it, because the deadline cancels that scope too, before the request.
+ */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
 type Activate = NonNullable<NonNullable<WorkflowInterceptors['internals']>[number]['activate']>;
 
 let hasCome = false;
 
-/** Whether Temporal has accepted a cancel request: from then on the operation can only end canceled. */
+/** Whether Temporal has accepted a cancel request: the operation can then only end canceled. */
 export function isCancelRequested(): boolean {
   return hasCome;
 }

@@ -1,20 +1,19 @@
 /**
- * An operation's maximum duration. Time in which only people are awaited doesn't count, nor does the time between the point that an
- * operator has reset it to and the reset.
+ * An operation's maximum duration. It excludes time in which only people are awaited, and time between an operator's reset and
+ * the point that it resets to.
  */
 import { condition, sleep } from '@temporalio/workflow';
 import { defined } from '../../operations/defined.js';
 import { randomSource } from './internal/random-source.js';
 import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 
-/** End of the time that has been counted, in epoch milliseconds. */
+/** End of the counted time, in epoch milliseconds. */
 let countedUntil: number | undefined;
-/** Whether only people are awaited since then. */
 let isPaused = false;
 /** Remaining time for the work, in milliseconds; may be negative. */
 let remainingMs = 0;
 
-/** Random generator at the last look: a reset gives the workflow another one. */
+/** Random generator at the last check: a reset replaces it. */
 let random: unknown;
 
 /** Whether an operator has reset the workflow since the last call. Replays give the same answers. */
@@ -24,7 +23,6 @@ function isReset(): boolean {
   return before !== undefined && before !== random;
 }
 
-/** Begins to count the time of this run. */
 export function startClock(): void {
   remainingMs = state().deadlineRemainingMs ?? (startMemo()?.deadlineSeconds ?? 0) * 1000;
   // The wait for a turn doesn't count.
@@ -32,7 +30,7 @@ export function startClock(): void {
   countTime();
 }
 
-/** Counts the time since the last call, as work or as a wait for people; call it at the end of each activation. */
+/** Counts the time since the last call, as work or as a wait for people. Call it at the end of each activation. */
 export function countTime(): void {
   const now = Date.now();
   const passedMs = isReset() ? 0 : now - (countedUntil ?? now);
@@ -56,7 +54,7 @@ export function isTimeUp(): boolean {
 
 /**
  * Calls `expire` once the time is up, and `giveUp` if the work doesn't stop within the grace time. No timer starts while only
- * people are awaited; one that runs then isn't cancelled, but followed by another once they have answered.
+ * people are awaited. A timer that already runs isn't cancelled: another one follows once people have answered.
  */
 export async function runDeadline(graceMs: number, expire: () => void, giveUp: () => void): Promise<void> {
   while (!isTimeUp()) {
@@ -72,7 +70,7 @@ export async function runDeadline(graceMs: number, expire: () => void, giveUp: (
   giveUp();
 }
 
-/** Resolves once all other code that can run now has run: the SDK checks conditions after that. */
+/** Resolves once all other code that can run now has run, because the SDK checks conditions after that. */
 async function otherWork(): Promise<void> {
   let isChecked = false;
   const done = condition(() => isChecked);

@@ -1,4 +1,4 @@
-/** Failures that end an operation's workflow; their details hold the error and the partial result. */
+/** Failures that end an operation's workflow. Their details hold the error and the partial result. */
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
 import { humanDuration } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
@@ -7,7 +7,7 @@ import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire.js';
 import { startMemo, state } from './state.js';
 
-/** Maximum length of a failure's message, in characters: Temporal refuses failures that are too large. */
+/** Maximum length of a failure's message, in characters: Temporal refuses large failures. */
 const MESSAGE_LIMIT = 16_000;
 
 /** Whether this error ends the workflow. Any other error fails the workflow task, which Temporal retries. */
@@ -15,7 +15,7 @@ export function isFinalFailure(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
 }
 
-/** Temporal keeps no details of a cancelled workflow: its partial result is in the memo. */
+/** Temporal keeps no details of a cancelled workflow, so the memo holds its partial result. */
 export function canceledFailure(): CancelledFailure {
   return new CancelledFailure('canceled');
 }
@@ -30,7 +30,7 @@ export function timedOutFailure(): ApplicationFailure {
   });
 }
 
-/** Failure with the type, message and code of its root cause: failures of activities come wrapped. */
+/** Failure with the type, message and code of its root cause, because Temporal wraps failures of activities. */
 export function failureWithDetails(failure: unknown): ApplicationFailure {
   let root = failure as TemporalFailure;
   while (!(root instanceof ApplicationFailure) && root.cause instanceof TemporalFailure) root = root.cause;

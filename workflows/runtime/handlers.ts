@@ -24,9 +24,8 @@ import {
   withdrawQuestion,
 } from './state.js';
 
-/** Key -> end of the verification that the next answer to the question waits for. */
+/** Key -> end of the verification that the question's next answer waits for. */
 const verifications = new Map<string, Promise<void>>();
-/** Answers that came as signals and are being verified. */
 const unverified = new Set<ProvidedInput>();
 
 export function registerHandlers(): void {
@@ -63,13 +62,13 @@ function takeSignal(input: ProvidedInput): Promise<void> | undefined {
     .finally(() => unverified.delete(input));
 }
 
-/** Refuses the answers that are still being verified: the run ends, and their senders know them as queued. */
+/** Refuses answers that are still being verified when the run ends: their senders know them as queued. */
 export function refuseUnverified(): void {
   for (const input of unverified) refuse(input, 'the operation ended before the signature was verified');
   unverified.clear();
 }
 
-/** Why this answer is rejected; undefined when it is valid, or a repetition of the accepted one. */
+/** Why this answer is rejected; undefined if it is valid or repeats the accepted one. */
 function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
   const refusal = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
   if (!isProvidedInput(input))
@@ -95,8 +94,7 @@ function takeAnswer(input: ProvidedInput): Promise<void> | undefined {
 }
 
 /**
- * Verifies the answers to one question one after another, in the order of the history: an earlier answer counts, also if its
- * verification takes longer.
+ * Verifies a question's answers one by one, in the order of the history: an earlier answer wins even if its verification takes longer.
  *
  * @throws ApplicationFailure when the answer is refused, or an earlier one is accepted
  */
@@ -141,17 +139,16 @@ function settle(input: ProvidedInput): void {
   );
 }
 
-/** Keeps a refused signal in the record, where its sender finds it. The sender of an update has the refusal as its result. */
+/** Records a refused signal for its sender. An update's sender gets the refusal as its result. */
 function refuse(input: ProvidedInput, reason: string): void {
   log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: reason });
-  // Servers send no others, and after the run's end nothing is written.
+  // Servers send no others, and nothing is written after the run's end.
   if (!isProvidedInput(input) || !isAction(input.answer.action) || hasEnded()) return;
   const { key, answerId: id, answer, isForwarded } = input;
   keepRefusedAnswer({ key, id, action: answer.action, reason, ...claimOf(input) });
   if (isForwarded && partMemo()) refuseForwardedAnswer(key, id, reason);
 }
 
-/** The content with the defaults of its question's schema. */
 function complete(schema: JsonSchema, content: Record<string, unknown>): Record<string, unknown> {
   return withDefaults(schema, content) as Record<string, unknown>;
 }
@@ -161,7 +158,7 @@ const { [REQUEST_CANCEL_ACTIVITY]: requestCancel } = proxyLocalActivities<
   Record<typeof REQUEST_CANCEL_ACTIVITY, (reason?: string) => Promise<void>>
 >({ startToCloseTimeout: '10s' });
 
-/** Turns the signal into Temporal's cancel request, so that the workflow closes as cancelled and not as failed. */
+/** Turns the signal into Temporal's cancel request: the workflow then closes as cancelled, not as failed. */
 async function cancel(reason?: string): Promise<void> {
   changeState({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
   await requestCancel(reason);

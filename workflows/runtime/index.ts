@@ -1,6 +1,6 @@
 /**
- * API for tool authors in workflows (`longhaul/workflow`). Everything else is Temporal's own: an operation's workflow is an
- * ordinary workflow function that is exported under the tool's name.
+ * API for tool authors in workflows (`longhaul/workflow`). An operation's workflow is an ordinary workflow function, exported
+ * under the tool's name.
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { AnswerRules } from '../../operations/answers.js';
@@ -28,16 +28,16 @@ export { log } from './log.js';
 export type { Cleanup } from './state.js';
 
 /**
- * Sets the progress of the work. Reports of activities are added to it: `progress({ total: 30 })` once, and three
- * activities that report ten units each, make 30 of 30. It never decreases.
+ * Sets the progress of the work; it never decreases. Activities' reports are added to it: call `progress({ total: 30 })` once,
+ * and three activities that report ten units each make 30 of 30.
  */
 export function progress(next: Partial<Progress>): void {
   setProgress(next);
 }
 
 /**
- * Sets the size of the work, in the unit that the tool counts in (rows, files, bytes): the duration of later calls is
- * estimated from it. For tools that find out the size only as they work; unnecessary if `estimate.per` gives it.
+ * Sets the size of the work, in the tool's unit (rows, files, bytes). Later calls' durations are estimated from it. Use it when
+ * you learn the size only while working; you don't need it if `estimate.per` gives the size.
  */
 export function workSize(size: number): void {
   if (Number.isFinite(size) && size >= 0 && state().size !== size) changeState({ size });
@@ -48,36 +48,36 @@ export function stage(name: string): void {
   if (state().stage !== name) changeState({ stage: name });
 }
 
-/** Sets the partial result: it can be read while the work runs, and after cancel, failure and time-out. */
+/** Sets the partial result. You can read it while the work runs, and after a cancel, failure or timeout. */
 export function partial(value: unknown): void {
   changeState({ partial: value });
 }
 
 /**
- * Sets the list of the operation's independent parts. It is read on each query and written once, as the operation closes:
- * changing it in place adds nothing to the history.
+ * Sets the list of the operation's independent parts. Queries read it, and it is written once, when the operation closes: you
+ * can change it in place without adding to the history.
  */
 export function children(list: ChildRecord[]): void {
   state().children = list;
 }
 
 /**
- * Registers cleanup for when the operation is cancelled, times out or fails. All start together, the
- * last registered first, and run side by side: work that has to come after other work belongs in the same cleanup. They have the
- * tool's `cleanupSeconds`, less some time for the work to stop; then they are cancelled.
+ * Registers a cleanup for when the operation is cancelled, times out or fails. Cleanups start in reverse order and run side by
+ * side, so put work that depends on other work in the same cleanup. They are cancelled after the tool's `cleanupSeconds`, less
+ * some time for the work to stop.
  */
 export function cleanup(work: Cleanup): void {
   cleanups.push(work);
 }
 
 export interface RequestInputOptions<T> {
-  /** How long to wait for the answer, in seconds. Default: without limit. */
+  /** How long to wait for the answer, in seconds. Default: no limit. */
   timeoutSeconds?: number;
-  /** Content of the answer after a time-out; the answer then has `isDefault`. Without it, a time-out fails with type `InputTimeout`. */
+  /** Content of the answer after a timeout; the answer then has `isDefault`. Without it, a timeout fails with type `InputTimeout`. */
   default?: T;
-  /** Roles of which a caller needs one to answer. Default: anyone who may see the operation may answer. */
+  /** An answer needs a caller with one of these roles. Default: anyone who may see the operation may answer. */
   approvers?: readonly string[];
-  /** Whether the principal that started the operation may not answer. Default: false. */
+  /** Bars the principal that started the operation from answering. Default: false. */
   fourEyes?: boolean;
 }
 
@@ -86,20 +86,20 @@ export type InputAnswer<T> =
   | {
       action: 'accept';
       content: T;
-      /** Set after a time-out: the content is {@link RequestInputOptions.default}. */
+      /** Set after a timeout: the content is {@link RequestInputOptions.default}. */
       isDefault?: true;
     }
   | { action: 'decline' };
 
 /**
- * Asks the person (or agent) at the client, and waits; the deadline is paused while only people are awaited.
- * A question that the client cancels is asked again, under a new key.
+ * Asks the person (or agent) at the client, and waits. The deadline pauses while only people are awaited. If the client cancels the
+ * question, it is asked again under a new key.
  *
- * @param schema of the answer: a flat object, zod or JSON Schema; name it in the tool's `questions` too, so that
- *   it is checked as the tool is defined
+ * @param schema of the answer: a flat object, zod or JSON Schema. Name it in the tool's `questions` too, to have it checked when the tool
+ *   is defined.
  * @param message the question
- * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that
- *   can't be matched in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
+ * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that can't be matched
+ *   in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -160,11 +160,7 @@ function rulesOf({ approvers, fourEyes }: RequestInputOptions<unknown>): AnswerR
   return { ...(approvers ? { approvers: [...approvers] } : {}), ...(fourEyes ? { fourEyes } : {}) };
 }
 
-/**
- * Ends the operation with an error of the caller's protocol instead of a failed result.
- *
- * @param code JSON-RPC error code, e.g. -32603
- */
+/** Ends the operation with an error of the caller's protocol instead of a failed result. @param code JSON-RPC error code, e.g. -32603 */
 export function protocolError(code: number, message: string): ApplicationFailure {
   return ApplicationFailure.create({
     message,

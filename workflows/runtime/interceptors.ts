@@ -1,6 +1,6 @@
 /**
- * Interceptors that make an ordinary workflow an operation, and its child workflows parts of it. They need no call in the
- * author's workflow function. Workflows without Longhaul's memo pass through.
+ * Interceptors that make an ordinary workflow an operation, and its child workflows parts of it, without a call in the author's
+ * code. Workflows without Longhaul's memo pass through.
  */
 import {
   ActivityFailure,
@@ -68,7 +68,7 @@ import {
   state,
 } from './state.js';
 
-/** Default heartbeat time-out of activities of Longhaul's workers, in milliseconds: longer than a short outage of Temporal. */
+/** Default heartbeat timeout of activities on Longhaul's workers, in milliseconds: longer than a short outage of Temporal. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 
 export function interceptors(): WorkflowInterceptors {
@@ -92,11 +92,7 @@ export function interceptors(): WorkflowInterceptors {
 
 type Intercept<I, R> = (input: I, next: (input: I) => R) => R;
 
-/**
- * Applies an interceptor to operations and their parts only. The memo is read on each call: it isn't set at creation.
- *
- * @param ofOthers for child workflows of operations that are no parts of them. Default: none
- */
+/** Applies an interceptor only to operations and their parts. Reads the memo on each call, because it isn't set at creation. */
 function forOperations<I, R>(
   intercept: Intercept<I, R>,
   ofOthers: Intercept<I, R> = (input, next) => next(input),
@@ -135,7 +131,7 @@ const execute: Inbound = async (input, next) => {
     work.then(resolve, reject);
     const { stopMs } = divideCleanup(operation().cleanupSeconds);
     const untilDeadline = () => runDeadline(stopMs, expire, () => resolve(undefined));
-    // A part has no deadline of its own; it notifies its parent while it waits only for people.
+    // A part has no deadline. It notifies its parent while it waits only for people.
     CancellationScope.nonCancellable(() =>
       partMemo() ? notifyParent() : ready ? ready.then(untilDeadline, () => undefined) : untilDeadline(),
     ).catch(reject);
@@ -154,8 +150,8 @@ const execute: Inbound = async (input, next) => {
         throw error;
       }
     }
-    // Temporal's rule: any error that isn't a TemporalFailure is a defect of the workflow's code, which blocks the
-    // workflow until the code is fixed. The operation isn't over, so nothing is cleaned up.
+    // Temporal's rule: any error but a TemporalFailure is a defect that blocks the workflow until its code is fixed. The
+    // operation isn't over, so nothing is cleaned up.
     if (!isFinalFailure(error) && endedBefore() === undefined) throw error;
     failure = error;
   }
@@ -176,7 +172,7 @@ const execute: Inbound = async (input, next) => {
   const reason = cause ?? 'failed';
   await CancellationScope.nonCancellable(() => runCleanups(reason));
   if (turn) await returnTurn();
-  // A cancel request that Temporal has accepted during the cleanups is final too.
+  // A cancel request accepted during the cleanups is final too.
   const how = isCancelRequested() && !partMemo() ? 'canceled' : reason;
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
   const notice = endAnswers();
@@ -191,32 +187,25 @@ const execute: Inbound = async (input, next) => {
       : failureWithDetails(failure);
 };
 
-/**
- * Settles the answers that are left, and notifies a part's parent of those that were refused.
- *
- * @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands
- */
+/** @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands */
 function endAnswers(): Promise<void> | undefined {
   refuseUnverified();
   return notifyOfRefusals();
 }
 
-/** Writes changes once for each activation: each write is an event of history. */
+/** Writes changes once per activation, because each write is an event of history. */
 const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ commands }, next) => {
   countTime();
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
-/** Wraps a part's result with its progress, as an activity's is. */
+/** Wraps a part's result with its progress, like an activity's. */
 function withProgress(result: unknown): unknown {
   const { progress } = state();
   return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
 }
 
-/**
- * Adds the final progress to the metadata of an operation's result: a closing memo event would only repeat it, and the result
- * itself stays what the workflow returned.
- */
+/** Adds the final progress to the metadata of an operation's result. A closing memo event would only repeat it. */
 function withFinalProgress(result: unknown): unknown {
   const progress = mergeProgress(state(), []);
   if (!progress) return result;
@@ -234,7 +223,7 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
   return runActivity(() => next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }));
 };
 
-/** Whether Longhaul's workers poll a task queue: the workflow's own, and those of its hosts. Others need not heartbeat. */
+/** Whether Longhaul's workers poll a task queue: the workflow's own, and its hosts'. Others need not heartbeat. */
 function isOwnQueue(taskQueue: string | undefined): boolean {
   const own = workflowInfo().taskQueue;
   return taskQueue === undefined || taskQueue === own || taskQueue.startsWith(`${own}:`);
@@ -243,7 +232,6 @@ function isOwnQueue(taskQueue: string | undefined): boolean {
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
   runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
-/** Runs an activity, and adds its reported progress and queue time as it ends. */
 function runActivity(run: () => Promise<unknown>): Promise<unknown> {
   const endWork = beginWork();
   const ended = activityScheduled();
@@ -321,7 +309,7 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   return [started, taken];
 };
 
-/** Time until Temporal ends this workflow, in milliseconds: a part doesn't outlive its operation when no worker is there. */
+/** Time until Temporal ends this workflow, in milliseconds. Keeps a part from outliving its operation when no worker is there. */
 function remainingExecutionMs(): number | undefined {
   const expiresAt = workflowInfo().executionExpirationTime;
   return expiresAt && Math.max(1, expiresAt.getTime() - Date.now());
@@ -339,7 +327,7 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   return next({ ...input, options: { ...input.options, memo } });
 };
 
-/** Adds the progress that a failed activity had reported, and removes the report from the details that authors see. */
+/** Adds a failed activity's reported progress, and removes the report from the details that authors see. */
 function takeReport(error: unknown): void {
   const failure = error instanceof ActivityFailure ? error.cause : undefined;
   const progress = reportInFailure(failure);

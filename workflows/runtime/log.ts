@@ -1,6 +1,6 @@
 /**
- * Logger for workflow code: Temporal's, which is silent during replay. Attributes are copied out of the sandbox; a value
- * that can't be copied, e.g. a function, would block the workflow, so it is logged as text.
+ * Temporal's logger for workflow code, silent during replay. Attributes are copied out of the sandbox. A value that can't be
+ * copied, e.g. a function, would block the workflow, so it is logged as text.
  */
 import { log as temporalLog } from '@temporalio/workflow';
 
@@ -36,7 +36,7 @@ function member(object: object, key: string, around: unknown[]): unknown {
   try {
     return copyable((object as Record<string, unknown>)[key], around);
   } catch (error) {
-    // A getter.
+    // A getter threw.
     return `[${String(error)}]`;
   }
 }

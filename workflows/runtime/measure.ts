@@ -1,6 +1,6 @@
 /**
- * Reports of an operation for the worker's metrics, through a sink, which writes no history. Temporal's SDK skips them during replay. A
- * workflow task that fails after its report runs again, and reports again.
+ * Reports an operation to the worker's metrics, through a sink, which writes no history. The SDK skips sinks during replay. A
+ * workflow task that fails after its report runs and reports again.
  */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { MeasureSinks } from '../../operations/measure-sinks.js';
@@ -23,12 +23,12 @@ export function measureTurn(waitedMs: number): void {
   if (tool !== undefined) longhaulMetrics.gotTurn(tool, waitedMs);
 }
 
-/** When the operation was started, in milliseconds since 1970: the first of its runs. */
+/** When the operation's first run started, in epoch milliseconds. */
 export function startedMs(): number | undefined {
   return ofOperation()?.startedMs;
 }
 
-/** Undefined in a part, which belongs to an operation that is counted itself. */
+/** Undefined in a part: its operation is counted instead. */
 function ofOperation(): { tool: string; startedMs: number } | undefined {
   const { memo, startTime } = workflowInfo();
   const startMemo = memo?.[START_MEMO] as StartMemo | undefined;

@@ -1,7 +1,6 @@
 /**
- * Parts: child workflows of an operation, or of another part. A part keeps its state in its own memo. Only its questions,
- * and whether it waits only for people, are signaled to its parent, which shows them as its own under the key
- * `{name of the part}/{key}`.
+ * Parts: child workflows of an operation or of another part. A part keeps its state in its own memo. It signals its questions,
+ * and whether it waits only for people, to its parent, which shows the questions under `{name of the part}/{key}`.
  */
 import {
   ApplicationFailure,
@@ -40,7 +39,7 @@ import {
   withdrawQuestion,
 } from './state.js';
 
-/** Maximum number of parts in the list of an operation's children: completed ones are dropped first, then failed ones. */
+/** Maximum number of parts in an operation's list of children: completed ones are dropped first, then failed ones. */
 const LISTED_PARTS_LIMIT = 100;
 /** Workflow IDs that the SDK generated. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -55,15 +54,10 @@ interface Part {
 }
 
 const parts = new Map<string, Part>();
-/** Names of parts of this run that have asked. */
 const askedNames = new Set<string>();
-/** Parts in the list of children, in the order of their start. */
 const listed: ChildRecord[] = [];
 
-/**
- * Name of a new part: its workflow ID without this workflow's ID as prefix, else its type with a number. A workflow ID may be used
- * again, but keys of questions begin with the name and are used once.
- */
+/** Name of a new part: its workflow ID without this workflow's prefix, else its type with a number. A name that has asked isn't reused. */
 export function partName(workflowId: string, workflowType: string): string {
   const partCount = (state().partCount ?? 0) + 1;
   state().partCount = partCount;
@@ -76,7 +70,7 @@ export function partName(workflowId: string, workflowType: string): string {
   return isUnusable ? `${workflowType}-${partCount}` : rest;
 }
 
-/** Whether a part of this name has asked, in this run or, as far as the answers are kept, in an earlier one. */
+/** Whether a part of this name has asked, in this run or, according to the kept answers, in an earlier one. */
 function hasAsked(name: string): boolean {
   return askedNames.has(name) || state().answers?.some(({ key }) => key.startsWith(`${name}/`)) === true;
 }
@@ -90,7 +84,7 @@ export function beginPart(workflowId: string, name: string): Part {
   return part;
 }
 
-/** Adds a part to the list of children, unless the tool has set a list of its own. */
+/** Lists a part, unless the tool has set its own list of children. */
 function listPart(record: ChildRecord): void {
   state().children ??= listed;
   if (state().children !== listed) return;
@@ -129,13 +123,12 @@ const { [CHILD_PROGRESS_ACTIVITY]: readProgress } = proxyLocalActivities<
   Record<typeof CHILD_PROGRESS_ACTIVITY, (workflowId: string) => Promise<Progress | null>>
 >({ startToCloseTimeout: '10s' });
 
-/** Adds the progress of a part that did not complete: a failure doesn't contain it. */
+/** Adds the progress of a part that did not complete, because its failure doesn't contain it. */
 export async function addProgressOfClosedPart(workflowId: string): Promise<void> {
   const progress = await readProgress(workflowId);
   if (progress) addProgress(progress, false);
 }
 
-/** Handles the notices of this workflow's parts. */
 export function handlePartNotices(): void {
   setHandler(PART_NOTICE_SIGNAL, takeNotice, {
     description: "A part's open questions, and whether it waits only for people.",
@@ -152,7 +145,7 @@ function takeNotice(notice: PartNotice): void {
   } else part.endWork ??= beginWork();
 
   const keyInOperation = (key: string) => `${record.name}/${key}`;
-  // Leaves out questions whose answer is on its way to the part.
+  // Leaves out questions that have an answer on its way to the part.
   const open = Object.entries(notice.inputRequests).filter(
     ([key]) => !acceptedAnswerIds.has(keyInOperation(key)),
   );
@@ -180,7 +173,6 @@ function takeNotice(notice: PartNotice): void {
   if (Object.keys(asked).length > 0) changeState({ inputRequests: { ...state().inputRequests, ...asked } });
 }
 
-/** Forwards an answer to the part that asked. */
 async function forward(part: Part, input: ProvidedInput): Promise<void> {
   part.keys = part.keys.filter((key) => questions.has(key));
   if (part.keys.length === 0) part.record.status = 'working';
@@ -196,9 +188,8 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
   }
 }
 
-/** The state that was last sent to this part's parent. */
+/** The state last sent to this part's parent. */
 let sent: Omit<PartNotice, 'workflowId' | 'refused'> = { inputRequests: {}, onlyPeopleAwaited: false };
-/** Refusals that this part's parent doesn't know yet. */
 let refused: NonNullable<PartNotice['refused']> = [];
 
 function current(): typeof sent {
@@ -220,13 +211,13 @@ function isSent(): boolean {
   );
 }
 
-/** The parent has forwarded an answer: it has closed the question, and counts this part as work again. */
+/** Records that the parent has forwarded an answer: it has closed the question and counts this part as work again. */
 export function acceptForwardedAnswer(key: string): void {
   const { [key]: _answered, ...inputRequests } = sent.inputRequests;
   sent = { inputRequests, onlyPeopleAwaited: false };
 }
 
-/** The parent has counted a forwarded answer, which this part refuses: its question is no longer open. */
+/** Records that this part refuses a forwarded answer that its parent has already counted. */
 export function refuseForwardedAnswer(key: string, answerId: string, reason: string): void {
   refused.push({ key, answerId, reason });
 }

@@ -1,4 +1,4 @@
-/** Time for which all of an operation's work waited for a worker. Estimates of durations leave it out. */
+/** Time for which all of an operation's work waited for a worker. Estimates of durations exclude it. */
 import { workflowInfo } from '@temporalio/workflow';
 import { state } from './state.js';
 
@@ -18,7 +18,7 @@ export function countFirstQueueTime(): void {
   if (continuedFromExecutionRunId === undefined) addQueued(Date.now() - startTime.getTime());
 }
 
-/** @returns callback for the end of the activity; takes its time in queue, in milliseconds */
+/** @returns callback for the activity's end; takes its time in queue, in milliseconds */
 export function activityScheduled(): (queuedMs: number) => void {
   const scheduledAt = Date.now();
   openCount += 1;

@@ -1,14 +1,10 @@
-/** Runs the cleanups of an operation or part that was cancelled, timed out or failed, within their budget. */
+/** Runs the cleanups of a cancelled, timed-out or failed operation or part, within their budget. */
 import { CancellationScope, sleep } from '@temporalio/workflow';
 import { divideCleanup } from '../../operations/budgets.js';
 import { isFinalFailure } from './final-failures.js';
 import { cleanups, operation, type Cleanup } from './state.js';
 
-/**
- * Runs all cleanups side by side, until they have ended or their budget has passed: then they are cancelled, and soon abandoned.
- *
- * @throws any error that isn't a Temporal failure, which is a defect
- */
+/** Runs all cleanups side by side, within their budget. @throws any error that isn't a Temporal failure, which is a defect */
 export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
   const started = cleanups.reverse();
   const { cleanupSeconds } = operation();
@@ -18,7 +14,7 @@ export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void>
   await Promise.race([ended, limit(scope, cleanupSeconds)]);
 }
 
-/** The timer isn't cancelled when the cleanups have ended: the workflow closes then. */
+/** The timer isn't cancelled when the cleanups have ended, because the workflow closes then. */
 async function limit(scope: CancellationScope, cleanupSeconds: number): Promise<void> {
   const { stopMs, cleanupMs } = divideCleanup(cleanupSeconds);
   await sleep(cleanupMs, { summary: 'time for cleanups' });
@@ -31,6 +27,6 @@ async function runCleanup(work: Cleanup, reason: Parameters<Cleanup>[0]): Promis
     await work(reason);
   } catch (error) {
     if (!isFinalFailure(error)) throw error;
-    // A failed cleanup must not prevent the others, or the end of the operation.
+    // A failed cleanup must not prevent the others, or the operation's end.
   }
 }

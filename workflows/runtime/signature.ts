@@ -1,6 +1,6 @@
 /**
- * Signature of the operation that a workflow is or belongs to. Workflow code has no key: it compares what was signed with what the
- * workflow was given, and passes the signature on to activities, whose worker verifies it.
+ * Signature of the workflow's operation. Workflow code has no key: it compares what was signed with what the workflow was
+ * given, and passes the signature to activities for their worker to verify.
  */
 import {
   ApplicationFailure,
@@ -22,18 +22,13 @@ import {
 } from '../../operations/wire.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
 
-/**
- * Asserts that this run is what its memo claims, as far as workflow code sees.
- *
- * @param args arguments of the workflow function
- * @throws ApplicationFailure `longhaul.unsigned`
- */
+/** Asserts that this run is what its memo claims, as far as workflow code sees. @throws ApplicationFailure `longhaul.unsigned` */
 export function assertOwnStart(args: readonly unknown[]): void {
   const problem = partMemo() ? partProblem() : startProblem(args);
   if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, UNSIGNED);
 }
 
-/** A client can neither set the parent of a workflow nor its root: Temporal does. */
+/** Clients can set neither a workflow's parent nor its root: Temporal does. */
 function partProblem(): string | undefined {
   const { parent, root } = workflowInfo();
   const { operationId } = partMemo()!;
@@ -43,7 +38,7 @@ function partProblem(): string | undefined {
   return `this workflow claims to be a part of the operation "${operationId}", but belongs to "${root?.workflowId}"`;
 }
 
-/** Runs without a signature are refused by the worker, unless its settings allow them. */
+/** The worker refuses unsigned runs, unless its settings allow them. */
 function startProblem(args: readonly unknown[]): string | undefined {
   const { workflowType } = workflowInfo();
   const memo = startMemo()!;
@@ -61,10 +56,9 @@ const { [VERIFY_SCHEDULED_START_ACTIVITY]: verify } = proxyLocalActivities<
 >({ startToCloseTimeout: '10s' });
 
 /**
- * Checks the time of a schedule's run: one whose time hasn't come, or that overlaps with another against the schedule's policy,
- * wasn't started by the schedule.
+ * Rejects a run before its time, or against the schedule's overlap policy, with ApplicationFailure `longhaul.unsigned`.
  *
- * @returns undefined for any other start. Rejects with ApplicationFailure `longhaul.unsigned`
+ * @returns undefined for any start but a schedule's
  */
 export function assertScheduledStart(): Promise<void> | undefined {
   const signature = partMemo() || isContinued() ? undefined : startMemo()?.signature;
@@ -74,14 +68,14 @@ export function assertScheduledStart(): Promise<void> | undefined {
   });
 }
 
-/** Set in a child workflow that may outlive the operation which started it. */
+/** Set in a child workflow that may outlive the operation that started it. */
 export function originMemo(): OriginMemo | undefined {
   const memo = workflowInfo().memo?.[ORIGIN_MEMO] as OriginMemo | undefined;
   const { parent, root } = workflowInfo();
   return parent && memo && root?.workflowId === memo.operationId ? memo : undefined;
 }
 
-/** Memo field of a child workflow that isn't to be a part of this operation. */
+/** Memo field for a child workflow that shouldn't be a part of this operation. */
 export function newOriginMemo(): Record<string, OriginMemo> {
   const { operationId, signature } = operation();
   return signature === undefined ? {} : { [ORIGIN_MEMO]: { operationId, signature } };
@@ -89,7 +83,7 @@ export function newOriginMemo(): Record<string, OriginMemo> {
 
 type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 
-/** Headers of an activity of a workflow with an {@link OriginMemo}: its worker verifies them. */
+/** Headers for an activity of a workflow with an {@link OriginMemo}: its worker verifies them. */
 function originHeaders({ operationId, signature }: OriginMemo): Headers {
   return {
     [OPERATION_ID_HEADER]: defaultPayloadConverter.toPayload(operationId),
@@ -97,7 +91,7 @@ function originHeaders({ operationId, signature }: OriginMemo): Headers {
   };
 }
 
-/** Interceptors of workflows with an {@link OriginMemo}: their activities and child workflows are signed for as well. */
+/** Interceptors of workflows with an {@link OriginMemo}: they pass the signature to activities and child workflows. */
 export const ofOrigin: Outbound = {
   scheduleActivity: (input, next) => next(withOriginHeaders(input)),
   scheduleLocalActivity: (input, next) => next(withOriginHeaders(input)),

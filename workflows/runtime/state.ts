@@ -1,6 +1,6 @@
 /**
- * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
- * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
+ * State of the operation that this workflow execution is. The authors' API changes it, and the interceptors publish it in memo
+ * and search attributes. Module state is per execution: Temporal's sandbox gives each its own modules.
  */
 import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
@@ -33,16 +33,13 @@ const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttribut
 /** Maximum length of the reason of a refused answer, in characters. */
 const LONGEST_REASON = 300;
 
-/** A question that waits for its answer. */
 interface OpenQuestion {
   schema: JsonSchema;
-  /** Who may answer. */
   rules: AnswerRules;
   /** @param input the answer as it came, without defaults */
   settle: (answer: Answer, input: ProvidedInput) => void;
 }
 
-/** How a run ends. */
 type Ending = 'completed' | 'canceled' | 'timed_out' | 'failed' | 'continued';
 
 export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<void>;
@@ -57,7 +54,7 @@ export function startMemo(): StartMemo | undefined {
   return workflowInfo().memo?.[START_MEMO] as StartMemo | undefined;
 }
 
-/** Set in a part: a child workflow of an operation, or of another part. */
+/** Set in a part: a child workflow of an operation or of another part. */
 export function partMemo(): PartMemo | undefined {
   return workflowInfo().memo?.[PART_MEMO] as PartMemo | undefined;
 }
@@ -86,8 +83,8 @@ export function operation(): Omit<PartMemo, 'version' | 'name'> {
 }
 
 /**
- * Whether the workflow's own code continued an earlier run as new, with an input of its own. Temporal also continues runs by itself,
- * with the input that a client gave: by a retry policy, with a higher attempt, or by a cron schedule.
+ * Whether the workflow's own code continued an earlier run as new. Temporal also continues runs by itself, with a client's
+ * input: by a retry policy, with a higher attempt, or by a cron schedule.
  */
 export function isContinued(): boolean {
   const { continuedFromExecutionRunId, attempt, cronSchedule } = workflowInfo();
@@ -102,24 +99,19 @@ let status: string | undefined;
 let unwritten: false | 'progress' | 'more' = false;
 let ending: Ending | undefined;
 let isProgressHeld = false;
-/** Whether the memo lacks the partial result, since it is too large. */
 let isPartialLarge = false;
-/** Whether the ending has been written. */
 let isOver = false;
 let activeWork = 0;
 
-/**
- * The current state; a run that was continued as new starts with the state of the previous one. No other run does: a client that
- * starts a workflow could make it up.
- */
+/** The current state. Only a continued run takes over state from its memo, because a client could forge it. */
 export function state(): StateMemo {
   current ??= { ...((isContinued() ? (workflowInfo().memo?.[STATE_MEMO] as StateMemo) : undefined) ?? {}) };
   return current;
 }
 
 /**
- * Changes the state. Changes in the same workflow task are written to the memo together: each write is an event of
- * history. A replay that looks for a difference sets `longhaulStateChanged`, to know who made a write (platform/temporal/internal/replay-trace.ts).
+ * Changes the state. Changes in one workflow task are written to the memo together, because each write is an event of history. A replay
+ * that looks for a difference sets `longhaulStateChanged`, to know who made a write (platform/temporal/internal/replay-trace.ts).
  */
 export function changeState(changes: Partial<StateMemo>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
@@ -133,20 +125,18 @@ export function changeState(changes: Partial<StateMemo>): void {
   unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
 }
 
-/** Removes a question that is answered or no longer awaited. */
 export function withdrawQuestion(key: string): void {
   questions.delete(key);
   const { [key]: _withdrawn, ...inputRequests } = state().inputRequests ?? {};
   changeState({ inputRequests });
 }
 
-/** Adds to the list of answered input requests. */
 export function keepAnswer(answer: Omit<KeptAnswer, 'at'>, at = new Date().toISOString()): void {
   const answers = [...(state().answers ?? []), { ...answer, at }];
   changeState({ answers: answers.slice(-KEPT_ANSWERS) });
 }
 
-/** Adds to the list of refused answers, which is apart: refusals don't displace answers that count. */
+/** Adds to the list of refused answers. It is separate, so refusals don't displace answers that count. */
 export function keepRefusedAnswer({ reason = '', ...answer }: Omit<KeptAnswer, 'at'>): void {
   const others = (state().refusedAnswers ?? []).filter(
     ({ key, id }) => key !== answer.key || id !== answer.id,
@@ -156,7 +146,7 @@ export function keepRefusedAnswer({ reason = '', ...answer }: Omit<KeptAnswer, '
   changeState({ refusedAnswers: [...others, refused].slice(-KEPT_REFUSED_ANSWERS) });
 }
 
-/** Moves an answer to the refused ones: the part that asked has not taken it. */
+/** Moves an answer to the refused ones, because the part that asked didn't take it. */
 export function refuseKeptAnswer(key: string, id: string, reason: string): void {
   const answers = state().answers ?? [];
   const kept = answers.find((answer) => answer.key === key && answer.id === id);
@@ -165,13 +155,10 @@ export function refuseKeptAnswer(key: string, id: string, reason: string): void 
   keepRefusedAnswer({ ...kept, reason });
 }
 
-/** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
+/** Minimum time in queue that gets its own memo event, in milliseconds. */
 const LONG_QUEUE_MS = 1_000;
 
-/**
- * Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal's, except for
- * a time-out.
- */
+/** Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal, except a timeout. */
 export function commandsOfChanges(): Command[] {
   if (isOver) return [];
   isOver = ending !== undefined;
@@ -182,7 +169,7 @@ export function commandsOfChanges(): Command[] {
   return [memoCommand(shown), ...statusCommands(questions.size > 0 ? 'input_required' : 'working')];
 }
 
-/** A continued run begins with the state, and the result of a completed operation holds its progress. */
+/** A continued run starts with the state, and a completed operation's result holds its progress. */
 function commandsOfEnding(how: Ending): Command[] {
   if (how === 'continued') return [];
   const isInResult = how === 'completed' && !partMemo() && unwritten !== 'more';
@@ -194,10 +181,7 @@ function commandsOfEnding(how: Ending): Command[] {
   return [...(isNeeded ? [memoCommand(state())] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
 }
 
-/**
- * Leaves out children and partial result if the memo would be too large: while the operation is open, the query returns them.
- * As it closes, the worker stores them.
- */
+/** Leaves out children and partial result if the memo would be too large: the query returns them, and later the worker stores them. */
 function memoCommand(whole: StateMemo): Command {
   const large: LargeState = {};
   let memo = whole;
@@ -209,7 +193,7 @@ function memoCommand(whole: StateMemo): Command {
   }
   if (memo.partial !== undefined && isLarge()) {
     const { partial, ...rest } = memo;
-    // The details of any other failure hold it.
+    // Any other failure's details hold it.
     if (ending === 'canceled') large.partial = partial;
     memo = { ...rest, isPartialLarge: true };
   }
@@ -232,7 +216,7 @@ function storedPayload(value: LargeState): Payload {
 }
 
 function statusCommands(next: string): Command[] {
-  // A run that was continued as new starts with the status of the previous one.
+  // A run that was continued as new starts with the previous run's status.
   status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
   if (next === status) return [];
   status = next;
@@ -241,18 +225,18 @@ function statusCommands(next: string): Command[] {
   return [{ upsertWorkflowSearchAttributes: { searchAttributes: { indexedFields } } }];
 }
 
-/** Payload of a keyword, whose type Temporal takes from the metadata. */
+/** Payload of a keyword. Temporal reads the type from the metadata. */
 function keywordPayload(value: string): Payload {
   const { metadata, ...payload } = defaultPayloadConverter.toPayload(value);
   return { ...payload, metadata: { ...metadata, type: new TextEncoder().encode('Keyword') } };
 }
 
-/** The work has completed: its progress is written with the result. */
+/** Call it once the work has completed: the progress is written with the result. */
 export function holdProgress(): void {
   isProgressHeld = true;
 }
 
-/** The run ends: what changes after its last activation is dropped. */
+/** Ends the run: changes after its last activation are dropped. */
 export function endRun(how: Ending): void {
   if (ending === undefined && how !== 'continued') measureClosed(how);
   ending ??= how;
@@ -262,7 +246,6 @@ export function hasEnded(): boolean {
   return ending !== undefined;
 }
 
-/** State that the run that continues this one begins with. */
 export function continuedState(): StateMemo {
   const { children: _children, questionsSince: _questionsSince, ...carried } = state();
   return { ...carried, inputRequests: {} };
@@ -283,11 +266,7 @@ export function setProgress(next: Partial<Progress>): void {
   });
 }
 
-/**
- * Adds the progress of an activity or part that has ended to the workflow's own.
- *
- * @param isDone whether it completed; if not, the rest of its total counts as unreached
- */
+/** Adds an ended activity's or part's progress. @param isDone if not, the rest of its total counts as unreached */
 export function addProgress(reported: Progress, isDone: boolean): void {
   const before = state().progress;
   const { progress, total, message } = reported;
@@ -299,7 +278,7 @@ export function addProgress(reported: Progress, isDone: boolean): void {
   });
 }
 
-/** Starts counting as work, which keeps the deadline running. @returns ends the count; call it once */
+/** Counts as work, which keeps the deadline running. @returns ends the count; call it once */
 export function beginWork(): () => void {
   activeWork += 1;
   return () => {
@@ -307,7 +286,7 @@ export function beginWork(): () => void {
   };
 }
 
-/** Whether only people are awaited; the deadline is paused then. */
+/** Whether only people are awaited, which pauses the deadline. */
 export function onlyPeopleAwaited(): boolean {
   return questions.size > 0 && activeWork === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The trace's context in Temporal's headers, which workflow code passes along without reading it: spans are made outside of the
- * sandbox. Without the header nothing is changed.
+ * Passes the trace context in Temporal's headers along without reading it: spans are made outside of the sandbox. Without the
+ * header, nothing changes.
  */
 import {
   CancelledFailure,
@@ -20,12 +20,12 @@ type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 /** Header of the start. */
 let started: Payload | undefined;
 
-/** Reports ends to the worker. A replay reports nothing. */
+/** Reports ends to the worker, except during replay. */
 function report(send: (sink: TraceSinks[typeof TRACE_SINK]) => void): void {
   if (!workflowInfo().unsafe.isReplaying) send(proxySinks<TraceSinks>()[TRACE_SINK]);
 }
 
-/** Observes the ends of the run and of messages to it, and doesn't delay them: the order of commands stays. */
+/** Observes the ends of the run and of messages to it without delaying them, which keeps the order of commands. */
 export const traceInbound: Inbound = {
   execute(input, next) {
     started = input.headers[TRACE_HEADER];
@@ -51,7 +51,7 @@ export const traceInbound: Inbound = {
   },
 };
 
-/** Undefined where the run isn't over: the workflow task has failed. */
+/** Undefined if the run isn't over, because only the workflow task failed. */
 function outcomeOf(error: unknown): RunOutcome | undefined {
   if (error instanceof ContinueAsNew) return 'continued_as_new';
   if (error instanceof CancelledFailure) return 'canceled';
@@ -73,7 +73,6 @@ function noted<T>(
   return handled;
 }
 
-/** Passes the header of the start along. */
 export const traceOutbound: Outbound = {
   scheduleActivity: (input, next) => next(withHeader(input)),
   scheduleLocalActivity: (input, next) => next(withHeader(input)),

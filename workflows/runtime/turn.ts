@@ -1,4 +1,4 @@
-/** The turn of an operation whose tool has a queue: asked for before the author's code runs, and returned as it ends. */
+/** The turn of an operation whose tool has a queue: requested before the author's code runs, and returned when it ends. */
 import {
   ApplicationFailure,
   CancellationScope,
@@ -25,16 +25,12 @@ const { [ASK_TURN_ACTIVITY]: ask, [RETURN_TURN_ACTIVITY]: giveBack } = proxyLoca
   [RETURN_TURN_ACTIVITY]: (queue: string, id: string) => Promise<void>;
 }>({ startToCloseTimeout: '10s' });
 
-/** Whether the operation needs a turn to run. Parts run within that of their operation. */
+/** Whether the operation needs a turn to run. Parts share their operation's turn. */
 export function hasQueue(): boolean {
   return startMemo()?.queue !== undefined && partMemo() === undefined;
 }
 
-/**
- * Waits for the turn; a run that continues one that had it has it still.
- *
- * @throws ApplicationFailure `QueueFull` or `QueueTimeout` if there is none; CancelledFailure
- */
+/** @throws ApplicationFailure `QueueFull` or `QueueTimeout` if there is no turn; CancelledFailure */
 export async function takeTurn(): Promise<void> {
   if (state().turnAt !== undefined) return;
   const { queue, principal, priority, estimateSeconds, createdAt } = startMemo()!;
