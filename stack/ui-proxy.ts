@@ -1,7 +1,7 @@
 /**
- * Serves Temporal's UI to the user's browser. The UI checks neither Host nor Origin and has no login, so a web page that rebinds its
- * name to loopback would read operations and answer their questions. This proxy checks both as the server does; the UI itself listens
- * where pages don't find it.
+ * Serves Temporal's UI to the user's browser. The UI has no login and checks neither Host nor Origin, so a web page
+ * that rebinds its name to loopback could read operations and answer questions. This proxy checks both, and the UI
+ * itself listens where pages can't find it.
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -14,9 +14,8 @@ import { Origins } from '../platform/http/origins.js';
 import { formatAddress, type ListenAddress } from '../platform/settings/health-address.js';
 
 /**
- * @param address where it listens
  * @param ui where the UI listens
- * @returns a function that ends it, with its connections
+ * @returns a function that closes the proxy and its connections
  * @throws Error with the code EADDRINUSE when the address is in use
  */
 export async function serveUi(
