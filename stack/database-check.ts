@@ -19,8 +19,8 @@ export interface DatabaseCheck {
  * Runs `PRAGMA quick_check` on a copy of a home's database, even while a stack runs.
  *
  * @returns undefined when the home has no database
- * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, or the system's error
- *   when it can't be read
+ * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, or the system's error when it
+ *   can't be read
  */
 export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | undefined> {
   const path = databasePath(home);

@@ -1,6 +1,6 @@
 /**
- * Restarts one process of the stack whenever it ends. A process that was ready is restarted at once: repeated kills
- * aren't a crash loop. One that never got ready is restarted with exponential back-off.
+ * Restarts one process of the stack whenever it ends. A process that was ready is restarted at once: repeated kills aren't a
+ * crash loop. One that never got ready is restarted with exponential back-off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit } from './launcher.js';

@@ -53,8 +53,8 @@ export class LogFile {
 }
 
 /**
- * Rotates a log whenever it is large, while processes hold it open. Copies the text to `.log.1` and truncates the file
- * in place, which is safe because all of them append.
+ * Rotates a log whenever it is large, while processes hold it open. Copies the text to `.log.1` and truncates the file in place,
+ * which is safe because all of them append.
  *
  * @returns a function that stops the rotation
  */

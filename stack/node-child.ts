@@ -1,6 +1,6 @@
 /**
- * Starts the stack's own processes: the worker and the MCP server. They end when the pipe to their standard input
- * closes, so they can't outlive this process.
+ * Starts the stack's own processes: the worker and the MCP server. They end when the pipe to their standard input closes, so they
+ * can't outlive this process.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -34,8 +34,7 @@ export function startPart(
     env: environment,
     // The IPC channel carries READY_MESSAGE.
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    // With its own session, a terminal's Ctrl-C can't reach the part and its activities before the supervisor drains
-    // it.
+    // With its own session, a terminal's Ctrl-C can't reach the part and its activities before the supervisor drains it.
     detached: true,
   });
   if (part === 'worker') lowerPriority(child.pid);

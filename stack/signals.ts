@@ -11,8 +11,8 @@ export interface ShutdownRequests {
 }
 
 /**
- * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process ignores SIGINT and SIGHUP, which its supervisor handles,
- * and treats the supervisor's end as a request.
+ * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process ignores SIGINT and SIGHUP, which its supervisor handles, and
+ * treats the supervisor's end as a request.
  */
 export function shutdownRequests(): ShutdownRequests {
   const supervised = isSupervised();

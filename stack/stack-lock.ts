@@ -1,6 +1,6 @@
 /**
- * Lock for one stack per home: a file that names its holder, created atomically with a hard link. A dead holder's lock
- * is ignored, so a crash needs no manual cleanup.
+ * Lock for one stack per home: a file that names its holder, created atomically with a hard link. A dead holder's lock is
+ * ignored, so a crash needs no manual cleanup.
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,11 +28,7 @@ export function isHolderAlive(holder: StackHolder): boolean {
   return processIdentity(holder.pid)?.startedAt === holder.startedAt;
 }
 
-/**
- * Takes the lock for this process.
- *
- * @returns a function that releases it, or the current holder
- */
+/** Takes the lock for this process. @returns a function that releases it, or the current holder */
 export function takeStackLock(home: string, command: StackHolder['command']): (() => void) | StackHolder {
   mkdirSync(home, { recursive: true });
   const lock = lockFile(home);

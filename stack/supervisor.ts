@@ -1,6 +1,6 @@
 /**
- * Supervises the processes of one stack: Temporal (unless the environment names one), worker and MCP server. Restarts
- * each after a crash, which the others see as a pause.
+ * Supervises the processes of one stack: Temporal (unless the environment names one), worker and MCP server. Restarts each after
+ * a crash, which the others see as a pause.
  */
 import {
   SETTING_VARIABLES,

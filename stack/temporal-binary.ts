@@ -1,6 +1,6 @@
 /**
- * Finds the Temporal CLI, which contains the embedded server (`server start-dev`): on the machine, by download, or by a
- * build. The version is pinned, because only the server version that made a database can open it.
+ * Finds the Temporal CLI, which contains the embedded server (`server start-dev`): on the machine, by download, or by a build.
+ * The version is pinned, because only the server version that made a database can open it.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';

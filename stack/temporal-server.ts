@@ -1,6 +1,6 @@
 /**
- * The embedded Temporal: `temporal server start-dev` on loopback, tuned by measurement for one machine. It writes to a
- * file, because its history is the only store of operations.
+ * The embedded Temporal: `temporal server start-dev` on loopback, tuned by measurement for one machine. It writes to a file,
+ * because its history is the only store of operations.
  */
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
@@ -38,8 +38,8 @@ const DYNAMIC_CONFIG = [
   'matching.numTaskqueueWritePartitions=1',
   // start-dev reads the namespace and its search attributes from the database at each use. Every 2 s is enough.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
-  // Refuses every call of the HTTP API, since no host has this name (RFC 6761). start-dev always opens the API's port,
-  // and web pages can reach it, also with blind requests.
+  // Refuses every call of the HTTP API, since no host has this name (RFC 6761). start-dev always opens the API's port, and web
+  // pages can reach it, also with blind requests.
   'frontend.httpAllowedHosts=["longhaul.invalid"]',
 ];
 
@@ -69,13 +69,12 @@ export interface EmbeddedTemporal {
 }
 
 /**
- * Starts the embedded Temporal of `settings.home`, after ending an orphan of an earlier run. Take the home's lock
- * first. Temporal ends with this process, even if that is killed.
+ * Starts the embedded Temporal of `settings.home`, after ending an orphan of an earlier run. Take the home's lock first. Temporal
+ * ends with this process, even if that is killed.
  *
  * @param say gets notices about slow steps
  * @param ports reuses an earlier Temporal's ports, for a restart. Default: the setting, else the next free ones
- * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't
- *   start
+ * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't start
  */
 export async function startEmbeddedTemporal(
   settings: Settings,

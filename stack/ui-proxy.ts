@@ -1,7 +1,7 @@
 /**
- * Serves Temporal's UI to the user's browser. The UI has no login and checks neither Host nor Origin, so a web page
- * that rebinds its name to loopback could read operations and answer questions. This proxy checks both, and the UI
- * itself listens where pages can't find it.
+ * Serves Temporal's UI to the user's browser. The UI has no login and checks neither Host nor Origin, so a web page that rebinds
+ * its name to loopback could read operations and answer questions. This proxy checks both, and the UI itself listens where pages
+ * can't find it.
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';

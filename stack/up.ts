@@ -28,8 +28,8 @@ const NOTICE_AFTER_MS = 5_000;
  * Runs the stack until a shutdown request, and returns the exit code.
  *
  * @param print gets the addresses and how to add them to a client
- * @throws StackError when a stack already runs, a port is in use, or Temporal can't be started; SettingsError when the
- *   home's key is damaged
+ * @throws StackError when a stack already runs, a port is in use, or Temporal can't be started; SettingsError when the home's key
+ *   is damaged
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {
   const release = lockHome(settings.home, 'up');
@@ -93,11 +93,7 @@ async function nameEndedSteps(home: string, running: Promise<RunningStep[]>, say
   await sayEnded(home, [...(await running), ...late], say);
 }
 
-/**
- * Takes the home's lock for this process, and returns a function that releases it.
- *
- * @throws StackError that names the holder
- */
+/** Takes the home's lock for this process, and returns a function that releases it. @throws StackError that names the holder */
 export function lockHome(home: string, command: StackHolder['command']): () => void {
   const held = takeStackLock(home, command);
   if (typeof held === 'function') return held;

@@ -28,10 +28,7 @@ import { connectTestTemporal, type TestTemporal } from './temporal.js';
 const STEP_GRACE_MS = 5_000;
 
 export interface TestToolEnvironmentOptions {
-  /**
-   * Folder with `tools/`, `workflows/` and `activities/`. Default: the project of `longhaul.config.*`, else the working
-   * folder.
-   */
+  /** Folder with `tools/`, `workflows/` and `activities/`. Default: the project of `longhaul.config.*`, else the working folder. */
   project?: string;
   /** Overrides `longhaul.config.*` and variables such as LONGHAUL_DATA_FOLDERS. */
   settings?: Omit<LonghaulConfig, 'home' | 'host' | 'port' | 'temporalPort' | 'taskQueue' | 'project'>;
@@ -81,8 +78,8 @@ export class TestToolEnvironment implements AsyncDisposable {
   /**
    * Starts an environment. Takes about 3 seconds, mostly to bundle the workflows.
    *
-   * @throws TestEnvironmentError when no Temporal answers, the project doesn't exist, or files are unusable (the
-   *   message names each); SettingsError
+   * @throws TestEnvironmentError when no Temporal answers, the project doesn't exist, or files are unusable (the message names
+   *   each); SettingsError
    */
   static async create(options: TestToolEnvironmentOptions = {}): Promise<TestToolEnvironment> {
     const { project, settings: given, temporal, environment } = options;

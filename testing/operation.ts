@@ -87,8 +87,8 @@ export class OperationHandle<Output = unknown> {
   /**
    * Waits until a condition holds.
    *
-   * @param condition a status, or a function called at each change of the operation. Don't test anything else in it,
-   *   such as a file or a partial result: a change there doesn't call it
+   * @param condition a status, or a function called at each change of the operation. Don't test anything else in it, such as a
+   *   file or a partial result: a change there doesn't call it
    * @returns the first state seen that matches. It may miss short-lived states
    * @throws WaitTimeoutError; Error when the operation ended and the condition can no longer hold
    */
@@ -129,11 +129,11 @@ export class OperationHandle<Output = unknown> {
   /**
    * Answers an open question.
    *
-   * @param answer `{ action: 'accept', content }`, `{ action: 'decline' }`, or `{ action: 'cancel' }`, which dismisses
-   *   the question: it is asked again under a new key
+   * @param answer `{ action: 'accept', content }`, `{ action: 'decline' }`, or `{ action: 'cancel' }`, which dismisses the
+   *   question: it is asked again under a new key
    * @param key of the question. Default: the only open one
-   * @throws LonghaulError `wrong_state` when it isn't open, `invalid_answer` when the content doesn't fit its schema
-   *   (it stays open), `invalid_arguments` when several are open and you give no key
+   * @throws LonghaulError `wrong_state` when it isn't open, `invalid_answer` when the content doesn't fit its schema (it stays
+   *   open), `invalid_arguments` when several are open and you give no key
    */
   async answer(answer: Answer, key?: string): Promise<void> {
     await this.#server.callOperationTool('operation_answer', {

@@ -23,10 +23,7 @@ export interface TestTemporal {
   address: string;
   /** Variables that name this Temporal to the environment's processes. */
   environment: NodeJS.ProcessEnv;
-  /**
-   * Terminates open workflows. On a shared Temporal it also deletes their histories, which would count in estimates and
-   * lists.
-   */
+  /** Terminates open workflows. On a shared Temporal it also deletes their histories, which would count in estimates and lists. */
   cleanUp(taskQueue: string, tokens: Iterable<string>): Promise<void>;
   /** Closes the connection, and stops an embedded Temporal. */
   close(): Promise<void>;

@@ -1,18 +1,17 @@
 /**
- * The client's end of a request: its address, and the scheme and host that it called. Headers of proxies count only if the
- * connection comes from a proxy that the settings name.
+ * The client's end of a request: its address, and the scheme and host that it called. Proxy headers count only if the connection
+ * comes from a proxy in the settings.
  */
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { parseForwarded, parseXForwarded, plainAddress, type ForwardedHop } from './forwarded.js';
 
-/** The client's end of a request. */
 export interface Client {
-  /** IP address; empty if the connection is closed already. */
+  /** IP address; empty if the connection is already closed. */
   address: string;
   protocol: 'http' | 'https';
-  /** Name and port of the server, as the client called it; undefined if it didn't say. */
+  /** The server's name and port as the client called it; undefined if it didn't say. */
   host: string | undefined;
 }
 

@@ -1,10 +1,9 @@
 /**
  * `longhaul backup`: a consistent copy of a home, even while its stack runs.
  *
- * Values reach storage before the database names them, and deletions and sweeps remove them at any time. So the backup
- * links storage, copies the database, then links what is new in storage: no process has to wait.
- * Workspaces and journals come after the database, so a step that the database calls running has its outcome in its
- * journal.
+ * Values reach storage before the database names them, and deletions and sweeps remove them at any time. So the backup links
+ * storage, copies the database, then links what is new in storage: no process has to wait.
+ * Workspaces and journals come after the database, so a step that the database calls running has its outcome in its journal.
  */
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -29,8 +28,7 @@ const BEING_REMOVED = /^workspaces\/\.removed-/;
  *
  * @param target an archive if the name ends with `.gz` or `.tgz`, else a folder; must not exist
  * @param binFolder excluded if it is in the home
- * @throws StackError if the home is empty, the target exists or is in the home, the database is damaged, or space is
- *   short
+ * @throws StackError if the home is empty, the target exists or is in the home, the database is damaged, or space is short
  */
 export async function createBackup(
   { home, binFolder }: { home: string; binFolder: string },

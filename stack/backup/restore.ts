@@ -1,7 +1,4 @@
-/**
- * `longhaul restore`: makes a home from a backup. It unpacks beside the home, then renames, so a failure leaves the
- * home as it was.
- */
+/** `longhaul restore`: makes a home from a backup. It unpacks beside the home, then renames, so a failure leaves the home as it was. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -76,8 +73,8 @@ function contentOf(home: string): string[] {
 }
 
 /**
- * Unpacks an archive. Reads all of it first, so nothing is written if it is damaged or an entry would land outside the
- * folder, even through the archive's own links.
+ * Unpacks an archive. Reads all of it first, so nothing is written if it is damaged or an entry would land outside the folder,
+ * even through the archive's own links.
  */
 async function unpack(source: string, folder: string): Promise<void> {
   const tar = await import('tar');
