@@ -1,12 +1,12 @@
 /**
  * Connection to Temporal: from the environment (TEMPORAL_ADDRESS and its family), from a profile of Temporal's own configuration
- * when TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME. Profiles are used only when named explicitly.
+ * if TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME. Never uses a profile that isn't named.
  */
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { readStackState, usesExternalTemporal } from './temporal-address.js';
 
 /**
- * Connection options of Temporal: address, TLS, API key and namespace.
+ * Options for connecting to Temporal: address, TLS, API key and namespace.
  *
  * @returns undefined when the environment names no Temporal and no embedded server has written its address yet
  */
@@ -24,7 +24,7 @@ export function temporalConnectConfig(
   }
   const { temporalAddress } = readStackState(home);
   if (!temporalAddress) return undefined;
-  // The embedded server has no TLS, no keys and one namespace: those variables don't apply to it.
+  // The embedded server has no TLS, no keys and one namespace, so the variables for them don't apply.
   return loadClientConnectConfig({
     disableFile: true,
     overrideEnvVars: { TEMPORAL_ADDRESS: temporalAddress },

@@ -1,10 +1,10 @@
-/** Free ports and addresses of loopback. */
+/** Finds free ports and addresses of loopback. */
 import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import type { ListenAddress } from '../settings/health-address.js';
 
 /**
- * A port that nothing listens on now, chosen by the system: two processes that ask at the same time get different ones.
+ * A free port, chosen by the system: two processes that ask at the same time get different ones.
  *
  * @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address
  */
@@ -20,11 +20,10 @@ export function anyFreePort(host: string): Promise<number> {
 }
 
 /**
- * An address that web pages can't find, for a listener of a foreign program that doesn't check Host: one of 16 million of
- * loopback, and a free port.
+ * An address that web pages can't find, for a foreign listener that doesn't check Host: one of 16 million loopback addresses, and
+ * a free port.
  *
- * @param host default: a random address of 127.0.0.0/8
- * @returns undefined where the machine doesn't have the address: macOS has 127.0.0.1 alone
+ * @returns undefined if the machine doesn't have the address: macOS has only 127.0.0.1
  */
 export async function hiddenAddress(host = randomLoopback()): Promise<ListenAddress | undefined> {
   try {
@@ -35,7 +34,7 @@ export async function hiddenAddress(host = randomLoopback()): Promise<ListenAddr
   }
 }
 
-/** Outside of 127.0.0.0/16, which has the known addresses. */
+/** Avoids 127.0.0.0/16, which has the well-known addresses. */
 function randomLoopback(): string {
   return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
 }

@@ -1,13 +1,13 @@
 /**
- * Identity of a storage: a value that the first process writes into it. Servers compare it with that of the workers, since a
- * process with another storage finds no large result, artifact or log that they have stored.
+ * Identity of a storage: a value that its first process writes. Servers compare theirs with the workers', because a process with
+ * another storage can't find their large results, artifacts or logs.
  */
 import { randomBytes } from 'node:crypto';
 import { undefinedIf } from '../../operations/errors.js';
 import { StorageError } from './error.js';
 import type { Storage } from './types.js';
 
-/** Key of the value. Isn't copied to another storage. */
+/** Not copied to another storage. */
 export const IDENTITY_KEY = 'storage-id';
 
 /** ID of a storage: ten hexadecimal digits. Creates it at first use. @throws StorageError */
@@ -21,8 +21,7 @@ export async function storageId(storage: Storage): Promise<string> {
 }
 
 /**
- * Checks that a storage can be used: it is there, takes writes, and creates a value only once, on which logs with several
- * writers rely.
+ * Checks that a storage takes writes, and creates a value only once, which logs with several writers rely on.
  *
  * @param name for messages
  * @returns its ID

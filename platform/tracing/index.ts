@@ -1,6 +1,6 @@
 /**
- * Spans of this process, by OpenTelemetry. Its SDK is loaded only where its standard variables name a collector; otherwise
- * {@link tracing} is undefined, and contexts are passed along as they came.
+ * OpenTelemetry spans of this process. Its SDK is loaded only if its standard variables name a collector. Otherwise {@link
+ * tracing} is undefined, and contexts pass through unchanged.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../log.js';
@@ -18,7 +18,7 @@ export function tracing(): Tracing | undefined {
 }
 
 /**
- * Starts the export of spans, if the environment says so. A problem of these settings is logged, and fails nothing.
+ * Starts the export of spans if the environment asks for it. Only logs problems of these settings.
  *
  * @param part name of the process, for its spans' resource
  * @returns ends it, after the last span
@@ -46,9 +46,8 @@ export async function startTracing(part: string, logger: Logger): Promise<() => 
 }
 
 /**
- * ID of a span that several processes have to know before it has ended, as its parent or to end it in another's place.
- *
- * @param parts what the span is about; the same parts give the same ID
+ * ID of a span that several processes must know before it ends, as a parent or to end it in another's place. The same parts give
+ * the same ID.
  */
 export function spanIdOf(...parts: (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
