@@ -70,11 +70,7 @@ function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): 
   );
 }
 
-/**
- * Sends answers.
- *
- * @returns a line for each, and whether any was refused, since another answer was first or the question is closed
- */
+/** Sends answers. @returns a line for each, and whether any was refused, because another answer was first or the question is closed */
 export async function sendAnswers(
   session: Session,
   taskId: string,
@@ -92,13 +88,13 @@ export async function sendAnswers(
   return { lines, isRefused: outcomes.some(({ state }) => state === 'refused') };
 }
 
-/** Addition to a line about an answer: empty for one that counts. */
+/** Note for a line about an answer; empty for one that counts. */
 export function noteOf({ state, reason }: Pick<AnswerOutcome, 'state' | 'reason'>): string {
   if (state === 'queued') return ' (queued until there is a worker)';
   return state === 'refused' ? ` (refused: ${reason ?? 'another answer was first'})` : '';
 }
 
-/** Lines that explain how to answer a question from another shell. */
+/** Explains how to answer a question from another shell. */
 export function answerInstructions(
   session: Session,
   token: string,

@@ -1,4 +1,4 @@
-/** Artifacts and partial results from the server's HTTP jobs API, which has them in any size. */
+/** Reads artifacts and partial results of any size from the server's HTTP jobs API. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -16,11 +16,11 @@ export interface ListedArtifact {
   bytes?: number;
   /** Set if its owner could execute it. */
   executable?: true;
-  /** Path on the server; for a resumed operation possibly the earlier one's. */
+  /** Path on the server. A resumed operation may have the earlier operation's path. */
   url: string;
 }
 
-/** A file of a pipeline's job that could not be saved. */
+/** A file of a pipeline's job that couldn't be saved. */
 export interface ListedUnsaved {
   job: string;
   /** Path in the workspace, or the pattern. */
@@ -49,9 +49,8 @@ export async function openArtifact(
 }
 
 /**
- * Reads the partial result of an operation that exists.
+ * Reads the partial result of an operation that exists; undefined if there is none.
  *
- * @returns undefined if there is none
  * @throws CommandFailure for an expired operation, Unreachable
  */
 export async function readPartial({ url }: Pick<Session, 'url'>, token: string): Promise<unknown> {
@@ -63,7 +62,7 @@ export async function readPartial({ url }: Pick<Session, 'url'>, token: string):
 /**
  * Writes the file atomically.
  *
- * @param isExecutable whether those who may read it may execute it. Default: false
+ * @param isExecutable whether its readers may execute it. Default: false
  * @throws Unreachable when the connection breaks; file system errors
  */
 export async function saveTo(path: string, artifact: Readable, isExecutable = false): Promise<void> {

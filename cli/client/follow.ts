@@ -12,16 +12,15 @@ import { watchTask } from './watch.js';
 import { isClosed, type Task } from './wire.js';
 
 export interface FollowOptions {
-  /** Whether the task is known to exist, so that an unreachable server is retried from the start. */
+  /** Whether the task is known to exist, so that even the first attempt is retried. */
   isKnown?: boolean;
   /** Default: the view that fits the output. */
   view?: View;
 }
 
 /**
- * Waits until a task is closed.
+ * Waits until a task is closed, and returns it. With --json, prints every state.
  *
- * @returns the closed task; with --json every state of it has been printed
  * @throws CommandFailure `detached` after Ctrl-C, Unreachable, RpcError
  */
 export async function follow(
@@ -51,7 +50,7 @@ export async function follow(
   );
 }
 
-/** Runs a function; Ctrl-C aborts the signal. Clears the live lines at the end. */
+/** Runs a function with a signal that Ctrl-C aborts. Clears the live lines at the end. */
 export async function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
@@ -86,7 +85,7 @@ export async function followTask(
   }
 }
 
-/** How questions are handled in this terminal or pipe. */
+/** How to handle questions in this terminal or pipe. */
 export function questionModeOf(command: Command): QuestionMode {
   if (isJson(command)) return 'silent';
   return isInteractive() ? 'prompt' : 'print';

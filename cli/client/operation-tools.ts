@@ -24,10 +24,10 @@ import {
   type ToolResult,
 } from './wire.js';
 
-/** Time limit of an answer, in milliseconds: it may require the replay of a closed workflow. */
+/** Limit for an answer: reading a closed workflow may replay it. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** A call that an operation tool refused, with its message. */
+/** A refusal from an operation tool, with its message. */
 export class ToolRefusal extends CommandFailure {
   constructor(
     message: string,
@@ -87,7 +87,7 @@ export async function callBuiltinTool(
 /**
  * Reads the state of an operation and its parts.
  *
- * @param options `page`: the items of this page instead
+ * @param options.page read this page's items instead
  * @throws ToolRefusal, Unreachable, RpcError
  */
 export async function readSteps(
@@ -104,7 +104,7 @@ export async function readSteps(
   );
 }
 
-/** The jobs of a pipeline; undefined for other operations, and from servers that don't provide them. */
+/** A pipeline's jobs; undefined for other operations, and from servers that don't provide them. */
 export async function readChildren(session: Session, token: string): Promise<Child[] | undefined> {
   try {
     return (await readSteps(session, token)).children;
@@ -131,7 +131,7 @@ export async function readLog(
 /** `_meta` of a log resource. */
 interface LogResource {
   from?: number;
-  /** Begins in the middle of that line. */
+  /** Begins in the middle of line `from`. */
   is_continued?: true;
   is_at_end: boolean;
   is_complete: boolean;
@@ -139,9 +139,9 @@ interface LogResource {
 }
 
 /**
- * Reads the rest of a log after a page from the log's resource, whose reads are larger than the tools' answers for models.
+ * Reads the rest of a log from its resource, which gives larger pages than the tools' answers for models.
  *
- * @param page without a pattern
+ * @param page the page before, read without a pattern
  * @throws Unreachable, RpcError
  */
 export async function readLogAfter(
@@ -169,7 +169,7 @@ export async function readLogAfter(
   };
 }
 
-/** The lines of a text; the last one is unfinished without a line break. */
+/** The lines of a text. Without a final line break, the last line is unfinished. */
 function linesOf(text: string, from: number, isContinued: boolean): LogAnswerLine[] {
   const lines: LogAnswerLine[] = text
     .split('\n')
@@ -188,7 +188,7 @@ export interface OperationPage {
 /**
  * Reads a page of the operations.
  *
- * @param filter `status` is one that lists can filter by
+ * @param filter `status` must be one that lists can filter by
  * @throws ToolRefusal, Unreachable, RpcError
  */
 export async function listOperations(

@@ -15,7 +15,7 @@ import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
-/** `left`: Ctrl-C at a prompt. `gone`: somebody else has answered in the meantime. */
+/** `left`: Ctrl-C at a prompt. `gone`: somebody else answered in the meantime. */
 export type NoResponse = 'left' | 'gone';
 
 /** Choice for leaving out a field. */
@@ -26,10 +26,10 @@ const YES_OR_NO: Choice[] = [
 ];
 
 /**
- * Asks a question: whether to answer, then field by field.
+ * Asks whether to answer a question, then asks field by field.
  *
  * @param gone aborted when the question is no longer open
- * @param asker token of the operation that asks, shown where several may ask
+ * @param asker token of the operation, shown if several may ask
  */
 export async function ask(
   question: InputRequest,

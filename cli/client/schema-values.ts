@@ -1,4 +1,4 @@
-/** Parses text by JSON Schema: flags of a call, fields of an answer. */
+/** Parses text by JSON Schema, for flags of a call and fields of an answer. */
 import { isObject } from '../../operations/is-object.js';
 import { inexactNumberIn, inexactNumberMessage } from '../../operations/json-text.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -6,7 +6,6 @@ import { usageFailure } from './failures.js';
 
 export { isObject };
 
-/** A value of an enum. */
 export interface Choice {
   value: unknown;
   label: string;
@@ -25,7 +24,6 @@ export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   return { ...(target as JsonSchema | undefined), ...beside };
 }
 
-/** The properties of an object schema. */
 export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
   return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
     name,
@@ -58,7 +56,7 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   return isChoice ? listed : undefined;
 }
 
-/** The alternatives of a schema; empty if it has none. */
+/** The alternatives of a schema, if it has any. */
 function optionsOf(schema: JsonSchema): JsonSchema[] {
   const options = schema['oneOf'] ?? schema['anyOf'];
   return Array.isArray(options) ? options.map((one: unknown) => (isObject(one) ? one : {})) : [];
@@ -101,7 +99,7 @@ export function parseValue(text: string, schema: JsonSchema, where: string): unk
   const json = parseJson(text);
   const exactJson = () => parseExactJson(text, where);
   const isFree = types.length === 0;
-  // A number that a double can't hold is taken as text where the schema allows both.
+  // If the schema allows text, a number that a double can't hold counts as text.
   const isNumber = typeof json === 'number' && !(types.includes('string') && inexactNumberIn(text));
   if (types.includes('null') && text === 'null') return null;
   if (types.includes('boolean') && typeof json === 'boolean') return json;

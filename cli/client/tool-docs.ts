@@ -14,11 +14,7 @@ export function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<
   return fetchJobsApi(mcpUrl, `v1/tools/${encodeURIComponent(tool)}`, type);
 }
 
-/**
- * Reads a path of the HTTP jobs API, which is beside the MCP endpoint.
- *
- * @throws CommandFailure, Unreachable
- */
+/** Reads a path of the HTTP jobs API, which is beside the MCP endpoint. @throws CommandFailure, Unreachable */
 export async function fetchJobsApi(mcpUrl: URL, path: string, type: string): Promise<string> {
   const address = new URL(path, mcpUrl);
   let response: Response;

@@ -1,6 +1,6 @@
 /**
- * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence; an argument of the same name is
- * given as `--arg-NAME`.
+ * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence: use `--arg-NAME` for an argument
+ * of the same name.
  */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
@@ -30,11 +30,9 @@ const BUILTIN_FLAGS: Record<string, boolean> = {
 /** The words after the tool's name: Longhaul's own flags, and the tool's words. */
 export interface ToolWords {
   own: Record<string, string | true>;
-  /** Words of the tool's flags. */
   words: string[];
 }
 
-/** Separates Longhaul's own flags from the tool's. */
 export function extractBuiltinFlags(tail: string[]): ToolWords {
   const own: ToolWords['own'] = {};
   const words: string[] = [];
@@ -52,7 +50,6 @@ export function extractBuiltinFlags(tail: string[]): ToolWords {
   return { own, words };
 }
 
-/** A tool's argument as a flag. */
 export interface ToolFlag {
   argument: string;
   /** As shown in help, such as `--max-rows`. */

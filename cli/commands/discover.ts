@@ -40,7 +40,6 @@ interface DiscoverFlags {
   yes?: boolean;
 }
 
-/** `longhaul discover`. */
 export function define(command: Command): void {
   command
     .option('--namespace <name>', 'namespace to read (default: the one that Longhaul is connected to)')

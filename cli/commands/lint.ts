@@ -7,7 +7,6 @@ import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 import { shortestPath } from '../shortest-path.js';
 
-/** `longhaul lint`. */
 export function define(command: Command): void {
   command.argument('[files...]').option('--json', 'print JSON, for programs');
   command.action(async (operands: string[]) => {
@@ -35,7 +34,7 @@ interface Finding {
   message: string;
 }
 
-/** The files of the operands; without operands, those of all tools and pipelines that a server with these settings has. */
+/** The operands' files, else all tools and pipelines that a server with these settings has. */
 async function filesOf(command: Command, operands: string[]): Promise<string[]> {
   if (operands.length > 0) {
     const files = operands.flatMap(filesAt);
@@ -50,8 +49,8 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
 }
 
 /**
- * A folder's files, in alphabetical order, and the index of each of its folders that has one, as shipped tools may. Any other
- * path is treated as a file, and reported if it isn't one.
+ * A folder's files in alphabetical order, and the index files in its folders, as shipped tools may have. Any other path counts as
+ * a file, and is reported if it isn't one.
  */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
