@@ -1,7 +1,4 @@
-/**
- * The output of commands. Everything goes through this file, which escapes results, messages and names from outside. A lint rule
- * forbids other writes.
- */
+/** The output of commands. Escapes whatever comes from outside; a lint rule forbids writing elsewhere. */
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -74,8 +71,8 @@ export function exitOnceWritten(): void {
 const READER_GONE = 141;
 
 /**
- * Exits once standard output can't be written: silently with 141 when its reader has closed it (`| head -1`), otherwise with a
- * message and 1. For commands that only produce output: a stack outlives its reader.
+ * Exits once standard output can't be written: silently with 141 if its reader closed it (`| head -1`), else with a message and
+ * 1. Not for stacks, which outlive their reader.
  */
 export function exitWhenOutputCloses(): void {
   process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {

@@ -26,11 +26,7 @@ const USER_ERRORS = [
   'StorageError',
 ];
 
-/**
- * Reports a failure on standard error. Only unexpected errors include a stack trace.
- *
- * @returns the exit code: 2 for wrong usage, else 1 or the failure's own
- */
+/** Reports a failure, with a stack trace if unexpected. @returns the exit code: 2 for wrong usage, else 1 or the failure's own */
 export function reportFailure(error: unknown): number {
   // Commander has already printed these, as well as help and version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

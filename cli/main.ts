@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The program's entry: loads the command line, unless this Node.js is too old for it. Runs on any Node.js that supports modules.
- * Answers `longhaul --version` itself, because scripts and package managers ask often.
+ * The program's entry, which runs on any Node.js with modules and reports one that is too old. Answers `longhaul --version`
+ * itself, because scripts and package managers ask often.
  */
 import nodeModule from 'node:module';
 import { homedir } from 'node:os';

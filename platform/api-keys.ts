@@ -1,7 +1,4 @@
-/**
- * API keys: a folder with one file per key, holding its identity and the hash of its secret. Each use reads the key again, so new
- * and revoked keys take effect without a restart.
- */
+/** API keys: a folder with one file per key, read at each use, so adding or revoking a key needs no restart. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,11 +58,7 @@ export function listApiKeys(folder: string): ApiKey[] {
     .sort((one, other) => one.createdAt.localeCompare(other.createdAt));
 }
 
-/**
- * Revokes a key; undefined for an unknown ID. Its file stays, as a record of its identity.
- *
- * @throws SettingsError for an invalid key file
- */
+/** Revokes a key, but keeps its file as a record; undefined for an unknown ID. @throws SettingsError for an invalid key file */
 export function revokeApiKey(folder: string, id: string): ApiKey | undefined {
   const key = readApiKey(folder, id);
   if (!key) return undefined;
@@ -75,7 +68,7 @@ export function revokeApiKey(folder: string, id: string): ApiKey | undefined {
 }
 
 /**
- * The entry of a key that a caller sent; undefined if the key is unknown or its secret is wrong. Check {@link isUsable} too.
+ * The entry of a caller's key; undefined if it is unknown or its secret is wrong. Check {@link isUsable} too.
  *
  * @throws SettingsError for an invalid key file
  */

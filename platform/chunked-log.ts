@@ -1,7 +1,7 @@
 /**
- * An append-only log of a step or an operation, stored in immutable chunks. A chunk's key ends with the offset of its first byte,
- * and only one writer can create it: bytes never move, and a killed process leaves no partial chunk. Small chunks are merged into
- * one whose key ends with its first offset and its end offset. The same keys work for folders and buckets.
+ * An append-only log of a step or an operation, in immutable chunks. A chunk's key ends with the offset of its first byte, and
+ * only one writer can create it: bytes never move, and a killed process leaves no partial chunk. A merged chunk's key ends with
+ * its first and its end offset.
  */
 import { setTimeout } from 'node:timers/promises';
 import { undefinedIf } from '../operations/errors.js';
@@ -82,7 +82,7 @@ export class ChunkedLog {
   /**
    * Appends all bytes or nothing, to a log with several writers.
    *
-   * @param bytesAt returns the bytes to append at a size. Called again when another process appended first; may return no bytes
+   * @param bytesAt returns the bytes for a size, or none; called again when another process appended first
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
@@ -106,8 +106,8 @@ export class ChunkedLog {
   }
 
   /**
-   * Appends all bytes or nothing, to a log with one writer that tracks its own offset, starting from {@link size}. To retry a
-   * failed call, repeat it with the same arguments.
+   * Appends all bytes or nothing, to a log with one writer that counts on from {@link size}. Repeat a failed call with the same
+   * arguments.
    *
    * @param offset end of the log so far
    */

@@ -11,8 +11,8 @@ import { readStored } from './data-converter.js';
 import type { Storage } from './storage/index.js';
 
 /**
- * Reads a closed workflow's complete state; undefined while it is open. After a termination or an execution time-out, this is the
- * last state that the workflow published, without children.
+ * Reads a closed workflow's state; undefined while open. If Temporal ended it, this is the last published state, without
+ * children.
  *
  * @throws LonghaulError `internal` if the part in storage is lost
  */

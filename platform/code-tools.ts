@@ -1,7 +1,4 @@
-/**
- * Tools defined in code, reloaded after edits. A file that breaks keeps its previous tool. A file that is broken at the start has
- * no tool.
- */
+/** Tools defined in code, reloaded after edits. A file that breaks keeps its previous tool, if it had one. */
 import { basename, extname } from 'node:path';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';

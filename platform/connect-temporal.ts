@@ -1,6 +1,6 @@
 /**
- * Connects to Temporal with retries, so a process can start while Temporal is down. Clients use the native connection too, at
- * half the CPU of the JavaScript one. API keys and certificates are reread while the process runs.
+ * Connects to Temporal with retries, so a process can start first. Uses the native connection for clients too, at half the CPU of
+ * the JavaScript one, and rereads API keys and certificates.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';

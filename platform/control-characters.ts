@@ -1,6 +1,6 @@
 /**
- * Characters that change how the text around them is shown: C0 (except tab and line feed), DEL, C1, line and paragraph
- * separators, and controls of bidirectional text (Unicode Standard Annex 9, section 2).
+ * Characters that change how text is shown: C0 (except tab and line feed), DEL, C1, line and paragraph separators, and
+ * bidirectional controls (Unicode Standard Annex 9, section 2).
  */
 export const CONTROL_CHARACTERS =
   /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,7 +1,7 @@
 /**
  * The data converter. Values are JSON, which Temporal's UI shows. A value over 256 KiB goes to storage and leaves a claim in
- * history, because a value over 2 MiB would end the run and lose its record. Uses the SDK's external storage instead of a codec,
- * which runs outside the sandbox, once per task.
+ * history, because over 2 MiB it would end the run and lose its record. The SDK's external storage runs outside the sandbox, once
+ * per task, unlike a codec.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -54,9 +54,8 @@ function storageDriver(storage: Storage): StorageDriver {
 }
 
 /**
- * Stores payloads that the workflow marked, and leaves a {@link StoredClaim}: plain JSON that every Temporal client can list and
- * describe. Don't use the SDK's references in a memo: each describe and list would read the values, and fail where one is lost or
- * the client has no storage.
+ * Stores payloads that the workflow marked, and leaves a {@link StoredClaim}, plain JSON. Don't put the SDK's references into a
+ * memo: each describe and list would read the values, and fail where one is lost or the client has no storage.
  */
 function storedPayloads(storage: Storage): PayloadCodec {
   return {

@@ -22,11 +22,7 @@ export interface ResolvedPath {
   mayRead: (realPath: string) => boolean;
 }
 
-/**
- * Resolves a path by its spelling alone, so callers can't learn which files exist elsewhere.
- *
- * @param givenPath absolute, or relative to a folder; not a URL
- */
+/** Resolves a path, which isn't a URL, by spelling alone, so callers can't learn which files exist elsewhere. */
 export async function resolveInFolders(
   givenPath: string,
   { folders, privatePaths }: DataFolders,
@@ -75,8 +71,8 @@ export function isGlob(givenPath: string): boolean {
 }
 
 /**
- * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files need a leading dot in the pattern,
- * and private files never match. Links to files match; `**` doesn't descend into links to folders.
+ * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files need a leading dot in the pattern.
+ * Private files never match. Links to files match; `**` doesn't follow links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
  * @throws the signal's reason once it is aborted

@@ -1,7 +1,6 @@
 /**
- * Deletions of operations, recorded in Temporal. Temporal takes minutes to delete a closed workflow. So a deletion first starts a
- * run of another workflow type under the same workflow ID, which hides the operation from every reader. That run stays open until
- * all data of the operation is deleted, then it is deleted too.
+ * Deletions of operations, recorded in Temporal, which takes minutes to delete a closed workflow. So a deletion first starts a
+ * run of another type under the same workflow ID. That run hides the operation until all its data is deleted, and goes last.
  */
 import { isGrpcServiceError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../operations/wire.js';
@@ -38,11 +37,7 @@ export function deletionIn({ memo }: Pick<WorkflowExecutionDescription, 'memo'>)
   return memo?.[DELETION_MEMO] as Deletion | undefined;
 }
 
-/**
- * Hides an operation for good.
- *
- * @throws WorkflowExecutionAlreadyStartedError when a run with this ID is open: a deletion, or a run since a reset
- */
+/** Hides an operation for good. @throws WorkflowExecutionAlreadyStartedError when a deletion, or a run since a reset, is open */
 export async function beginDeletion(client: Client, workflowId: string, deletion: Deletion): Promise<void> {
   await client.withDeadline(Date.now() + BEGIN_LIMIT_MS, () =>
     client.workflow.start(DELETION_TYPE, {
@@ -59,9 +54,8 @@ export async function beginDeletion(client: Client, workflowId: string, deletion
 }
 
 /**
- * Deletes the operation's stored values, its histories, then the run that hides it. Idempotent, even after an interruption.
+ * Deletes the operation's stored values, its histories, then the run that hides it. Idempotent.
  *
- * @param description of the open run that hides the operation
  * @throws when Temporal can't be reached or rejects the call, or storage fails; the operation stays hidden
  */
 export async function completeDeletion(

@@ -90,8 +90,8 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
 }
 
 /**
- * Whether a task of a recent open operation has waited for 5 s without a poll by the version's workers: an idle worker would have
- * taken it, and a busy one polls again within moments.
+ * Whether a recent open operation's task has waited 5 s while no worker polled: idle workers take it, and busy ones poll within
+ * moments.
  */
 async function hasUntakenTask(
   client: Client,

@@ -1,7 +1,6 @@
 /**
- * Temporal's Worker Deployments: the versions ("builds") of a task queue's workers, and which one gets new operations. A version
- * exists once a worker of it has polled. An operation stays on its first version. Workflows that every build can run follow the
- * current one.
+ * Temporal's Worker Deployments: the versions ("builds") of a task queue's workers. A version exists once a worker of it has
+ * polled. An operation stays on its first version. Workflows that every build can run follow the current one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -33,10 +32,7 @@ export interface DeploymentVersion {
   buildId: string;
 }
 
-/**
- * New operations go to it (`current`, `ramping`), only operations that began on it use it (`draining`), none does (`drained`), or
- * it never got new operations (`inactive`).
- */
+/** `current`, `ramping`: gets new operations. `draining`: only runs older ones. `drained`: runs none. `inactive`: never got any. */
 export type VersionStatus = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
 
 export interface VersionState {
@@ -68,8 +64,8 @@ export function deploymentNameOf(taskQueue: string): string {
 }
 
 /**
- * Describes a deployment; undefined until a versioned worker of the task queue has polled. Asks again after "not found", because
- * the deployment's workflow answers so while it continues as new.
+ * Describes a deployment; undefined until a versioned worker has polled. Its workflow answers "not found" while it continues as
+ * new, so ask again.
  */
 export async function describeDeployment(
   client: Client,
@@ -144,8 +140,8 @@ interface Attempts {
 }
 
 /**
- * Sends all new operations to a version, and ends another one's ramp. Retries until a worker of the version has polled all its
- * task queues, and while Temporal can't be reached.
+ * Sends all new operations to a version, and ends another one's ramp. Retries until a worker has polled all its task queues, and
+ * while Temporal can't be reached.
  *
  * @throws the signal's reason
  */
@@ -206,21 +202,14 @@ export function setCurrentCommand(namespace: string, { deploymentName, buildId }
   );
 }
 
-/**
- * Whether a retry may succeed: a worker of the version hasn't polled every task queue yet, or another client changed the
- * deployment.
- */
+/** Whether to retry: a worker hasn't polled every task queue yet, or another client changed the deployment. */
 function isPassing(error: unknown): boolean {
   return (
     isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
   );
 }
 
-/**
- * Number of open workflows, including parts of operations, that only a version can run.
- *
- * @param condition an additional visibility condition
- */
+/** Number of open workflows, including parts, that only a version can run. @param condition further condition of visibility */
 export async function countOpenOn(
   client: Client,
   version: DeploymentVersion,

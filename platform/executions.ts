@@ -24,7 +24,6 @@ export interface Executions {
  * Finds all runs of a workflow ID, including those before a reset or a continue-as-new, and of its closed child workflows.
  * Excludes children that are operations, and abandoned children that are still open.
  *
- * @param except runs to leave out
  * @throws when Temporal can't be reached
  */
 export async function executionsOf(client: Client, root: Run, except: string[]): Promise<Executions> {

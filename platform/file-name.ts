@@ -8,8 +8,8 @@ const LONGEST_NAME_BYTES = 200;
 const HASHED = /^(.{100})~[0-9a-f]{32}$/;
 
 /**
- * Percent-encodes a text as a file name, and replaces the end of a long one by a hash. Different texts get different names. No
- * text becomes `.`, `..`, a temporary file's name, or by accident a hashed name.
+ * Percent-encodes a text as a file name, with a hash at the end of a long one. Different texts get different names, which are
+ * never `.`, `..`, a temporary file's, or a hashed name by accident.
  *
  * @throws RangeError for an empty text
  */

@@ -1,8 +1,4 @@
-/**
- * Makes a read that shares its outcome with other readers for a while, including those that come during the read.
- *
- * @param freshMs how long an outcome counts, measured from the start of the read
- */
+/** Makes a read that shares its outcome with other readers for `freshMs`, measured from the start of the read. */
 export function freshFor<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let latest: { outcome: Promise<T>; atMs: number } | undefined;
   return () => {

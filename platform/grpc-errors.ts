@@ -59,8 +59,8 @@ const STATUS_DETAILS = 'grpc-status-details-bin';
 const RETRY_INFO = 'google.rpc.RetryInfo';
 
 /**
- * Pause that the server asks for before the next attempt (`google.rpc.RetryInfo`), in milliseconds; undefined without one. Known
- * only after the SDK's own retries, about 15 s after the call.
+ * The server's pause before the next attempt (`google.rpc.RetryInfo`), in milliseconds, if any. Comes only after the SDK's own
+ * retries, about 15 s after the call.
  */
 export function retryDelayMs(error: unknown): number | undefined {
   const cause = causesOf(error).find(isGrpcServiceError);

@@ -15,9 +15,8 @@ import { HomeError } from './home-error.js';
 import { UMASK_VARIABLE } from './umask.js';
 
 /**
- * Prepares a home for writing: creates the folder, makes it private, writes the format file.
+ * Prepares a home for writing: creates the folder, makes it private, writes the format file. @param say gets warnings
  *
- * @param say gets warnings
  * @throws HomeError when it can't be created, read or written, or a newer Longhaul wrote it
  */
 export function openHome(home: string, say: (line: string) => void): void {
@@ -41,10 +40,8 @@ export function checkWritable(home: string): void {
 }
 
 /**
- * Makes the home private (0700), and sets the umask so that new files are 0600: the home holds the key of all sealed tokens, and
- * operations' logs and results. Pipeline steps keep the original umask, because they write the user's files.
- *
- * @param say gets a warning when the home belongs to another user and is open to others
+ * Makes the home (0700) and new files (0600) private: it holds the key of all tokens, and operations' logs and results. Pipeline
+ * steps keep the original umask, because they write the user's files.
  */
 function makeHomePrivate(home: string, say: (line: string) => void): void {
   const before = process.umask(0o077);

@@ -8,10 +8,7 @@ import type { Settings } from './settings/table.js';
 const WRITE_BITS = 0o022;
 const OTHERS_READ_BIT = 0o004;
 
-/**
- * Why no server may use the keys in the folder: others can change keys or read their hashes. Undefined for a missing folder, and
- * on Windows, which has no such permissions.
- */
+/** Why no server may use the keys in the folder: others can change keys or read their hashes. Windows has no such permissions. */
 export function keysFolderConflict(
   { authentication, keysFolder }: Pick<Settings, 'authentication' | 'keysFolder'>,
 ): string | undefined {

@@ -7,10 +7,7 @@ export type { Logger };
 
 const REPORT_INTERVAL_MS = 10_000;
 
-/**
- * @param process name of the process, on every line
- * @param level lowest level written. Default: `info`
- */
+/** @param process name of the process, on every line @param level lowest level written. Default: `info` */
 export function createLogger(process: string, level: string = 'info'): Logger {
   return pino(
     // Errors are `err` here, following pino's convention, and `error` in logs of Temporal's SDK.

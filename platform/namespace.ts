@@ -17,8 +17,7 @@ export function noNamespaceError(namespace: string, cause: unknown): LonghaulErr
 }
 
 /**
- * Checks that a worker can use the namespace, which Temporal's SDK has workers describe. Ignores other errors, which may be
- * temporary.
+ * Checks that a worker can use the namespace. Ignores other errors, which may be temporary.
  *
  * @throws LonghaulError `unavailable` when the namespace doesn't exist or the credentials don't allow describing it
  */

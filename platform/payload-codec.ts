@@ -1,6 +1,6 @@
 /**
- * The payload codec of workers that aren't Longhaul's: your module, or a codec server as Temporal's UI and command line use it.
- * Encodes values for external workflows and decodes theirs, but not Longhaul's own values.
+ * The codec of workers that aren't Longhaul's: your module, or a codec server like Temporal's UI uses. Encodes values for
+ * external workflows and decodes theirs, but not Longhaul's own values.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { LonghaulError } from '../operations/errors.js';

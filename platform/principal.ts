@@ -32,8 +32,8 @@ export const identitySchema = z.object(identityShape);
 export type Identity = z.infer<typeof identitySchema>;
 
 /**
- * The principal of an identity. Percent-encodes both parts, so that no two identities, and no callers without authentication,
- * share a principal. Case and Unicode form count (RFC 7519, section 2, "StringOrURI").
+ * The principal of an identity, never shared with another identity or with callers without authentication. Case and Unicode form
+ * count (RFC 7519, section 2, "StringOrURI").
  */
 export function principalOf({ tenant, subject }: Identity): string {
   return `${encodeURIComponent(tenant)}/${encodeURIComponent(subject)}`;

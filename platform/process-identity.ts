@@ -60,12 +60,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/**
- * Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`.
- *
- * @param isOurs checks the command line; other processes are left alone
- * @returns whether there was such a process
- */
+/** Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`. @returns whether there was one with our command line */
 export async function endProcess(
   pid: number,
   isOurs: (commandLine: string) => boolean,

@@ -18,9 +18,9 @@ const NAME = 'longhaul';
 const LOCAL_BIN = join('node_modules', '.bin', NAME);
 
 /**
- * Shell command that runs this installation from `folder`: `longhaul` if PATH resolves to it, `node_modules/.bin/longhaul` if the
- * folder has that link, else `node` with the absolute path. Ignores PATH entries named `node_modules/.bin`, which `npm run` adds
- * for its child processes only.
+ * Shell command that runs this installation from `folder`: `longhaul` if PATH resolves to it, the folder's
+ * `node_modules/.bin/longhaul`, else `node` with the absolute path. Ignores PATH entries named `node_modules/.bin`, which `npm
+ * run` adds.
  */
 export function programCommand(
   folder = process.cwd(),

@@ -1,7 +1,7 @@
 /**
- * Loads modules of the project without a build step, and reloads them after edits. Each instance evaluates every file once.
- * Packages under node_modules load once per process. ES modules in JavaScript files are reevaluated only as entries, because
- * Node.js caches those that other files import.
+ * Loads the project's modules without a build step. Each instance evaluates every file once, so make a new one after edits.
+ * Packages under node_modules load once per process. ES modules in JavaScript are reevaluated only as entries, because Node.js
+ * caches those that other files import.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -24,9 +24,8 @@ export class ProjectModules {
   readonly #watched = new Set<string>();
 
   /**
-   * Evaluates a file and its imports. Await each call before the next: concurrent calls would see half-evaluated modules.
-   *
-   * @throws whatever the file, or the loader, throws
+   * Evaluates a file and its imports. Await each call before the next, or they see half-evaluated modules. @throws whatever the
+   * file throws
    */
   async import(path: string): Promise<unknown> {
     if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;

@@ -34,10 +34,7 @@ export const PACKAGE_ENTRIES: Record<string, string> = {
   longhaul: builtinModule(IS_COMPILED ? 'bin/index' : 'index'),
 };
 
-/**
- * Temporal's packages for users' code (name -> folder). These are Longhaul's own copies, so projects needn't install them and
- * never run two versions at once.
- */
+/** Temporal's packages for users' code (name -> folder): Longhaul's copies, so that two versions never run at once. */
 export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ['@temporalio/activity', '@temporalio/client', '@temporalio/common', '@temporalio/workflow'].map((name) => [
     name,

@@ -4,10 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 /** Longer chains of links count as a circle, as on Linux. */
 const MAX_LINKS = 40;
 
-/**
- * Resolves symbolic links in an absolute path that may not exist yet. Follows dangling links too, because their targets may be
- * created later.
- */
+/** Resolves symbolic links in an absolute path that may not exist yet, even dangling ones: their targets may come later. */
 export function realPathOf(path: string, links = MAX_LINKS): string {
   try {
     return realpathSync.native(path);

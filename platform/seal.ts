@@ -1,7 +1,4 @@
-/**
- * Sealed values: state that clients carry instead of the server. The home's shared key encrypts and authenticates it, so any
- * later process can read it and nobody can change it.
- */
+/** Sealed values: state that clients carry instead of the server. Any process of the home can read it, and nobody can change it. */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
@@ -21,10 +18,8 @@ export interface Seal<T> {
 }
 
 /**
- * A seal for one purpose, which can't open values sealed for another. Values with an `endsAt` (epoch milliseconds) don't open
- * afterwards.
+ * A seal for one purpose, e.g. `session`. Values don't open after their `endsAt` (epoch milliseconds), if they have one.
  *
- * @param purpose e.g. `session`
  * @param options.isStable whether equal values give equal texts, which reveals that they are equal. Default: false
  */
 export function sealOf<T extends object>(

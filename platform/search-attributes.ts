@@ -30,10 +30,7 @@ export interface UnusableAttribute {
   reason: string;
 }
 
-/**
- * Search attributes that are missing in the namespace or aren't Keywords. Needs one call to visibility if all work, else one more
- * for each.
- */
+/** Search attributes that are missing or aren't Keywords. Calls visibility once if all work, else once more for each. */
 export async function unusableSearchAttributes(
   service: WorkflowService,
   namespace: string,

@@ -17,9 +17,8 @@ export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env):
 }
 
 /**
- * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the home's key file, and creates that at first use.
- *
- * @throws SettingsError when either is too short
+ * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the home's key file, created at first use. @throws SettingsError when
+ * too short
  */
 export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
   const known = readSecret(home, environment);

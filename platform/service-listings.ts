@@ -1,7 +1,4 @@
-/**
- * The tools that Nexus services list. Looking for tools asks a service in the background if its last answer is old, so calls
- * never wait. An answer stays valid until the next one.
- */
+/** The tools that Nexus services list. Asks again in the background when an answer is old, so calls never wait. */
 import type { ToolService } from '../external-workflows/service.js';
 import type { NexusService } from '../operations/nexus-call.js';
 import type { Tool } from '../operations/tool.js';

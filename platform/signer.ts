@@ -1,7 +1,4 @@
-/**
- * Signatures of starts and answers, by servers and workers that share the home's secret. They stop anybody who reaches Temporal
- * without the secret.
- */
+/** Signatures of starts and answers, against anybody who reaches Temporal without the home's secret. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../operations/canonical-json.js';
 import { formatSignature, parseSignature, startDigest, type SignedKind } from '../operations/signatures.js';
@@ -55,11 +52,7 @@ export class Signer {
     return formatSignature({ kind: 'schedule', keyId: this.keyId, digest, mac, times: encoded });
   }
 
-  /**
-   * ID of an answer to a question. Equal parts give the same ID, and only the secret's holders can make it.
-   *
-   * @param parts answerer, answer, and the answerer's own ID for it
-   */
+  /** ID of an answer, the same for equal parts. @param parts answerer, answer, and the answerer's own ID for it */
   answerId(workflowId: string, key: string, parts: readonly unknown[]): string {
     return createHmac('sha256', this.#key)
       .update(canonicalJson(['answer ID', workflowId, key, ...parts]))
@@ -71,7 +64,6 @@ export class Signer {
    * The start memo with a signature.
    *
    * @param id workflow ID of the operation, or the schedule's base ID
-   * @param args arguments of the workflow function
    * @param times of the schedule that starts it
    */
   signedMemo<Memo extends StartMemo>(

@@ -1,15 +1,11 @@
 /**
  * Connection to Temporal: from the environment (TEMPORAL_ADDRESS and its family), from a profile of Temporal's own configuration
- * if TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME. Never uses a profile that isn't named.
+ * if TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME.
  */
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { readStackState, usesExternalTemporal } from './temporal-address.js';
 
-/**
- * Options for connecting to Temporal: address, TLS, API key and namespace.
- *
- * @returns undefined when the environment names no Temporal and no embedded server has written its address yet
- */
+/** Address, TLS, API key and namespace; undefined if the environment names no Temporal and no embedded one has started. */
 export function temporalConnectConfig(
   home: string,
   environment: NodeJS.ProcessEnv = process.env,

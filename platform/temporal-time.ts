@@ -1,5 +1,5 @@
 /**
- * Temporal's time. The local clock may differ by hours, and no call returns Temporal's. So a process notes the newest time in
+ * Temporal's time: the local clock may differ by hours, and no call returns Temporal's. So a process notes the newest time in
  * Temporal's answers, which is never ahead of Temporal, and continues it with the monotonic clock.
  */
 import type { Client, ConnectionLike } from '@temporalio/client';
@@ -144,8 +144,8 @@ export function followTime<Connection extends Pick<ConnectionLike, 'workflowServ
 }
 
 /**
- * Temporal's time now, in epoch milliseconds. Never ahead, and at most a minute behind if Temporal lists its own worker. Asks
- * Temporal at most once a minute.
+ * Temporal's time now, in epoch milliseconds: never ahead, and at most a minute behind if Temporal lists its own worker. Asks at
+ * most once a minute.
  */
 export async function temporalNowMs(client: Client): Promise<number> {
   const time = temporalTime(client.connection);

@@ -5,10 +5,8 @@ import { temporalConnectConfig } from './temporal-connect-config.js';
 import { EMBEDDED_UI, NO_UI } from './settings/temporal.js';
 
 /**
- * Address of Temporal's UI for callers: the setting's, else the home's embedded one. With authentication only the setting's,
- * because the embedded UI has no login and shows all callers' operations.
- *
- * @returns undefined if there is no address, or callers may not see it
+ * Address of Temporal's UI for callers: the setting's, else the embedded one if there is no authentication, because that has no
+ * login and shows all callers' operations.
  */
 export function temporalUiOf({
   home,

@@ -1,6 +1,6 @@
 /**
- * The tools that a server offers, from code and from YAML files (pipelines and external workflows), all editable while it runs.
- * Listing or calling tools checks YAML files for changes. An unusable file only lacks its own tool.
+ * The tools that a server offers, from code and from YAML files (pipelines and external workflows). Listing or calling tools
+ * reads changed YAML files. An unusable file only lacks its own tool.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -221,11 +221,9 @@ export class Tools {
 }
 
 /**
- * Loads the tools of these settings and watches their files for edits.
+ * Loads the tools of these settings and watches their files. @param reserved names that no tool of the project can have
  *
- * @param reserved names that no tool of the project can have
- * @throws ProjectError when no file of the project's tools can be used, or two tools share a name; it only logs other unusable
- *   files
+ * @throws ProjectError when no file of the project's tools can be used, or two tools share a name
  */
 export async function createTools(
   settings: Settings,

@@ -1,7 +1,4 @@
-/**
- * Detects edits by polling, which works on every file system and costs one stat per file. An edit counts once the files stay
- * unchanged for one interval, to avoid half-written files.
- */
+/** Detects edits by polling, which works on every file system. An edit counts once the files stay unchanged for one interval. */
 import { statSync } from 'node:fs';
 
 const INTERVAL_MS = 500;
@@ -25,7 +22,6 @@ export function versionOf(path: string): string | undefined {
  * Calls `reload` after edits, one call at a time. Doesn't keep the process alive.
  *
  * @param paths returns the watched paths; may change with each load
- * @param reload loads the changes; a rejection goes to `onError` and doesn't stop the watch
  * @param loadedSinceMs when the files were first read, epoch milliseconds: later edits count
  * @returns a function that stops the watch
  */
@@ -64,10 +60,7 @@ export function watchFiles(
   };
 }
 
-/**
- * @param before versions at the last load
- * @param sinceMs a file that isn't in `before` counts as edited if it changed after this time
- */
+/** @param sinceMs a file that isn't in `before` counts as edited if it changed after this time */
 function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Infinity): Versions {
   return new Map(
     paths.map((path) => {

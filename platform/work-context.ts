@@ -1,7 +1,4 @@
-/**
- * The work that the current code belongs to: a request, or an attempt of an activity. Gives log lines their fields and spans
- * their parent, without a parameter in every function.
- */
+/** The request, or attempt of an activity, that the current code works for. Gives log lines their fields and spans their parent. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isToken } from '../operations/token.js';
 import type { TraceContext } from '../operations/trace-context.js';

@@ -7,8 +7,8 @@ import { PROGRAM_PATH, programCommand, shellWord } from '../platform/program.js'
 import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
- * Command that starts `longhaul stdio` for this stack from any folder: this Node.js, this installation, the project, and a flag
- * for each setting that the project's configuration file doesn't set.
+ * Command that starts `longhaul stdio` for this stack from any folder, with a flag for each setting that the project's
+ * configuration file doesn't set.
  *
  * @param environment the client must set the same TEMPORAL_ variables, because some defaults depend on them
  */

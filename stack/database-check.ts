@@ -16,11 +16,9 @@ export interface DatabaseCheck {
 }
 
 /**
- * Runs `PRAGMA quick_check` on a copy of a home's database, even while a stack runs.
+ * Runs `PRAGMA quick_check` on a copy of a home's database, if there is one, even while a stack runs.
  *
- * @returns undefined when the home has no database
- * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, or the system's error when it
- *   can't be read
+ * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, else the system's error
  */
 export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | undefined> {
   const path = databasePath(home);

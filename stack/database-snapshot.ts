@@ -29,10 +29,8 @@ interface Snapshot {
 }
 
 /**
- * Copies a database and its write-ahead log to `target`, as one database without a log.
- *
- * Until it restarts, the log holds every changed page. Copying the file first and then the log gives a consistent state, even if
- * a checkpoint moves pages meanwhile.
+ * Copies a database and its write-ahead log to `target`, as one database without a log. Until it restarts, the log holds every
+ * changed page. Copying it after the file is consistent, even if a checkpoint moves pages meanwhile.
  *
  * @throws DamagedDatabase, BusyDatabase, or the system's error when the file can't be read
  */

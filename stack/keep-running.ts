@@ -1,6 +1,6 @@
 /**
- * Restarts one process of the stack whenever it ends. A process that was ready is restarted at once: repeated kills aren't a
- * crash loop. One that never got ready is restarted with exponential back-off.
+ * Restarts one process of the stack whenever it ends: at once if it was ready, because repeated kills aren't a crash loop, else
+ * with exponential back-off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit } from './launcher.js';
@@ -24,10 +24,7 @@ export interface SupervisedProcess {
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * @param start (re)starts the process; a failure counts as an end
- * @param first the process, if it is already running
- */
+/** @param start (re)starts the process; a failure counts as an end @param first the process, if it is already running */
 export function keepRunning(
   name: string,
   start: () => Promise<RunningProcess>,

@@ -1,6 +1,5 @@
 /**
- * Starts a foreign program that can't outlive this process. Node.js can't ask the kernel for that, so a small `sh` script in
- * between ends the program when the pipe from this process closes.
+ * Starts a foreign program that can't outlive this process: a small `sh` script ends it when the pipe from this process closes.
  * The script has its own session, because a terminal's Ctrl-C must not reach the program before the stack has drained.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
@@ -11,8 +10,8 @@ import { openLog } from './log-files.js';
 import { waitUntilGone, processIdentity, signalProcess } from '../platform/process-identity.js';
 import { messageOf } from './stack-error.js';
 
-// The program's PID goes to standard output, its output to the log on descriptor 2. The pipe is on descriptor 3, because
-// background commands of a shell have no standard input.
+// The program's PID goes to standard output, its output to the log on descriptor 2. Background commands of a shell have no
+// standard input, so the pipe is on descriptor 3.
 const SCRIPT = `
 exec 3<&0 </dev/null
 "$@" 3<&- >&2 &

@@ -53,10 +53,8 @@ export class LogFile {
 }
 
 /**
- * Rotates a log whenever it is large, while processes hold it open. Copies the text to `.log.1` and truncates the file in place,
- * which is safe because all of them append.
- *
- * @returns a function that stops the rotation
+ * Rotates a large log to `.log.1`, and truncates it in place: processes that hold it open all append. @returns a function that
+ * stops the rotation
  */
 export function startLogRotation(home: string, name: string): () => void {
   const path = logPath(home, name);

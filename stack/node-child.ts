@@ -1,7 +1,4 @@
-/**
- * Starts the stack's own processes: the worker and the MCP server. They end when the pipe to their standard input closes, so they
- * can't outlive this process.
- */
+/** Starts the worker and the MCP server, which end when the pipe to their standard input closes: they can't outlive this process. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { constants, setPriority } from 'node:os';

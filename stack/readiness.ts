@@ -66,12 +66,7 @@ function getReadiness(
   });
 }
 
-/**
- * Polls until the server is ready, or the signal aborts.
- *
- * @param whileWaiting called after each check that finds the server not ready
- * @returns the server's answer; undefined when aborted
- */
+/** Polls until the server is ready; undefined if the signal aborts first. @param whileWaiting called after each failed check */
 export async function waitUntilReady(
   url: string,
   signal: AbortSignal,

@@ -10,10 +10,7 @@ export interface ShutdownRequests {
   signal: AbortSignal;
 }
 
-/**
- * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process ignores SIGINT and SIGHUP, which its supervisor handles, and
- * treats the supervisor's end as a request.
- */
+/** Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves SIGINT and SIGHUP to its supervisor, and ends with it. */
 export function shutdownRequests(): ShutdownRequests {
   const supervised = isSupervised();
   const asked = new AbortController();

@@ -1,7 +1,4 @@
-/**
- * Lock for one stack per home: a file that names its holder, created atomically with a hard link. A dead holder's lock is
- * ignored, so a crash needs no manual cleanup.
- */
+/** Lock for one stack per home: a file that names its holder, created atomically by a hard link. A dead holder's lock is ignored. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processIdentity } from '../platform/process-identity.js';

@@ -8,7 +8,7 @@ import { readStackState, stackFile, type StackState } from '../platform/temporal
 const SIZE_BYTES = 1024;
 
 /**
- * Changes fields atomically. Undefined removes a field, and the last one removes the file. On a full disk it overwrites the file
+ * Changes fields atomically, or removes them (undefined); the file goes with the last one. On a full disk it overwrites the file
  * in place, because the next start ends the processes named there.
  */
 export function updateStackState(

@@ -1,7 +1,7 @@
 /**
- * Detects a Temporal whose database connection is stuck. The SQLite driver of server 1.29 has one connection, and a call
- * abandoned at the wrong moment can leave it interrupted: every call fails with `interrupted (9)` until a restart. Newer servers
- * have a fixed driver (temporalio/temporal#9198).
+ * Detects a stuck database connection. The SQLite driver of Temporal server 1.29 has one connection, and a call abandoned at the
+ * wrong moment can leave it interrupted: every call fails with `interrupted (9)` until a restart. Newer servers have a fixed
+ * driver (temporalio/temporal#9198).
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

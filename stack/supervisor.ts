@@ -1,7 +1,4 @@
-/**
- * Supervises the processes of one stack: Temporal (unless the environment names one), worker and MCP server. Restarts each after
- * a crash, which the others see as a pause.
- */
+/** Supervises Temporal (unless the environment names one), worker and MCP server. The others see a crash only as a pause. */
 import {
   SETTING_VARIABLES,
   settingsToEnvironment,
@@ -25,18 +22,13 @@ const PARTS: Part[] = ['server', 'worker'];
 export interface Stack {
   /** Undefined when the environment names a Temporal. */
   temporal: EmbeddedTemporal | undefined;
-  /**
-   * Stops server and worker first, Temporal last. Call it again with 0 to stop at once.
-   *
-   * @param limitMs limit for all processes together; the rest is killed
-   */
+  /** Stops server and worker first, Temporal last. Call it again with 0 to stop at once. @param limitMs for all processes together */
   stop(limitMs: number): Promise<void>;
 }
 
 /**
- * Starts the stack and keeps it running. Take the home's lock and end orphans of earlier stacks first.
- *
- * @throws StackError when Temporal can't be started
+ * Starts the stack and keeps it running. Take the home's lock and end orphans first. @throws StackError when Temporal can't be
+ * started
  */
 export async function startStack(settings: Settings, say: Say): Promise<Stack> {
   const { home } = settings;

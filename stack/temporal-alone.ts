@@ -7,12 +7,7 @@ import { endOrphans } from './supervisor.js';
 import { startEmbeddedTemporal, UI_IS_OFF } from './temporal-server.js';
 import { lockHome } from './up.js';
 
-/**
- * Runs Temporal until a shutdown request, and returns the exit code.
- *
- * @param print gets the addresses
- * @param say gets notices about slow steps
- */
+/** Runs Temporal until a shutdown request, and returns the exit code. @param print gets the addresses */
 export async function runTemporal(settings: Settings, print: Say, say: Say): Promise<number> {
   const release = lockHome(settings.home, 'temporal');
   try {

@@ -1,6 +1,6 @@
 /**
- * Finds the Temporal CLI, which contains the embedded server (`server start-dev`): on the machine, by download, or by a build.
- * The version is pinned, because only the server version that made a database can open it.
+ * Finds, downloads or builds the Temporal CLI with the embedded server. The version is pinned, because only the server version
+ * that made a database can open it.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -42,7 +42,6 @@ export function cachedBinaryPath(binFolder: string): string {
 /**
  * Finds, downloads or builds a Temporal CLI whose server can open the database.
  *
- * @param say gets a notice with the usual duration before each slow step
  * @throws StackError that lists every place tried, why it failed, and what to install
  */
 export async function findTemporalBinary(search: BinarySearch, say: Say): Promise<TemporalBinary> {

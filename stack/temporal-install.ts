@@ -69,7 +69,6 @@ export interface GoProgram {
 /**
  * Builds a program with `go install`, for networks that reach a Go module proxy but no official download.
  *
- * @param target path of the binary
  * @throws Error when Go isn't on PATH, when it fails (with the last line that it prints), or after 20 minutes
  */
 export async function buildWithGo(

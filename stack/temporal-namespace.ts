@@ -10,10 +10,7 @@ const ANSWER_LIMIT_MS = 2_000;
 /** Time until all services know a new search attribute: `system.namespaceCacheRefreshInterval` is 2 s. */
 const NAMESPACE_REFRESH_MS = 4_000;
 
-/**
- * Sets the retention and creates missing search attributes. Fails when the server doesn't answer.
- * Only databases of earlier versions lack attributes: `--search-attribute` sets them in new ones.
- */
+/** Sets the retention and creates search attributes, which earlier versions' databases lack. Fails when the server doesn't answer. */
 export async function prepareNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
   try {

@@ -1,6 +1,6 @@
 /**
- * The embedded Temporal: `temporal server start-dev` on loopback, tuned by measurement for one machine. It writes to a file,
- * because its history is the only store of operations.
+ * The embedded Temporal: `temporal server start-dev` on loopback, tuned for one machine. Its history file is the only store of
+ * operations.
  */
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
@@ -69,11 +69,10 @@ export interface EmbeddedTemporal {
 }
 
 /**
- * Starts the embedded Temporal of `settings.home`, after ending an orphan of an earlier run. Take the home's lock first. Temporal
- * ends with this process, even if that is killed.
+ * Starts the embedded Temporal of `settings.home`, after ending an orphan. Take the home's lock first. Temporal ends with this
+ * process, even if that is killed.
  *
- * @param say gets notices about slow steps
- * @param ports reuses an earlier Temporal's ports, for a restart. Default: the setting, else the next free ones
+ * @param ports of an earlier Temporal, for a restart. Default: the setting, else the next free ones
  * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't start
  */
 export async function startEmbeddedTemporal(

@@ -1,6 +1,6 @@
 /**
- * Version guard of the database. Temporal's dev server never migrates a schema, and schemas differ between server versions, so
- * only the version that made a database may open it.
+ * Version guard of the database: Temporal's dev server never migrates a schema, so only the version that made a database may open
+ * it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * Runs a server and a worker as real processes on their own task queue, and calls them over MCP.
- * Works with any test runner. Several environments can run side by side.
- */
+/** Runs a server and a worker as real processes on their own task queue, for any test runner. Environments can run side by side. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -76,10 +73,10 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Starts an environment. Takes about 3 seconds, mostly to bundle the workflows.
+   * Starts an environment in about 3 seconds, mostly to bundle the workflows.
    *
-   * @throws TestEnvironmentError when no Temporal answers, the project doesn't exist, or files are unusable (the message names
-   *   each); SettingsError
+   * @throws TestEnvironmentError when no Temporal answers, or the project or its files can't be used (named in the message);
+   *   SettingsError
    */
   static async create(options: TestToolEnvironmentOptions = {}): Promise<TestToolEnvironment> {
     const { project, settings: given, temporal, environment } = options;
@@ -229,8 +226,8 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Terminates open operations, ends all processes including pipeline steps, and removes files, the embedded database,
-   * and the histories on a shared Temporal.
+   * Terminates open operations, ends all processes and pipeline steps, and removes files, the embedded database, and histories on
+   * a shared Temporal.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());

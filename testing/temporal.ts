@@ -30,7 +30,6 @@ export interface TestTemporal {
 }
 
 /**
- * @param settings the environment's settings; an embedded Temporal keeps its database in their home
  * @param userHome home whose running stack is used when no Temporal is named
  * @param named overrides the environment's variables; `embedded` always starts one
  * @throws TestEnvironmentError when the named Temporal doesn't answer, or none can be started

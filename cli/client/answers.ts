@@ -23,11 +23,7 @@ export interface AnswerFlags {
   field?: string[];
 }
 
-/**
- * The response that the flags give; undefined without such flags.
- *
- * @throws CommandFailure when the flags conflict, or don't fit the question
- */
+/** The response in the flags, if they give one. @throws CommandFailure when the flags conflict, or don't fit the question */
 export function responseFrom(flags: AnswerFlags, question: InputRequest): InputResponse | undefined {
   const given = [flags.content !== undefined, flags.field !== undefined, flags.decline, flags.cancel];
   const count = given.filter(Boolean).length;

@@ -1,7 +1,4 @@
-/**
- * Protects words from commander's flag parsing: everything after the tool's name in `longhaul call TOOL`, and tokens that begin
- * with a dash.
- */
+/** Hides words from commander's flag parsing: those after `longhaul call TOOL`, and tokens that begin with a dash. */
 import type { Command, Option } from 'commander';
 
 /** The server's tokens have 27 or more characters, longer than any flag. */
@@ -23,11 +20,7 @@ export function findCalled(words: readonly string[], program: Command): Command 
   return program.commands.find((command) => command.name() === called);
 }
 
-/**
- * Inserts `--` before a tool's words, or before a token with a dash.
- *
- * @param called the command that the arguments call, with its options
- */
+/** Inserts `--` before a tool's words, or before a token with a dash. @param called the command that the arguments call */
 export function separateOperands(
   argv: readonly string[],
   program: Command,

@@ -48,23 +48,14 @@ export async function openArtifact(
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-/**
- * Reads the partial result of an operation that exists; undefined if there is none.
- *
- * @throws CommandFailure for an expired operation, Unreachable
- */
+/** Reads an operation's partial result, if it has one. @throws CommandFailure for an expired operation, Unreachable */
 export async function readPartial({ url }: Pick<Session, 'url'>, token: string): Promise<unknown> {
   const response = await request(url, `/v1/jobs/${encodeURIComponent(token)}/partial`);
   if (response.status === 404) return undefined;
   return (await assertOk(response)).json();
 }
 
-/**
- * Writes the file atomically.
- *
- * @param isExecutable whether its readers may execute it. Default: false
- * @throws Unreachable when the connection breaks; file system errors
- */
+/** Writes the file atomically. @throws Unreachable when the connection breaks; file system errors */
 export async function saveTo(path: string, artifact: Readable, isExecutable = false): Promise<void> {
   const unfinished = temporaryPath(path);
   try {

@@ -35,7 +35,6 @@ export function readArguments(source: string): Record<string, unknown> {
 /**
  * Calls a tool. Asks the server's questions before the start in the terminal, then repeats the call with the answers.
  *
- * @param signal aborted when the caller stops waiting
  * @throws CommandFailure for a question without a terminal
  */
 export async function callTool(

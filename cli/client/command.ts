@@ -17,8 +17,6 @@ export function addClientFlags(command: Command): Command {
 }
 
 /**
- * Runs a command against its server.
- *
  * @param run gets the operands; returns the exit code
  * @param prepare runs before the server's address is resolved; may change options and operands
  */

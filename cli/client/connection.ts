@@ -1,7 +1,7 @@
 /**
  * JSON-RPC of MCP 2026-07-28 over the SDK's Streamable HTTP transport. Doesn't use the SDK's Client: its codec refuses
- * `resultType: "task"` and its subscriptions know no task IDs. This revision has no handshake and no session, so each request
- * stands alone, and a new connection continues where a broken one stopped.
+ * `resultType: "task"` and its subscriptions know no task IDs. Without handshake and session, each request stands alone, and a
+ * new connection continues where a broken one stopped.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,

@@ -139,11 +139,7 @@ export async function checkDatabase({ home }: Settings): Promise<Finding> {
   }
 }
 
-/**
- * Whether Temporal answers, has the search attributes, and is polled by a worker.
- *
- * @param fix whether to create missing search attributes
- */
+/** Whether Temporal answers, has the search attributes, and is polled by a worker. @param fix create missing attributes */
 export async function checkTemporal(settings: Settings, fix: boolean): Promise<Finding[]> {
   const { home, taskQueue } = settings;
   const check = 'temporal';

@@ -21,8 +21,8 @@ const WORST_FIRST: number[] = [
 ];
 
 /**
- * Waits until all tasks are closed. Prints each outcome as it comes, under a line `== TOKEN STATUS`; with --json, prints every
- * state of every task as a line. A missing task doesn't stop the others.
+ * Waits until all tasks are closed. Prints each outcome under a line `== TOKEN STATUS`, or with --json every state of every task.
+ * A missing task doesn't stop the others.
  *
  * @returns the worst of the tasks' exit codes
  * @throws CommandFailure `detached` after Ctrl-C; `unreachable` when no server answers, or none for 15 minutes

@@ -18,11 +18,7 @@ export interface FollowOptions {
   view?: View;
 }
 
-/**
- * Waits until a task is closed, and returns it. With --json, prints every state.
- *
- * @throws CommandFailure `detached` after Ctrl-C, Unreachable, RpcError
- */
+/** Returns a task once it is closed. With --json, prints every state. @throws CommandFailure `detached`, Unreachable, RpcError */
 export async function follow(
   session: Session,
   command: Command,

@@ -79,9 +79,9 @@ async function firstQuery(
 }
 
 /**
- * Follows an operation until it is closed, or until the requested step has ended.
+ * Follows an operation until it, or the requested step, has ended.
  *
- * @returns the last state of the operation; undefined when the signal was aborted first
+ * @returns the operation's last state; undefined when the signal was aborted first
  * @throws CommandFailure for an unknown step
  */
 export async function followLogs(

@@ -1,7 +1,4 @@
-/**
- * Changes of the operations that a caller may list. Lists once per interval, because Temporal limits lists, and reads open
- * operations that are too old for the list.
- */
+/** Changes of a caller's operations, from one list per interval (Temporal limits lists) and reads of older open operations. */
 import { defined } from '../../operations/defined.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { listOperations, type OperationPage } from './operation-tools.js';
@@ -30,11 +27,7 @@ export async function openOperations(session: Session, filter: ChangesFilter): P
   return pages.flatMap(({ operations }) => operations);
 }
 
-/**
- * Yields every open operation, then each operation whose status or stage changes, until the signal is aborted.
- *
- * @throws Unreachable, RpcError, ToolRefusal
- */
+/** Yields every open operation, then each change of status or stage, until aborted. @throws Unreachable, RpcError, ToolRefusal */
 export async function* operationChanges(
   session: Session,
   filter: ChangesFilter,

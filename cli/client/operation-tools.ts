@@ -84,12 +84,7 @@ export async function callBuiltinTool(
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
-/**
- * Reads the state of an operation and its parts.
- *
- * @param options.page read this page's items instead
- * @throws ToolRefusal, Unreachable, RpcError
- */
+/** Reads the state of an operation and its parts, or one page of items. @throws ToolRefusal, Unreachable, RpcError */
 export async function readSteps(
   session: Session,
   token: string,
@@ -138,12 +133,7 @@ interface LogResource {
   next_uri?: string;
 }
 
-/**
- * Reads the rest of a log from its resource, which gives larger pages than the tools' answers for models.
- *
- * @param page the page before, read without a pattern
- * @throws Unreachable, RpcError
- */
+/** Reads the log after a page without a pattern, in larger pages than tools give to models. @throws Unreachable, RpcError */
 export async function readLogAfter(
   session: Session,
   token: string,
@@ -185,12 +175,7 @@ export interface OperationPage {
   nextCursor?: string;
 }
 
-/**
- * Reads a page of the operations.
- *
- * @param filter `status` must be one that lists can filter by
- * @throws ToolRefusal, Unreachable, RpcError
- */
+/** Reads a page of operations. @param filter takes only statuses for lists @throws ToolRefusal, Unreachable, RpcError */
 export async function listOperations(
   session: Session,
   { status, ...filter }: { status?: OperationStatus } & Record<string, unknown>,

@@ -25,12 +25,7 @@ const YES_OR_NO: Choice[] = [
   { value: false, label: 'No' },
 ];
 
-/**
- * Asks whether to answer a question, then asks field by field.
- *
- * @param gone aborted when the question is no longer open
- * @param asker token of the operation, shown if several may ask
- */
+/** Asks whether to answer a question, then asks field by field. @param asker token to show if several operations may ask */
 export async function ask(
   question: InputRequest,
   gone: AbortSignal,

@@ -80,12 +80,7 @@ export function describeExpected(schema: JsonSchema): string {
   return words.join(' or ') || 'JSON or text';
 }
 
-/**
- * Parses a value.
- *
- * @param where name of the value in the message, such as `--seconds`
- * @throws CommandFailure that says where, what was expected and what came
- */
+/** @param where name of the value, such as `--seconds` @throws CommandFailure that says where, what was expected and what came */
 export function parseValue(text: string, schema: JsonSchema, where: string): unknown {
   const fail = (): never => {
     throw usageFailure(`${where}: expected ${describeExpected(schema)}; got ${JSON.stringify(text)}`);
@@ -121,12 +116,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Parses JSON that the user wrote; undefined for invalid JSON.
- *
- * @param where name of the value in the message, such as `--args`
- * @throws CommandFailure for a number that a double can't hold
- */
+/** Parses the user's JSON; undefined for invalid JSON. @throws CommandFailure for a number that a double can't hold */
 export function parseExactJson(text: string, where: string): unknown {
   const value = parseJson(text);
   const inexact = value === undefined ? undefined : inexactNumberIn(text);

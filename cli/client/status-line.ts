@@ -9,12 +9,7 @@ const BAR_WIDTHS = [24, 8];
 /** Columns that words need to be worth showing. */
 const LEAST_WORDS = 8;
 
-/**
- * Fits the terminal's width: narrows and removes the bar first, then cuts the message, then the stage.
- *
- * @param frame counts up with each drawing; turns the spinner
- * @param columns width of the terminal
- */
+/** Fits the terminal's width: shrinks the bar, then the message, then the stage. @param frame counts drawings, for the spinner */
 export function statusLine(task: Task, frame: number, nowMs: number, columns: number): string {
   const { progress, total, message, stage } = progressOf(task);
   const spinner = FRAMES[frame % FRAMES.length]!;

@@ -8,8 +8,7 @@ const LEAST_PROSE = 20;
 const HANGING = '    ';
 
 /**
- * Formats rows with padded columns, two spaces apart, and wraps the last column between words. If the columns don't fit side by
- * side, each row becomes a paragraph of its cells.
+ * Formats rows with padded columns, and wraps the last one. Too wide rows become paragraphs of their cells.
  *
  * @param width of the whole, in columns. Default: the terminal's; no limit for a file or a pipe
  */

@@ -16,8 +16,8 @@ export function asTask(answer: ProtocolTask & { resultType?: string }): Task {
 }
 
 /**
- * The record's status, from the server's `_meta`, or derived for another vendor's server: there, failed work is a completed task
- * with `isError` in its result (specs: ext-tasks, "Task Execution Errors").
+ * The record's status. Other vendors' servers report failed work as completed, with `isError` (specs: ext-tasks, "Task Execution
+ * Errors").
  */
 function statusOf({ status, result, _meta }: ProtocolTask): OperationStatus {
   const own = _meta?.[STATUS_META_KEY];

@@ -8,10 +8,7 @@ const STYLE = new RegExp(`(${ESCAPE}\\[[0-9;:]*m)`);
 /** An incomplete style sequence at the end of a text. */
 const UNFINISHED_STYLE = new RegExp(`${ESCAPE}(\\[[0-9;:]{0,30})?$`);
 
-/**
- * Replaces control characters, except tabs and line feeds, by their Unicode symbols (`␛`) or by numbers (`<U+202E>`). A CRLF
- * becomes a line feed.
- */
+/** Replaces control characters, except tabs and line feeds, by symbols (`␛`) or numbers (`<U+202E>`), and CRLF by a line feed. */
 export function escapeControls(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(CONTROL_CHARACTERS, symbolOf);
 }

@@ -27,10 +27,7 @@ export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/**
- * Width of an output, in columns: the terminal's, or COLUMNS if that is less or the terminal's is unknown. Infinity for a file or
- * a pipe, which are never cut or wrapped.
- */
+/** The terminal's width, or COLUMNS if that is less or the only one known. Infinity for a file or a pipe, which never wraps. */
 export function columnsOf(output: Output): number {
   const { isTTY, columns: own } = process[output];
   if (!isTTY) return Infinity;

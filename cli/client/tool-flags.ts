@@ -1,7 +1,4 @@
-/**
- * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence: use `--arg-NAME` for an argument
- * of the same name.
- */
+/** Flags for a tool's arguments, from its schema. If Longhaul has a flag of that name, use `--arg-NAME`. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 import {
@@ -71,8 +68,7 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
 }
 
 /**
- * Parses a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per
- * flag.
+ * Parses `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per flag.
  *
  * @throws CommandFailure that names the flag, what was expected and what came
  */

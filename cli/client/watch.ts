@@ -1,7 +1,4 @@
-/**
- * Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server: the work doesn't
- * depend on the connection.
- */
+/** Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server. */
 import { RpcError } from './connection.js';
 import { ReconnectPolicy, pause, type ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
@@ -15,11 +12,7 @@ const POLL_MS = 5_000;
 const METHOD_NOT_FOUND = -32601;
 const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
 
-/**
- * Yields the task's state at each change. The last state is closed, unless the signal is aborted first.
- *
- * @throws Unreachable, RpcError
- */
+/** Yields each change of the task until it is closed, or the signal aborts. @throws Unreachable, RpcError */
 export async function* watchTask(
   session: TaskSource,
   taskId: string,

@@ -48,10 +48,7 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   return [...codeOf('tools', settings), ...yaml].map(shortestPath);
 }
 
-/**
- * A folder's files in alphabetical order, and the index files in its folders, as shipped tools may have. Any other path counts as
- * a file, and is reported if it isn't one.
- */
+/** A folder's files and its folders' index files, in alphabetical order. Other paths count as files, and are reported if missing. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)

@@ -127,11 +127,7 @@ async function replayAll(
   }
 }
 
-/**
- * The workflow of an operation. Accepts a workflow ID, or an authenticated caller's token.
- *
- * @throws CommandFailure with the exit code `notFound`
- */
+/** The workflow for a workflow ID or an authenticated caller's token. @throws CommandFailure with the exit code `notFound` */
 async function workflowIdOfToken(
   client: Client,
   { home }: Settings,

@@ -14,11 +14,7 @@ export function wordsOf(name: string): string[] {
     .filter(Boolean);
 }
 
-/**
- * The name of a tool over a workflow type, in snake case without a final `workflow`: `refund` for `RefundWorkflow`.
- *
- * @param taken names of other tools
- */
+/** The name of a tool over a workflow type: `refund` for `RefundWorkflow`. @param taken names of other tools */
 export function toolNameFor(type: string, taken: ReadonlySet<string>): string {
   const words = wordsOf(type);
   const short = words.length > 1 && words.at(-1) === 'workflow' ? words.slice(0, -1) : words;

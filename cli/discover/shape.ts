@@ -1,7 +1,4 @@
-/**
- * Types of JSON values, merged over examples. A shape has no values, because those in histories may be secret. It keeps field
- * names that look like names, but not keys that are data, such as IDs.
- */
+/** Types of JSON values, merged over examples. Never has values, which may be secret, or keys that are data, such as IDs. */
 import { isObject } from '../../operations/is-object.js';
 import { isBuiltIn } from '../../pipelines/names.js';
 import type { JsonSchema } from '../../operations/schema.js';

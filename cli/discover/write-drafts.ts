@@ -25,12 +25,7 @@ export function existingFiles(folder: string): ExistingFile[] {
     });
 }
 
-/**
- * Writes a file, and returns whether it was written.
- *
- * @param replaces whether to overwrite an existing file
- * @throws CommandFailure if the folder can't be written
- */
+/** Writes a file. @returns whether it was written. @throws CommandFailure if the folder can't be written */
 export function writeDraft(path: string, folder: string, text: string, replaces: boolean): boolean {
   try {
     mkdirSync(folder, { recursive: true });

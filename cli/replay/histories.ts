@@ -10,11 +10,7 @@ export interface SelectedHistory {
   history: History;
 }
 
-/**
- * Histories of a workflow: its latest run, then child workflows and the earlier runs that it continues, recursively.
- *
- * @throws WorkflowNotFoundError if Temporal doesn't know the workflow
- */
+/** A workflow's latest run, then child workflows and continued runs, recursively. @throws WorkflowNotFoundError if unknown */
 export async function* historiesOf(client: Client, workflowId: string): AsyncGenerator<SelectedHistory> {
   const { runId } = await client.workflow.getHandle(workflowId).describe();
   const known = new Set<string>();

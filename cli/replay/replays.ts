@@ -21,11 +21,7 @@ export class Replays {
     this.#replayer = new Replayer(settings);
   }
 
-  /**
-   * @param timeoutSeconds of each replay
-   * @param inspectPort waits for a debugger on this port, which then stops before each replay
-   * @throws BundleError when the project's workflows can't be bundled
-   */
+  /** @param inspectPort waits there for a debugger, which stops before each replay @throws BundleError for unbundlable workflows */
   static async start(settings: Settings, timeoutSeconds: number, inspectPort?: number): Promise<Replays> {
     const { codePath, exports } = await bundleInChildProcess(settings);
     const replaySettings = { codePath, storage: storageChoice(settings), inspectPort };

@@ -1,6 +1,6 @@
 /**
- * The open operations of `longhaul top`. Lists once in 5 s, because Temporal limits lists, alternating between operations that
- * ask and others. In between, it reads only the rows on the screen.
+ * The open operations of `longhaul top`. Lists once in 5 s, because Temporal limits lists: operations that ask and others in
+ * turn. In between, it reads only the rows on the screen.
  */
 import { isTerminal } from '../../operations/record.js';
 import { LIST_INTERVAL_MS, openOperations, type ChangesFilter } from '../client/operation-changes.js';

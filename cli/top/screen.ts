@@ -1,7 +1,4 @@
-/**
- * The whole terminal as a screen: the alternate buffer, keys, resizes. However the process ends, the terminal gets back its
- * cursor, its lines and its line mode.
- */
+/** The whole terminal as a screen: alternate buffer, keys, resizes. Restores the terminal however the process ends. */
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { escapeLine } from '../client/terminal-text.js';
 import { padTo, truncateTo } from '../client/text-width.js';

@@ -1,6 +1,6 @@
 /**
- * Files of the audit log, such as `20261123T155012345Z-4711-3f0c6b.0001.jsonl`. Each process writes its own files, so a line cut
- * off by a kill is the last in its file.
+ * Files of the audit log: `20261123T155012345Z-4711-3f0c6b.0001.jsonl`. Each process writes its own, so a kill can cut off only
+ * its last line.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * The audit log: who did what, appended to files. `append` hands a line to the system before it returns, so the line outlives the
- * process. It reaches the disk within {@link SYNC_MS}.
- */
+/** The audit log: who did what. Lines outlive the process once `append` returns, and reach the disk within {@link SYNC_MS}. */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -53,11 +50,7 @@ export class AuditLog {
   #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /**
-   * Begins a log in a folder, and creates the folder if needed.
-   *
-   * @throws SettingsError when the folder can't be written, except for a full disk
-   */
+  /** Begins a log, and creates its folder. @throws SettingsError when the folder can't be written, except for a full disk */
   constructor(
     private readonly folder: string,
     private readonly logger: Logger,
@@ -86,11 +79,7 @@ export class AuditLog {
     return this.#failedAtMs === undefined;
   }
 
-  /**
-   * Appends a line. Never throws: it logs failures, and adds a `log.gap` line once there is room.
-   *
-   * @returns its sequence; undefined for a dropped line
-   */
+  /** Appends a line, and never throws: after a failure, a `log.gap` line follows. @returns its sequence; undefined if dropped */
   append(entry: AuditEntry): number | undefined {
     if (this.#isClosed) return undefined;
     const time = new Date().toISOString();

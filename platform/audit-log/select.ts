@@ -12,11 +12,7 @@ export interface AuditFilter {
   since?: string | undefined;
 }
 
-/**
- * Matching lines of all processes, oldest first. Lines of one process keep their order even if the clock was set back.
- *
- * @throws a file system error
- */
+/** Matching lines, oldest first. Lines of a process keep their order even if the clock was set back. @throws a file system error */
 export async function selectAuditLines(folder: string, filter: AuditFilter): Promise<AuditLine[]> {
   const found: { line: AuditLine; latest: string }[] = [];
   for (const paths of auditFilesIn(folder)) {

@@ -26,11 +26,7 @@ export class AuditSink {
     return this.#syncedBytes === this.#bytes;
   }
 
-  /**
-   * Appends as much as there is room for, and returns the number of bytes written.
-   *
-   * @throws a file system error when nothing was written
-   */
+  /** Appends as much as there is room for. @returns the bytes written. @throws a file system error when nothing was written */
   append(bytes: Buffer): number {
     const written = writeSync(this.#descriptor, bytes);
     if (written === 0) throw new Error('the system has written nothing');
@@ -39,7 +35,7 @@ export class AuditSink {
   }
 
   /**
-   * Resolves once everything appended so far is on the disk. Calls during a sync share the next one.
+   * Resolves once everything so far is on the disk. Calls during a sync share the next one.
    *
    * @throws a file system error, also when the file is no longer in its folder
    */

@@ -1,6 +1,6 @@
 /**
- * Serves health checks and metrics without authentication, for probes and scrapers on a private network. Shares nothing with the
- * server's own port, so load and limits there can't delay a probe. Checks Host, so a web page can't read it under a rebound name.
+ * Serves health checks and metrics without authentication, on a private network. Shares nothing with the server's own port, so
+ * load there can't delay a probe. Checks Host, so a web page can't read it under a rebound name.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

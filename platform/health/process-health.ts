@@ -5,19 +5,15 @@ import { startMetrics } from '../metrics/index.js';
 import { formatAddress, parseAddress } from '../settings/health-address.js';
 import type { ReadinessBody } from './checks.js';
 
-/**
- * Keeps metrics if the settings say so. Call it before anything connects to Temporal, whose core has metrics too. A worker
- * without a health address serves no page, so it keeps none.
- */
+/** Keeps metrics if the settings ask for them and there is a page. Call it first: Temporal's core has metrics too. */
 export async function prepareMetrics(settings: Settings, process: 'server' | 'worker'): Promise<void> {
   if (settings.metrics && (process === 'server' || settings.healthAddress !== undefined))
     await startMetrics(process);
 }
 
 /**
- * Serves health and metrics on the settings' address, and registers the home's gauges.
+ * Serves health and metrics, and registers the home's gauges. @returns a function that ends both.
  *
- * @returns a function that ends both
  * @throws SettingsError when the process can't listen on the address
  */
 export async function startProcessHealth(

@@ -1,7 +1,4 @@
-/**
- * The client's end of a request: its address, and the scheme and host that it called. Proxy headers count only if the connection
- * comes from a proxy in the settings.
- */
+/** The client's end of a request. Proxy headers count only from proxies in the settings. */
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -45,10 +42,7 @@ export function behindProxies(trustedProxies: readonly string[]): MiddlewareHand
   };
 }
 
-/**
- * The part of an address that one client owns: all of IPv4, or the first 64 bits of IPv6 (RFC 4291, section 2.5.4), because a
- * client may use any of the others.
- */
+/** The part of an address that one client owns: all of IPv4, or the first 64 bits of IPv6 (RFC 4291, section 2.5.4). */
 export function networkOf(address: string): string {
   const [plain] = plainAddress(address).split('%') as [string];
   if (!isIPv6(plain)) return plain;
@@ -91,8 +85,8 @@ function directClient(c: Context): Client {
 }
 
 /**
- * The client that trusted proxies describe: the last address that isn't a proxy's. If `Forwarded` (RFC 7239) and `X-Forwarded-`
- * headers name different clients, neither counts: one comes from the client, through a proxy that only knows the other.
+ * The last address that isn't a trusted proxy's. If `Forwarded` (RFC 7239) and `X-Forwarded-` headers name different clients,
+ * neither counts: one comes from the client, through a proxy that only knows the other.
  */
 function forwardedClient(c: Context, direct: Client, isTrusted: (address: string) => boolean): Client {
   const standard = parseForwarded(c.req.header('forwarded'));

@@ -3,11 +3,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import type { ListenAddress } from '../settings/health-address.js';
 
-/**
- * A free port, chosen by the system: two processes that ask at the same time get different ones.
- *
- * @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address
- */
+/** A free port, different for each caller. @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address */
 export function anyFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -20,8 +16,7 @@ export function anyFreePort(host: string): Promise<number> {
 }
 
 /**
- * An address that web pages can't find, for a foreign listener that doesn't check Host: one of 16 million loopback addresses, and
- * a free port.
+ * A loopback address, one of 16 million, and port that web pages can't find, for foreign listeners that don't check Host.
  *
  * @returns undefined if the machine doesn't have the address: macOS has only 127.0.0.1
  */

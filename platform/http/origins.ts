@@ -1,6 +1,6 @@
 /**
- * Checks Host and Origin, against web pages that call a listener through a browser (DNS rebinding, cross-origin requests).
- * Compares whole origins, because another port of the same machine is another site.
+ * Checks Host and Origin, against web pages that call a listener (DNS rebinding, cross-origin requests). Compares whole origins,
+ * because another port of the same machine is another site.
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../settings/index.js';

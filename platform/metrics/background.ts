@@ -1,7 +1,4 @@
-/**
- * A cached value that is slow to read. Asking for it starts a read in the background, so a scrape never waits, and nothing is
- * read unless somebody scrapes.
- */
+/** A cached value that is slow to read. Asking starts a read in the background, so a scrape never waits. */
 
 /** Reads have failed for this long: leave the value out. */
 const STALE_MS = 300_000;
@@ -14,10 +11,7 @@ export class Background<T> {
   #startedMs = -Infinity;
   #isReading = false;
 
-  /**
-   * @param intervalMs least time between two reads, or a function of the value that returns it
-   * @param read after a failure, the previous value stays for five minutes
-   */
+  /** @param intervalMs least time between two reads @param read after a failure, the previous value stays for five minutes */
   constructor(
     private readonly intervalMs: number | ((value: T) => number),
     private readonly read: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Declares every metric of Longhaul and its labels. Names have Prometheus's form: prefix, base unit, `_total` for counters. A
- * test compares this list with docs/metrics.md and a live page.
+ * Declares every metric and its labels. Names have Prometheus's form: prefix, base unit, `_total` for counters. A test compares
+ * this list with docs/metrics.md and a live page.
  */
 
 /** Histogram bounds in seconds, for calls, time in queues, and operations. */

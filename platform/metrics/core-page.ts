@@ -1,6 +1,6 @@
 /**
- * Metrics of Temporal's native core (`temporal_...`): requests, slots, pollers, caches. The core's exporter listens where web
- * pages can't find it, and the process adds the core's page to its own.
+ * Metrics of Temporal's native core (`temporal_...`). Its exporter listens where web pages can't find it, and the process adds
+ * the core's page to its own.
  */
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';

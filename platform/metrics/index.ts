@@ -1,7 +1,4 @@
-/**
- * Counts and measures, for the whole process. Until {@link startMetrics} loads OpenTelemetry's SDK, a count only checks for
- * undefined, so a process without metrics loads and keeps nothing.
- */
+/** Counts and measures, for the whole process. Without {@link startMetrics}, a count only checks for undefined. */
 import type { CounterName, GaugeName, HistogramName, Labels } from './catalog.js';
 import type { Recorder } from './recorder.js';
 
@@ -52,10 +49,8 @@ export function gauge<Name extends GaugeName>(name: Name, read: Read<NoInfer<Nam
 }
 
 /**
- * Registers a listener, called at each scrape before values are read. It must return at once: run slow reads in the background,
- * for a later page.
- *
- * @returns a function that removes it
+ * Registers a listener, called at each scrape. It must return at once: run slow reads in the background. @returns a function that
+ * removes it
  */
 export function onScrape(listener: () => void): () => void {
   scrapeListeners.add(listener);

@@ -1,6 +1,6 @@
 /**
- * Keeps the process's metrics with OpenTelemetry's SDK, and renders them with its Prometheus exporter. Loaded only if metrics are
- * on. The exporter doesn't listen: the process's own listeners serve the page.
+ * Keeps metrics with OpenTelemetry's SDK, and renders them with its Prometheus exporter, which doesn't listen. Loaded only if
+ * metrics are on.
  */
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';

@@ -17,11 +17,7 @@ const NEEDED = {
   gateway: ['gatewayHeader', 'gatewayKeys', 'gatewayIssuer', 'gatewayAudience'],
 } as const;
 
-/**
- * Why no server may start with these settings; undefined if one may.
- *
- * @param hasClientSecret whether LONGHAUL_OAUTH_CLIENT_SECRET is set
- */
+/** Why no server may start with these settings. @param hasClientSecret whether LONGHAUL_OAUTH_CLIENT_SECRET is set */
 export function authConflict({ host, ...auth }: Settings, hasClientSecret: boolean): string | undefined {
   for (const [method, names] of Object.entries(NEEDED))
     if (auth.authentication.includes(method as 'oauth'))

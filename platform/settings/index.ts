@@ -1,6 +1,6 @@
 /**
- * The one place that reads settings and the environment. A flag overrides the environment, which overrides
- * `longhaul.config.(ts|js|json)`, which overrides the default.
+ * The one place that reads settings and the environment. Flags override the environment, then `longhaul.config.(ts|js|json)`,
+ * then defaults.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -37,9 +37,8 @@ interface Given {
  * Reads the settings.
  *
  * @param flags values given on the command line; they take precedence
- * @param environment default: `process.env`
- * @param folder base of relative paths in flags and variables. Default: the working folder. `longhaul.config.*` is read from the
- *   project that a flag or the environment names, else from here
+ * @param folder base of relative paths. Default: the working folder. `longhaul.config.*` is read from the project that a flag or
+ *   the environment names, else from here
  * @throws SettingsError when a value has the wrong form or contradicts another one, or a key isn't known
  */
 export async function loadSettings(
@@ -119,12 +118,7 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   );
 }
 
-/**
- * Path of the configuration file, in the named project, else in the folder.
- *
- * @param project absolute or relative to `folder`
- * @throws SettingsError when the folder holds more than one
- */
+/** The configuration file in the named project, else in the folder. @throws SettingsError when the folder holds more than one */
 export function findConfigFile(project: unknown, folder: string): string | undefined {
   const searched = typeof project === 'string' && project ? resolve(folder, project) : folder;
   const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']

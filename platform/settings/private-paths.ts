@@ -37,8 +37,8 @@ export interface Overlap {
 }
 
 /**
- * Data folders that overlap with private paths, each with the first such path. Ignores the project folder, the default data
- * folder: it often contains the home, and callers can't read private paths there.
+ * Data folders that overlap with private paths, each with the first such path. The project folder doesn't count: it often
+ * contains the home, and callers can't read private paths there.
  */
 export function overlapsOf(settings: PrivateSettings): Overlap[] {
   const project = realPathOf(settings.project);
@@ -61,10 +61,7 @@ function isWithin(path: string, folder: string): boolean {
   return path !== dirname(path) && isWithin(dirname(path), folder);
 }
 
-/**
- * Whether two paths lead to the same file, even through a bind mount. Compares missing paths by name, ignoring case and Unicode
- * form, which the file system may not distinguish.
- */
+/** Whether two paths lead to the same file, even through a bind mount. Compares missing paths without case and Unicode form. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   const [first, second] = [identityOf(one), identityOf(other)];

@@ -2,11 +2,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/**
- * Reads the public key in a PEM file: a key (SPKI) or a certificate (X.509).
- *
- * @throws Error with the path, when the file can't be read, has no public key, or has a private one
- */
+/** Reads a key (SPKI) or certificate (X.509) in PEM. @throws Error with the path, without a public key or with a private one */
 export function readPublicKey(path: string): KeyObject {
   let pem: string;
   try {

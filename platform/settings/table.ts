@@ -1,7 +1,4 @@
-/**
- * All settings. Their types, flags, variables, help, the configuration file's JSON Schema and docs/settings.md come from this
- * table. Loads nothing outside this folder.
- */
+/** All settings. Types, flags, variables, help, JSON Schema and docs/settings.md come from this table, which loads nothing else. */
 import { isIP } from 'node:net';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';

@@ -22,12 +22,7 @@ export interface TlsFiles {
   certificate: X509Certificate;
 }
 
-/**
- * Reads the files and checks that they fit together.
- *
- * @param name setting -> its name in messages
- * @throws Error that names the file, what was expected and what came
- */
+/** Reads the files and checks that they fit together. @throws Error that names the file, what was expected and what came */
 export function readTlsFiles(
   { tlsCert, tlsKey, tlsClientCa }: TlsSettings,
   name: (setting: keyof TlsSettings) => string,

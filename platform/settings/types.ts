@@ -1,7 +1,4 @@
-/**
- * Types of settings. Configuration files give values, flags and variables give text. Loads nothing, to keep the command line's
- * help fast.
- */
+/** Types of settings. Configuration files give values, flags and variables give text. Loads nothing, to keep help fast. */
 import { delimiter } from 'node:path';
 
 export interface SettingType<T> {

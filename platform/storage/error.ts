@@ -2,8 +2,8 @@ import { LonghaulError } from '../../operations/errors.js';
 import { isDiskFullError } from '../disk.js';
 
 /**
- * The store is down, slow or full, or refuses. Kind `unavailable`: work that needs it waits. Retryable, unless somebody must
- * first change a setting, a permission or the store.
+ * The store is down, slow or full, or refuses. Kind `unavailable`: work waits. Retryable, unless somebody must first change
+ * something.
  */
 export class StorageError extends LonghaulError {
   override name = 'StorageError';

@@ -1,6 +1,6 @@
 /**
- * Identity of a storage: a value that its first process writes. Servers compare theirs with the workers', because a process with
- * another storage can't find their large results, artifacts or logs.
+ * Identity of a storage, written by its first process. Servers compare theirs with the workers', because another storage lacks
+ * their large results, artifacts and logs.
  */
 import { randomBytes } from 'node:crypto';
 import { undefinedIf } from '../../operations/errors.js';
@@ -20,13 +20,7 @@ export async function storageId(storage: Storage): Promise<string> {
   }
 }
 
-/**
- * Checks that a storage takes writes, and creates a value only once, which logs with several writers rely on.
- *
- * @param name for messages
- * @returns its ID
- * @throws StorageError
- */
+/** Checks that a storage takes writes, and creates a value only once, which logs rely on. @returns its ID. @throws StorageError */
 export async function verifyStorage(storage: Storage, name: string): Promise<string> {
   const id = await storageId(storage);
   // A store that ignores the condition overwrites the value with itself.

@@ -15,12 +15,7 @@ export interface Storage {
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Stores bytes, atomically, under a key without a value. @returns false if the key has one */
   create(key: string, bytes: Uint8Array): Promise<boolean>;
-  /**
-   * Moves a local file into storage, which removes the file.
-   *
-   * @param signal cancels it: once this rejects, copying has stopped and nothing is stored
-   * @throws the signal's reason
-   */
+  /** Moves a local file into storage. Once an aborted call rejects, nothing is stored. @throws the signal's reason */
   putFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
   /** Reads a range, up to the value's end. Default: the whole value. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;

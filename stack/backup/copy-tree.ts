@@ -19,8 +19,8 @@ import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../../platfo
 const NO_LINK_CODES: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
 
 /**
- * Copies a folder, without files that disappear meanwhile, sockets and pipes. Folders come before files, because a
- * step's output cursor must not be older than the output folder beside it.
+ * Copies a folder, without files that disappear, sockets and pipes. Folders come before files, because a step's output cursor
+ * must not be older than its output.
  *
  * @param isExcluded called with paths relative to the folder
  */
@@ -52,10 +52,7 @@ async function copyOne(source: string, target: string): Promise<void> {
   await utimes(target, atime, mtime);
 }
 
-/**
- * Hard-links files that are only written once or replaced, so they survive later removal.
- * Repeat the call to pick up new and replaced files.
- */
+/** Hard-links files that are only written once or replaced, so they survive removal. Repeat it to pick up new ones. */
 export async function linkTree(from: string, to: string, path = ''): Promise<void> {
   const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
   if (entries.length) await mkdir(join(to, path), { recursive: true, mode: 0o700 });

@@ -1,9 +1,7 @@
 /**
- * `longhaul backup`: a consistent copy of a home, even while its stack runs.
- *
- * Values reach storage before the database names them, and deletions and sweeps remove them at any time. So the backup links
- * storage, copies the database, then links what is new in storage: no process has to wait.
- * Workspaces and journals come after the database, so a step that the database calls running has its outcome in its journal.
+ * `longhaul backup`: a consistent copy of a home, even while its stack runs. The database may name values only after storage has
+ * them, and sweeps remove values at any time: so link storage, copy the database, then link what is new. Copy workspaces and
+ * journals last, because a journal has the outcome of a step that the database still calls running.
  */
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';

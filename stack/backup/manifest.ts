@@ -32,12 +32,7 @@ export function newManifest(fields: Omit<Manifest, 'format' | 'longhaul' | 'crea
   return { format: FORMAT, longhaul: version, createdAt: new Date().toISOString(), ...fields };
 }
 
-/**
- * Reads the manifest of an unpacked backup.
- *
- * @param source name of the backup, for messages
- * @throws StackError if there is none, or a newer Longhaul wrote it
- */
+/** Reads the manifest of an unpacked backup. @throws StackError if there is none, or a newer Longhaul wrote it */
 export function readManifest(folder: string, source: string): Manifest {
   const expected = `${source}: expected a backup made by longhaul backup`;
   let manifest: Partial<Manifest> | null;

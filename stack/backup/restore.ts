@@ -72,10 +72,7 @@ function contentOf(home: string): string[] {
   return readdirSync(home).filter((name) => name !== BIN);
 }
 
-/**
- * Unpacks an archive. Reads all of it first, so nothing is written if it is damaged or an entry would land outside the folder,
- * even through the archive's own links.
- */
+/** Unpacks an archive, after checking all of it for damage and for entries outside the folder, even through its own links. */
 async function unpack(source: string, folder: string): Promise<void> {
   const tar = await import('tar');
   const links = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Private door to @temporalio/worker, seen in 1.24.0: its global handlers rewrite the sandbox's stacks by source maps, with no
- * option for the places that a replay report needs.
+ * Private door to @temporalio/worker, seen in 1.24.0: its global handlers rewrite the sandbox's stacks by source maps, and have
+ * no option for exact places.
  */
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 
