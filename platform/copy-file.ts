@@ -7,8 +7,9 @@ const READ_BYTES = 256 * 1024;
 const ZEROS = Buffer.alloc(READ_BYTES);
 
 /**
- * Copies a file to a new path, as a clone or with its holes. Leaves nothing if it fails. @throws the signal's reason, or a system
- * error
+ * Copies a file to a new path, as a clone or with its holes. Leaves nothing if it fails.
+ *
+ * @throws the signal's reason, or a system error
  */
 export async function copyFile(from: string, to: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

@@ -64,8 +64,8 @@ export function deploymentNameOf(taskQueue: string): string {
 }
 
 /**
- * Describes a deployment; undefined until a versioned worker has polled. Its workflow answers "not found" while it continues as
- * new, so ask again.
+ * Describes a deployment; undefined until a versioned worker has polled. Asks again after "not found", which the deployment's
+ * workflow answers while it continues as new.
  */
 export async function describeDeployment(
   client: Client,

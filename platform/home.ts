@@ -15,8 +15,9 @@ import { HomeError } from './home-error.js';
 import { UMASK_VARIABLE } from './umask.js';
 
 /**
- * Prepares a home for writing: creates the folder, makes it private, writes the format file. @param say gets warnings
+ * Prepares a home for writing: creates the folder, makes it private, writes the format file.
  *
+ * @param say gets warnings
  * @throws HomeError when it can't be created, read or written, or a newer Longhaul wrote it
  */
 export function openHome(home: string, say: (line: string) => void): void {

@@ -127,7 +127,7 @@ export function hostInIdentity(identity: string): string | undefined {
   return WORKER.exec(identity)?.[2];
 }
 
-/** Whether a worker of this host has ended. Doesn't rely on PIDs: containers share them, and a rebooted host reuses them. */
+/** Whether a worker of this host has ended; false if unknown. PIDs aren't enough: containers share them, and reboots reuse them. */
 export function hasEndedHere(identity: string, host: string): boolean {
   const [, pid, hostOfWorker] = WORKER.exec(identity) ?? [];
   const digest = fieldOf(identity, 'process');

@@ -24,8 +24,9 @@ export class ProjectModules {
   readonly #watched = new Set<string>();
 
   /**
-   * Evaluates a file and its imports. Await each call before the next, or they see half-evaluated modules. @throws whatever the
-   * file throws
+   * Evaluates a file and its imports. Await each call before the next, or they see half-evaluated modules.
+   *
+   * @throws whatever the file throws
    */
   async import(path: string): Promise<unknown> {
     if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;

@@ -1,4 +1,4 @@
-/** Sealed values: state that clients carry instead of the server. Any process of the home can read it, and nobody can change it. */
+/** Sealed values: state that clients carry, encrypted and authenticated with the key that all servers of a home share. */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
@@ -33,7 +33,7 @@ export function sealOf<T extends object>(
   return {
     seal(value) {
       const json = JSON.stringify(value);
-      // Derived from the value, so a nonce never serves two values.
+      // One nonce per value: a nonce never serves two.
       const nonce = isStable
         ? createHmac('sha256', key()).update(json).digest().subarray(0, NONCE_BYTES)
         : randomBytes(NONCE_BYTES);

@@ -17,8 +17,9 @@ export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env):
 }
 
 /**
- * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the home's key file, created at first use. @throws SettingsError when
- * too short
+ * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the home's key file, created at first use.
+ *
+ * @throws SettingsError when too short
  */
 export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
   const known = readSecret(home, environment);

@@ -7,8 +7,9 @@ import type { Storage } from './storage/index.js';
 const NAMESPACES_PREFIX = 'namespaces/';
 
 /**
- * Records that the client's namespace uses the storage, unless `isDry`. @returns whether no other namespace has ever used it.
+ * Records that the client's namespace uses the storage, unless `isDry`.
  *
+ * @returns whether no other namespace has ever used it
  * @throws when Temporal can't be reached
  */
 export async function isOnlyNamespace(storage: Storage, client: Client, isDry = false): Promise<boolean> {

@@ -221,8 +221,9 @@ export class Tools {
 }
 
 /**
- * Loads the tools of these settings and watches their files. @param reserved names that no tool of the project can have
+ * Loads the tools of these settings and watches their files.
  *
+ * @param reserved names that no tool of the project can have
  * @throws ProjectError when no file of the project's tools can be used, or two tools share a name
  */
 export async function createTools(

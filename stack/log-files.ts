@@ -53,8 +53,9 @@ export class LogFile {
 }
 
 /**
- * Rotates a large log to `.log.1`, and truncates it in place: processes that hold it open all append. @returns a function that
- * stops the rotation
+ * Rotates a large log to `.log.1`, and truncates it in place: processes that hold it open all append.
+ *
+ * @returns a function that stops the rotation
  */
 export function startLogRotation(home: string, name: string): () => void {
   const path = logPath(home, name);

@@ -27,8 +27,9 @@ export interface Stack {
 }
 
 /**
- * Starts the stack and keeps it running. Take the home's lock and end orphans first. @throws StackError when Temporal can't be
- * started
+ * Starts the stack and keeps it running. Take the home's lock and end orphans first.
+ *
+ * @throws StackError when Temporal can't be started
  */
 export async function startStack(settings: Settings, say: Say): Promise<Stack> {
   const { home } = settings;

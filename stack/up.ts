@@ -25,9 +25,9 @@ const DRAIN_LIMIT_MS = 10_000;
 const NOTICE_AFTER_MS = 5_000;
 
 /**
- * Runs the stack until a shutdown request, and returns the exit code. @param print gets the addresses and how to add them to a
- * client
+ * Runs the stack until a shutdown request, and returns the exit code.
  *
+ * @param print gets the addresses and how to add them to a client
  * @throws StackError when a stack already runs, a port is in use, or Temporal can't be started; SettingsError for a damaged key
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {

@@ -26,7 +26,7 @@ export class AuditSink {
     return this.#syncedBytes === this.#bytes;
   }
 
-  /** Appends as much as there is room for. @returns the bytes written. @throws a file system error when nothing was written */
+  /** Appends as much as there is room for. @returns how many bytes. @throws a file system error when nothing was written */
   append(bytes: Buffer): number {
     const written = writeSync(this.#descriptor, bytes);
     if (written === 0) throw new Error('the system has written nothing');

@@ -12,8 +12,9 @@ export async function prepareMetrics(settings: Settings, process: 'server' | 'wo
 }
 
 /**
- * Serves health and metrics, and registers the home's gauges. @returns a function that ends both.
+ * Serves health and metrics, and registers the home's gauges.
  *
+ * @returns a function that ends both
  * @throws SettingsError when the process can't listen on the address
  */
 export async function startProcessHealth(

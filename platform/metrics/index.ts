@@ -49,8 +49,9 @@ export function gauge<Name extends GaugeName>(name: Name, read: Read<NoInfer<Nam
 }
 
 /**
- * Registers a listener, called at each scrape. It must return at once: run slow reads in the background. @returns a function that
- * removes it
+ * Registers a listener, called at each scrape. It must return at once: run slow reads in the background.
+ *
+ * @returns a function that removes it
  */
 export function onScrape(listener: () => void): () => void {
   scrapeListeners.add(listener);
