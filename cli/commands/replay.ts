@@ -127,7 +127,7 @@ async function replayAll(
   }
 }
 
-/** The workflow for a workflow ID or an authenticated caller's token. @throws CommandFailure with the exit code `notFound` */
+/** The given workflow ID, or the one for the named caller's token. @throws CommandFailure with the exit code `notFound` */
 async function workflowIdOfToken(
   client: Client,
   { home }: Settings,
