@@ -1,4 +1,4 @@
-/** The commands of `longhaul`, in the order of its help; those of `mounts.ts` follow. */
+/** The commands of `longhaul`, in the order of its help. The commands of `mounts.ts` follow. */
 import { OPERATIONS, type CommandRow } from './lazy-commands.js';
 
 const PIPELINES = 'Tools and pipelines:';

@@ -1,7 +1,4 @@
-/**
- * The output of commands. Everything goes through this file, which escapes what comes from outside: results, messages, names. A lint
- * rule keeps other writes out.
- */
+/** The output of commands. Escapes whatever comes from outside; a lint rule forbids writing elsewhere. */
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +7,7 @@ import { escapeControls, escapeLine, jsonText } from './client/terminal-text.js'
 /** Standard output for results, standard error for notices. */
 export type Output = 'stdout' | 'stderr';
 
-/** A control sequence of our own. No text from outside is one. */
+/** One of our own control sequences. Never make one from outside text. */
 export class Sequence {
   constructor(readonly text: string) {}
 }
@@ -25,7 +22,7 @@ export function say(text: string): void {
   write('stderr', `${text}\n`);
 }
 
-/** Writes text without a line break at its end. */
+/** Writes text without a final line break. */
 export function write(output: Output, text: string): void {
   process[output].write(escapeControls(text));
 }
@@ -35,23 +32,23 @@ export function printJson(document: unknown): void {
   process.stdout.write(`${jsonText(document)}\n`);
 }
 
-/** Prints what a tool has made: escaped at a terminal, unchanged into a file or a pipe. */
+/** Prints a tool's output: escaped at a terminal, unchanged into a file or a pipe. */
 export function printData(text: string): void {
   if (process.stdout.isTTY) print(text);
   else process.stdout.write(`${text}\n`);
 }
 
-/** Writes text to standard output that is escaped already, or that goes to no terminal. */
+/** Writes text to standard output that is already escaped, or doesn't go to a terminal. */
 export async function writeEscaped(text: string): Promise<void> {
   await new Promise((settle) => process.stdout.write(text, settle));
 }
 
-/** Writes bytes to standard output, which is no terminal, unchanged. */
+/** Writes bytes unchanged to standard output, which must not be a terminal. */
 export async function writeBytes(bytes: Readable): Promise<void> {
   await pipeline(bytes, process.stdout, { end: false });
 }
 
-/** Draws at a terminal: texts are parts of lines and are escaped, sequences are written as they are. */
+/** Draws at a terminal: escapes texts, which are parts of lines, and writes sequences unchanged. */
 export function draw(output: Output, ...parts: (string | Sequence)[]): void {
   process[output].write(drawing(parts));
 }
@@ -65,7 +62,7 @@ function drawing(parts: (string | Sequence)[]): string {
   return parts.map((part) => (typeof part === 'string' ? escapeLine(part) : part.text)).join('');
 }
 
-/** Exits with `process.exitCode` once standard output is written, also if something keeps the process alive. */
+/** Exits with `process.exitCode` once standard output is written, even if something keeps the process alive. */
 export function exitOnceWritten(): void {
   process.stdout.write('', () => process.exit());
 }
@@ -74,8 +71,8 @@ export function exitOnceWritten(): void {
 const READER_GONE = 141;
 
 /**
- * Exits once standard output can't be written: silently with 141 when its reader has closed it (`| head -1`), with a message
- * and 1 otherwise. For commands that only produce output; a stack outlives its reader.
+ * Exits once standard output can't be written: silently with 141 if its reader closed it (`| head -1`), else with a message and
+ * 1. Not for stacks, which outlive their reader.
  */
 export function exitWhenOutputCloses(): void {
   process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {

@@ -26,11 +26,7 @@ const USER_ERRORS = [
   'StorageError',
 ];
 
-/**
- * Reports a failure on standard error; only unexpected errors include a stack trace.
- *
- * @returns the exit code: 2 for wrong usage, else 1 or what the failure asks for
- */
+/** Reports a failure, with a stack trace if unexpected. @returns the exit code: 2 for wrong usage, else 1 or the failure's own */
 export function reportFailure(error: unknown): number {
   // Commander has already printed these, as well as help and version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -41,7 +37,7 @@ export function reportFailure(error: unknown): number {
   return failure instanceof CommandFailure ? failure.exitCode : 1;
 }
 
-/** For a file that can't be read or written, the path and the reason suffice; other errors show their stack trace. */
+/** For an unusable file, path and reason suffice. Other errors show their stack trace. */
 function unexpected({ path, message, stack }: NodeJS.ErrnoException): string {
   return (path === undefined ? stack : undefined) ?? message;
 }

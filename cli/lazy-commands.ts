@@ -1,7 +1,6 @@
-/** Commands of a program whose modules are loaded once they are called or explained. */
+/** Commands of a program. Their modules load once they are called or explained. */
 import type { Command } from 'commander';
 
-/** Group of the commands about operations. */
 export const OPERATIONS = 'Tools and operations:';
 
 export interface CommandRow {
@@ -19,7 +18,7 @@ export interface CommandModule {
 
 const definitions = new WeakMap<Command, () => Promise<void>>();
 
-/** Adds commands to the program. Each has a name and a description until `defineCommand`. */
+/** Adds commands to the program. They have only a name and a description until `defineCommand`. */
 export function addCommands(program: Command, rows: readonly CommandRow[]): void {
   for (const { name, description, group, load } of rows) {
     const command = program.command(name).description(description);

@@ -1,4 +1,4 @@
-/** The tools of these settings as a server offers them. */
+/** The tools that a server with these settings offers. */
 import { reservedNames } from '../mcp-server/mount.js';
 import { MOUNTS } from '../mounts.js';
 import type { Settings } from '../platform/settings/index.js';

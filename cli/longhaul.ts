@@ -1,4 +1,4 @@
-/** The command `longhaul`. It loads the module of the command that is called, and all of them only for its own help. */
+/** The command `longhaul`. Loads only the called command's module, and all modules only for its own help. */
 import { Command } from 'commander';
 import { MOUNTED_COMMANDS } from '../mounts.js';
 import { longhaulPackage } from '../platform/package.js';
@@ -10,7 +10,7 @@ import { reportFailure } from './failure.js';
 import { addCommands, defineCommand } from './lazy-commands.js';
 import { addSettingsFlags, settingsHelp } from './settings-flags.js';
 
-/** What `longhaul help` explains beside commands. */
+/** Topics of `longhaul help` besides commands. */
 const TOPICS: Record<string, () => string> = {
   settings: settingsHelp,
   'exit-codes': () => EXIT_CODES_HELP,
@@ -37,7 +37,7 @@ addCommands(program, [...COMMANDS, ...MOUNTED_COMMANDS]);
 
 async function run(): Promise<void> {
   const called = findCalled(process.argv.slice(2), program);
-  // Commands have their arguments in the program's help.
+  // The program's help shows the commands' arguments.
   await Promise.all((called ? [called] : program.commands).map(defineCommand));
   await program.parseAsync(separateOperands(process.argv, program, called));
 }

@@ -25,16 +25,12 @@ export function settingsHelp(groups = Object.keys(GROUPS) as Group[]): string {
   return [...sections, where, ''].join('\n\n');
 }
 
-/** Adds the settings that a command takes to its help. @param groups Default: all */
+/** Adds a command's settings to its help. @param groups Default: all */
 export function showSettings(command: Command, groups?: Group[]): void {
   command.addHelpText('after', () => `\nSettings\n\n${settingsHelp(groups)}`);
 }
 
-/**
- * The settings for a command: its flags, else the environment, else the configuration file.
- *
- * @throws SettingsError
- */
+/** A command's settings: its flags, else the environment, else the configuration file. @throws SettingsError */
 export async function settingsOf(command: Command): Promise<Settings> {
   const { loadSettings } = await import('../platform/settings/index.js');
   const given = command.optsWithGlobals<Record<string, unknown>>();

@@ -11,9 +11,9 @@ import { settingsOf } from './settings-flags.js';
 const CONNECT_LIMIT_MS = 5_000;
 
 /**
- * Runs a command with a client of Temporal, whose identity there is the user's name and the machine's.
+ * Runs a command with a Temporal client that identifies itself as user and machine.
  *
- * @param without called if Temporal can't be reached; gives fields that --json prints beside the error
+ * @param without returns fields that --json prints beside the error, if Temporal can't be reached
  * @throws CommandFailure with the exit code `unreachable` if there is no Temporal, or it stops answering
  */
 export async function withTemporal(

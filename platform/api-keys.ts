@@ -1,7 +1,4 @@
-/**
- * API keys: a folder with a file for each, which says whom the key stands for and holds the hash of its secret. A key is read at
- * each use, so a new one works, and a revoked one stops working, without a restart.
- */
+/** API keys: a folder with one file per key, read at each use, so adding or revoking a key needs no restart. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +7,14 @@ import { createFileOnce, readIfThere, writeFileAtomically } from './atomic-files
 import { SettingsError } from './settings/index.js';
 import { groupName, identityShape } from './principal.js';
 
-/** `lh_` with the ID and the secret, so that scanners for leaked secrets recognize it. */
+/** `lh_`, the ID and the secret. The prefix lets scanners for leaked secrets recognize a key. */
 const KEY = /^lh_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const ID = /^[0-9a-f]{12}$/;
 const SECRET_BYTES = 32;
 
 const apiKeySchema = z.strictObject({
   id: z.string().regex(ID),
-  /** SHA-256 of the secret, base64url. The secret is random, so no slower hash is needed. */
+  /** SHA-256 of the secret, base64url. The secret is random, so it needs no slower hash. */
   secretHash: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
   ...identityShape,
   groups: z.array(groupName).optional(),
@@ -29,14 +26,9 @@ const apiKeySchema = z.strictObject({
 /** A key without its secret. Times are ISO 8601, UTC. */
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
-/** Whom a new key stands for, and until when. */
 export type NewApiKey = Pick<ApiKey, 'tenant' | 'subject' | 'groups' | 'expiresAt'>;
 
-/**
- * Makes a key.
- *
- * @returns the key as callers send it, which is kept nowhere, and its entry
- */
+/** Makes a key. @returns the key as callers send it, which is stored nowhere, and its entry */
 export function addApiKey(
   folder: string,
   { tenant, subject, groups = [], expiresAt }: NewApiKey,
@@ -56,7 +48,7 @@ export function addApiKey(
   return [`lh_${id}_${secret}`, entry];
 }
 
-/** All keys, revoked and expired ones too, the oldest first. @throws SettingsError for a file that is no key's */
+/** All keys, including revoked and expired ones, oldest first. @throws SettingsError for an invalid key file */
 export function listApiKeys(folder: string): ApiKey[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -66,12 +58,7 @@ export function listApiKeys(folder: string): ApiKey[] {
     .sort((one, other) => one.createdAt.localeCompare(other.createdAt));
 }
 
-/**
- * Revokes a key. Its file stays, as a record of whom it stood for.
- *
- * @returns undefined for an unknown ID
- * @throws SettingsError for a file that is no key's
- */
+/** Revokes a key, but keeps its file as a record; undefined for an unknown ID. @throws SettingsError for an invalid key file */
 export function revokeApiKey(folder: string, id: string): ApiKey | undefined {
   const key = readApiKey(folder, id);
   if (!key) return undefined;
@@ -81,10 +68,9 @@ export function revokeApiKey(folder: string, id: string): ApiKey | undefined {
 }
 
 /**
- * The entry of a key that a caller has sent; undefined if there is none, or its secret is another one. It may be revoked or have
- * expired: see {@link isUsable}.
+ * The entry of a caller's key; undefined if it is unknown or its secret is wrong. Check {@link isUsable} too.
  *
- * @throws SettingsError for a file that is no key's
+ * @throws SettingsError for an invalid key file
  */
 export function findApiKey(folder: string, text: string): ApiKey | undefined {
   const [, id, secret] = KEY.exec(text) ?? [];
@@ -95,16 +81,11 @@ export function findApiKey(folder: string, text: string): ApiKey | undefined {
   return isEqual ? key : undefined;
 }
 
-/** Whether a key is neither revoked nor expired. */
 export function isUsable({ expiresAt, revokedAt }: ApiKey, nowMs = Date.now()): boolean {
   return revokedAt === undefined && (expiresAt === undefined || nowMs < Date.parse(expiresAt));
 }
 
-/**
- * The entry with an ID; undefined if there is none.
- *
- * @throws SettingsError for a file that is no key's
- */
+/** The entry with an ID; undefined if there is none. @throws SettingsError for an invalid key file */
 export function readApiKey(folder: string, id: string): ApiKey | undefined {
   if (!ID.test(id)) return undefined;
   const path = pathOf(folder, id);

@@ -1,7 +1,4 @@
-/**
- * Atomic writes: files are written under a temporary name and renamed once complete. A process killed in between leaves the
- * temporary file behind; workers remove those.
- */
+/** Atomic writes: writes a temporary file, then renames it. A killed process leaves its temporary file, which workers remove. */
 import { randomUUID } from 'node:crypto';
 import { chmod, stat } from 'node:fs/promises';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,16 +6,11 @@ import { dirname } from 'node:path';
 
 const TEMPORARY = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** A new temporary path for writing a file. */
 export function temporaryPath(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }
 
-/**
- * Writes a file atomically: readers and concurrent writers never see a partial one.
- *
- * @param mode permissions. Default: 0o666, less the umask
- */
+/** Writes a file atomically: readers and concurrent writers never see a partial one. @param mode default: 0o666, less the umask */
 export function writeFileAtomically(path: string, text: string, mode?: number): void {
   const temporary = temporaryPath(path);
   try {
@@ -30,7 +22,7 @@ export function writeFileAtomically(path: string, text: string, mode?: number): 
   }
 }
 
-/** Creates a private file, unless there is one: the first of several processes wins. */
+/** Creates a private file if it is missing. The first of several processes wins. */
 export function createFileOnce(path: string, contents: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = temporaryPath(path);
@@ -44,13 +36,12 @@ export function createFileOnce(path: string, contents: string | Uint8Array): voi
   }
 }
 
-/** Lets those who may read a file execute it: so the umask applies to both. */
+/** Whoever may read the file may also execute it, so the umask applies to both. */
 export async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
   await chmod(path, (mode & 0o777) | ((mode & 0o444) >> 2));
 }
 
-/** Reads a file; undefined if there is none. */
 export function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
@@ -59,13 +50,12 @@ export function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** For `catch`: undefined in place of the error of a missing file; other errors pass through. */
+/** For `catch`: maps a missing file's error to undefined, and rethrows others. */
 export function undefinedIfMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   throw error;
 }
 
-/** Whether a path is a temporary file's. */
 export function isTemporaryPath(path: string): boolean {
   return TEMPORARY.test(path);
 }

@@ -1,36 +1,35 @@
 /**
- * A log that grows by appends: of a step, or of an operation. It is stored in chunks, each written whole and once. A chunk's key ends
- * with the offset of its first byte, and only one writer can create that key. So appended bytes never move, and a killed process
- * leaves no part of a chunk behind. Many small chunks are merged into one, whose key ends with its first offset and the offset after
- * it. Folders and buckets have the same keys, and only ever get whole values.
+ * An append-only log of a step or an operation, in immutable chunks. A chunk's key ends with the offset of its first byte, and
+ * only one writer can create it: bytes never move, and a killed process leaves no partial chunk. A merged chunk's key ends with
+ * its first and its end offset.
  */
 import { setTimeout } from 'node:timers/promises';
 import { undefinedIf } from '../operations/errors.js';
 import type { Storage } from './storage/types.js';
 
-/** Number of small chunks that are merged. */
+/** Number of small chunks to merge. */
 const MERGED_CHUNKS = 48;
-/** Number of latest chunks that are never merged: a process that appends may not have seen later ones. */
+/** Latest chunks that are never merged: another appender may not have seen later ones. */
 const RECENT_CHUNKS = 16;
-/** Size of a chunk that is not merged any further, in bytes. */
+/** Chunks of this size aren't merged further. */
 const LARGE_CHUNK_BYTES = 256 * 1024;
-/** By how much the random wait after a lost race grows with each attempt, and its limit, in milliseconds. */
+/** A lost race adds this much to the random wait before the next attempt, up to the limit. */
 const CONTENTION_WAIT_MS = 10;
 const LONGEST_CONTENTION_WAIT_MS = 100;
-/** Number of looks for a missing chunk, which may be just being merged, before it counts as lost; and the pause between them. */
+/** Attempts to find a missing chunk, which may be merging, before it counts as lost. */
 const LOOKS = 5;
 const LOOK_PAUSE_MS = 20;
 
 interface Chunk {
   key: string;
   offset: number;
-  /** Offset of the next chunk; undefined for the last one, whose size gives it. */
+  /** Offset of the next chunk. Undefined for the last one: read its size. */
   end: number | undefined;
 }
 
 export class ChunkedLog {
   #chunks: Chunk[] = [];
-  /** Keys of chunks that were replaced by a merged one. */
+  /** Keys of chunks that a merged chunk replaced. */
   #replaced: string[] = [];
 
   /** @param prefix of the chunks' keys; ends with `/` */
@@ -39,7 +38,7 @@ export class ChunkedLog {
     private readonly prefix: string,
   ) {}
 
-  /** Size in bytes; undefined when nothing was appended so far. */
+  /** Size in bytes; undefined for a log without chunks. */
   async size(): Promise<number | undefined> {
     for (;;) {
       await this.#list();
@@ -48,12 +47,12 @@ export class ChunkedLog {
       if (last.end !== undefined) return last.end;
       const sizeBytes = await this.storage.size(last.key);
       if (sizeBytes) return last.offset + sizeBytes;
-      // Was merged concurrently, or emptied by a power failure.
+      // Merged concurrently, or emptied by a power failure.
       if (sizeBytes === 0) await this.storage.remove(last.key);
     }
   }
 
-  /** Reads a range, cut off at the end of the log. Line ends stand for bytes that a power failure has taken. */
+  /** Reads a range, up to the end of the log. Line ends replace bytes that a power failure took. */
   async read({ from, lengthBytes }: { from: number; lengthBytes: number }): Promise<Buffer> {
     const pieces: Buffer[] = [];
     const end = from + lengthBytes;
@@ -81,10 +80,9 @@ export class ChunkedLog {
   }
 
   /**
-   * Appends bytes to a log with several writers: all of them or nothing.
+   * Appends all bytes or nothing, to a log with several writers.
    *
-   * @param bytesAt returns the bytes for the present size; called again when another process has appended first. Nothing is
-   *   appended for no bytes
+   * @param bytesAt returns the bytes for a size, or none; called again when another process appended first
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
@@ -101,21 +99,21 @@ export class ChunkedLog {
         await this.storage.remove(key);
         continue;
       }
-      // The bytes are stored: a failed merge, e.g. on a full disk, is left to the next append.
+      // The bytes are stored. A failed merge, e.g. on a full disk, is left to the next append.
       await this.#merge().catch(() => undefined);
       return;
     }
   }
 
   /**
-   * Appends bytes to a log with one writer, which has asked for the {@link size} and counts on from there: all of them or nothing,
-   * without a list. Repeat a failed call with the same arguments: what it stored all the same isn't stored twice.
+   * Appends all bytes or nothing, to a log with one writer that counts on from {@link size}. Repeat a failed call with the same
+   * arguments.
    *
    * @param offset end of the log so far
    */
   async appendAt(offset: number, bytes: Uint8Array): Promise<void> {
     const key = `${this.prefix}${offset}`;
-    // A chunk is there from a failed call, or from a killed writer whose request came late.
+    // A failed call, or a killed writer's late request, may have left a chunk.
     if (!(await this.storage.create(key, bytes)) && !(await this.#hasStored(key, bytes)))
       await this.storage.put(key, bytes);
     const last = this.#chunks.at(-1);
@@ -125,7 +123,6 @@ export class ChunkedLog {
     await this.#merge().catch(() => undefined);
   }
 
-  /** Whether a chunk begins with these bytes. */
   async #hasStored(key: string, bytes: Uint8Array): Promise<boolean> {
     const range = { from: 0, lengthBytes: bytes.length };
     const stored = await this.storage.read(key, range).catch(undefinedIf('not_found'));
@@ -144,7 +141,7 @@ export class ChunkedLog {
     return this.storage.read(key, range).catch(undefinedIf('not_found'));
   }
 
-  /** Whether other processes had appended at this offset, and merged, before the chunk was created there. */
+  /** Whether other processes appended and merged at this offset before the chunk was created. */
   async #isLate(offset: number, bytes: Buffer): Promise<boolean> {
     const around = this.#chunks.find((chunk) => chunk.offset <= offset && (chunk.end ?? 0) > offset);
     if (!around || around.key === `${this.prefix}${offset}`) return false;
@@ -158,7 +155,7 @@ export class ChunkedLog {
       const range = chunkRange(key.slice(this.prefix.length));
       if (range) found.push({ key, ...range });
     }
-    // A merged chunk precedes those that it replaces.
+    // A merged chunk precedes the chunks that it replaces.
     found.sort((one, other) => one.offset - other.offset || (other.end ?? 0) - (one.end ?? 0));
     this.#chunks = [];
     this.#replaced = [];
@@ -172,7 +169,7 @@ export class ChunkedLog {
     }
   }
 
-  /** Merges consecutive small chunks. Readers find the bytes in either while both exist. */
+  /** Merges consecutive small chunks. Readers find the bytes in either form while both exist. */
   async #merge(): Promise<void> {
     const older = this.#chunks.slice(0, -RECENT_CHUNKS);
     if (older.filter((chunk) => lengthOf(chunk) < LARGE_CHUNK_BYTES).length < MERGED_CHUNKS) return;
@@ -213,7 +210,7 @@ export class ChunkedLog {
     await this.#removeReplaced();
   }
 
-  /** Those that can't be removed now are removed with the next merge. */
+  /** The next merge removes the rest. */
   async #removeReplaced(): Promise<void> {
     await this.storage.removeAll(this.#replaced);
     this.#replaced = [];

@@ -1,4 +1,4 @@
-/** State that a workflow left in its memos as it closed: reading it needs no worker, and works for code of other releases. */
+/** Reads the state that a workflow left in its memos when it closed. Needs no worker, and works for other releases' code. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
   LARGE_STATE_MEMO,
@@ -11,10 +11,9 @@ import { readStored } from './data-converter.js';
 import type { Storage } from './storage/index.js';
 
 /**
- * Reads the complete state of a closed workflow. If Temporal ended the workflow (it was terminated, or its execution timed out), this
- * is the last state that it published while it was open: without children.
+ * Reads a closed workflow's state; undefined while open. If Temporal ended it, this is the last published state, without
+ * children.
  *
- * @returns undefined while it is open
  * @throws LonghaulError `internal` if the part in storage is lost
  */
 export async function readClosedState(

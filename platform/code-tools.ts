@@ -1,7 +1,4 @@
-/**
- * Tools defined in code, reloaded after edits. A file that becomes unusable keeps its previous tool; one that is unusable at
- * the start only lacks its own tool.
- */
+/** Tools defined in code, reloaded after edits. A file that breaks keeps its previous tool, if it had one. */
 import { basename, extname } from 'node:path';
 import type { Tool } from '../operations/tool.js';
 import { queueConflict } from '../operations/tool-queue.js';
@@ -13,12 +10,12 @@ import { ProjectModules } from './project-modules.js';
 import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
 import { watchFiles } from './watch-files.js';
 
-/** Names of Longhaul's own tools beside operations, each with the setting that switches it on: `wait` -> `mailbox`. */
+/** Names of Longhaul's own tools beside operations, with the setting that enables each: `wait` -> `mailbox`. */
 export type ReservedNames = ReadonlyMap<string, string>;
 
-/** A file with its tool, or the tool from before its error. */
+/** A file with its tool, or with the tool from before its error. */
 interface ToolFile extends LoadedFile<Tool> {
-  /** Whether another tool has its tool's name. */
+  /** Whether another tool already has this name. */
   isTaken?: boolean;
 }
 
@@ -34,9 +31,7 @@ export class CodeTools {
     private readonly reserved: ReservedNames,
   ) {}
 
-  /**
-   * @throws ProjectError when no file of the project can be used, or two tools have one name
-   */
+  /** @throws ProjectError when no file of the project can be used, or two tools share a name */
   static async load(
     settings: Settings,
     logger: Pick<Logger, 'error' | 'info'>,
@@ -57,18 +52,16 @@ export class CodeTools {
     return this.#tools;
   }
 
-  /** Present problems of files. */
   problems(): ProjectProblem[] {
     return this.#files.flatMap(({ error }) => error?.problems ?? []);
   }
 
-  /** Why the tool of this name is missing, when a file of that name can't be used. */
+  /** Why the tool is missing: the problems of the file with its name. */
   problemOf(name: string): string | undefined {
     const file = this.#files.find(({ path, error }) => error && basename(path, extname(path)) === name);
     return file?.error?.problems.map(formatProjectProblem).join('\n');
   }
 
-  /** @param onChange called after the tools have changed */
   watch(onChange: () => void): void {
     watchFiles(
       () => [...filesOf('tools', this.settings), ...this.#modules.watched()],
@@ -110,7 +103,7 @@ export class CodeTools {
     this.#modules = modules;
     this.#files = files;
     this.#tools = new Map();
-    // Valid files first: the previous tool of an invalid file must not take another tool's name.
+    // Valid files first: an invalid file's previous tool must not take another tool's name.
     for (const { value } of [...files].sort((one, other) => Number(!!one.error) - Number(!!other.error)))
       if (value && !this.#tools.has(value.name)) this.#tools.set(value.name, value);
   }
@@ -130,7 +123,7 @@ export class CodeTools {
   }
 }
 
-/** Tools that share a queue declare the same limits. */
+/** Tools that share a queue must declare the same limits. */
 function queueError({ name, queue }: Tool, others: Tool[], path: string): ProjectError | undefined {
   const conflict = others.map((other) => queueConflict(queue, other)).find((one) => one !== undefined);
   if (conflict === undefined) return undefined;

@@ -1,7 +1,6 @@
 /**
- * Connects to Temporal with retries: a process can start while Temporal is down, logs that, and recovers. Clients use
- * Temporal's native connection too, at half the CPU of the pure-JavaScript one. API keys and certificates are read again while
- * the process runs.
+ * Connects to Temporal with retries, so a process can start first. Uses the native connection for clients too, at half the CPU of
+ * the JavaScript one, and rereads API keys and certificates.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,11 +13,10 @@ import { NativeConnection } from './temporal/internal/native.js';
 import { installRuntime } from './temporal-runtime.js';
 import { followTime } from './temporal-time.js';
 
-/** Pause between attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
-/** Interval at which the connection's settings are read again, in milliseconds. */
+/** Interval for rereading the connection's settings. */
 const RENEWAL_INTERVAL_MS = 30_000;
-/** How long a replaced connection stays open for the calls that it has, in milliseconds: longer than a long poll. */
+/** A replaced connection stays open this long for pending calls: longer than a long poll. */
 const REPLACED_GRACE_MS = 90_000;
 
 type ConnectOptions = ClientConnectConfig['connectionOptions'];
@@ -30,7 +28,7 @@ export class TemporalConnection {
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
-  /** @param options those that the connection was made with */
+  /** @param options the options of `connection` */
   constructor(
     private readonly home: string,
     private readonly logger: Logger,
@@ -41,17 +39,17 @@ export class TemporalConnection {
     this.#timer = setInterval(() => void this.renew(), RENEWAL_INTERVAL_MS).unref();
   }
 
-  /** The connection for a call now. */
+  /** The connection for a call now. Don't keep it. */
   get current(): NativeConnection {
     return this.connection;
   }
 
-  /** Calls the listener with each connection that replaces another. */
+  /** Calls the listener with each new connection. */
   onReplaced(listener: (connection: NativeConnection) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Reads the settings again, and applies what has changed. A failure leaves the connection as it is. */
+  /** Rereads the settings and applies changes. A failure leaves the connection as it is. */
   async renew(): Promise<void> {
     try {
       const options = temporalConnectConfig(this.home)?.connectionOptions;
@@ -97,7 +95,7 @@ export class TemporalConnection {
 /**
  * Connects to Temporal, retrying without a limit.
  *
- * @param home home of the embedded stack, for when the environment names no Temporal
+ * @param home the embedded stack's home, used when the environment names no Temporal
  * @param signal stops the attempts; the promise then rejects with its reason
  */
 export async function connectTemporal(

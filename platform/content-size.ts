@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedIfMissing } from './atomic-files.js';
 
-/** Number of the files in a folder, or of the one file, and their size; none for a missing path. Links are not followed. */
+/** Files and bytes in a folder, or of one file; zero for a missing path. Doesn't follow links. */
 export async function contentSize(path: string): Promise<{ files: number; bytes: number }> {
   const total = { files: 0, bytes: 0 };
   // Files may be removed meanwhile.

@@ -1,16 +1,14 @@
-/** Copies of large files. Node.js's own `copyFile` can't be cancelled, and writes zeros for the holes of a sparse file. */
+/** Copies large files. Node.js's own `copyFile` can't be cancelled, and fills holes of sparse files with zeros. */
 import { constants } from 'node:fs';
 import { copyFile as cloneFile, open, rm, type FileHandle } from 'node:fs/promises';
 
-/** Size of a read, in bytes. One with only zeros becomes a hole. */
+/** A read with only zeros becomes a hole. */
 const READ_BYTES = 256 * 1024;
 const ZEROS = Buffer.alloc(READ_BYTES);
 
 /**
- * Copies a file to a path where there is none: as a clone, where the file system can, else with its holes. Leaves nothing if it
- * fails.
+ * Copies a file to a new path, as a clone or with its holes. Leaves nothing if it fails.
  *
- * @param signal cancels the copy; it has ended once this rejects
  * @throws the signal's reason, or a system error
  */
 export async function copyFile(from: string, to: string, signal?: AbortSignal): Promise<void> {
@@ -37,7 +35,7 @@ export async function copyFile(from: string, to: string, signal?: AbortSignal): 
   }
 }
 
-/** Whether a file has more than this number of zero bytes in long runs; reads no further than needed. */
+/** Whether a file has more than this number of zero bytes in long runs. Reads no further than needed. */
 export async function hasMoreZeros(path: string, than: number, signal?: AbortSignal): Promise<boolean> {
   let zeros = 0;
   for await (const { bytes } of reads(path, signal))
@@ -45,7 +43,7 @@ export async function hasMoreZeros(path: string, than: number, signal?: AbortSig
   return false;
 }
 
-/** The contents of a file, one after the other in the same buffer; at most what it had at first, though it may grow without end. */
+/** Reads a file into one reused buffer, up to its initial size: it may grow without end. */
 async function* reads(path: string, signal?: AbortSignal): AsyncGenerator<{ bytes: Buffer; at: number }> {
   const file = await open(path, 'r');
   try {

@@ -1,7 +1,7 @@
 /**
- * The data converter: values are JSON, which Temporal's UI shows; a value over 256 KiB is offloaded to storage and leaves a
- * claim in history. A value over 2 MiB that reached Temporal would end the run and lose its record. Uses the SDK's external
- * storage instead of a codec, so that it runs outside of the sandbox, once per task.
+ * The data converter. Values are JSON, which Temporal's UI shows. A value over 256 KiB goes to storage and leaves a claim in
+ * history, because over 2 MiB it would end the run and lose its record. The SDK's external storage runs outside the sandbox, once
+ * per task, unlike a codec.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -21,14 +21,9 @@ import { LostValueError, type Storage } from './storage/index.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
-/** Size from which a value is offloaded, in bytes: 256 KiB. */
 const OFFLOAD_BYTES = 256 * 1024;
 
-/**
- * The data converter that clients and workers share.
- *
- * @param codec further codec, see {@link decodingOnly}. Default: none
- */
+/** The data converter that clients and workers share. @param codec further codec, see {@link decodingOnly}. Default: none */
 export function dataConverterOf(storage: Storage, codec?: PayloadCodec): DataConverter {
   return {
     payloadCodecs: [storedPayloads(storage), ...(codec ? [codec] : [])],
@@ -39,7 +34,7 @@ export function dataConverterOf(storage: Storage, codec?: PayloadCodec): DataCon
   };
 }
 
-/** Age up to which a stored value isn't rewritten, in milliseconds: a sweep must not treat it as abandoned. */
+/** Younger values aren't rewritten. Older ones are, so that no sweep treats them as abandoned. */
 const FRESH_MS = 24 * 3600_000;
 
 function storageDriver(storage: Storage): StorageDriver {
@@ -59,9 +54,8 @@ function storageDriver(storage: Storage): StorageDriver {
 }
 
 /**
- * Stores payloads that the workflow has marked for it, and leaves a {@link StoredClaim}: plain JSON, which every client of Temporal
- * can list and describe. The SDK's references don't do for a memo: each describe and list would read the values, and fail where
- * one is lost, or where a client knows no storage.
+ * Stores payloads that the workflow marked, and leaves a {@link StoredClaim}, plain JSON. Don't put the SDK's references into a
+ * memo: each describe and list would read the values, and fail where one is lost or the client has no storage.
  */
 function storedPayloads(storage: Storage): PayloadCodec {
   return {
@@ -78,22 +72,18 @@ function storedPayloads(storage: Storage): PayloadCodec {
   };
 }
 
-/**
- * Reads the value of a claim.
- *
- * @throws LonghaulError `internal` if it is no longer in storage
- */
+/** Reads the value of a claim. @throws LonghaulError `internal` if storage no longer has it */
 export async function readStored(storage: Storage, { key }: StoredClaim): Promise<unknown> {
   return defaultPayloadConverter.fromPayload(await retrieve(storage, key));
 }
 
-/** Type of the SDK's references to stored values, in their metadata. */
+/** Metadata type of the SDK's references to stored values. */
 const REFERENCE_TYPE = 'temporal.api.sdk.v1.ExternalStorageReference';
 const CLAIM_BEGINNING = '{"longhaul":"stored"';
-/** Key in a reference or a claim. No key has characters that JSON escapes. */
+/** Key in a reference or a claim. Keys never contain characters that JSON escapes. */
 const STORED_KEY = /"key":"(payloads\/[^"\\]+)"/;
 
-/** Keys of the stored values that an encoded message of Temporal names, e.g. a history. */
+/** Keys of the stored values that a Temporal message names, e.g. a history. */
 export function storedKeysIn(message: unknown, keys = new Set<string>()): Set<string> {
   if (typeof message !== 'object' || message === null || ArrayBuffer.isView(message)) return keys;
   const { metadata, data } = message as Payload;
@@ -109,7 +99,7 @@ export function storedKeysIn(message: unknown, keys = new Set<string>()): Set<st
   return keys;
 }
 
-/** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. @returns the key */
+/** The key combines workflow ID and hash, so a replay or a retry stores nothing new. @returns the key */
 async function store(storage: Storage, workflowId: string | undefined, payload: Payload): Promise<string> {
   return counted(storage, () => storeValue(storage, workflowId, payload));
 }
@@ -126,7 +116,7 @@ async function storeValue(
   return key;
 }
 
-/** A value missing from storage makes its operation unreadable (`internal`), not unknown (`not_found`). */
+/** A lost value makes its operation unreadable (`internal`), not unknown (`not_found`). */
 async function retrieve(storage: Storage, key: string): Promise<Payload> {
   try {
     return PayloadMessage.decode(await counted(storage, () => storage.read(key)));
@@ -136,7 +126,7 @@ async function retrieve(storage: Storage, key: string): Promise<Payload> {
   }
 }
 
-/** Number of large values that a process writes to a storage or reads from it at present. */
+/** Large values that the process is writing to or reading from each storage. */
 const underWay = new WeakMap<Storage, number>();
 
 async function counted<T>(storage: Storage, work: () => Promise<T>): Promise<T> {

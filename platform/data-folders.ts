@@ -5,30 +5,24 @@ import path from 'node:path';
 import { glob, type GlobOptions } from 'tinyglobby';
 import { realPathOf } from './real-path.js';
 
-/** Folders from which callers read. */
 export interface DataFolders {
   folders: readonly string[];
-  /** Absolute paths of files and folders that callers may not read, even in one of the folders. */
+  /** Absolute paths of files and folders that callers may not read, even inside `folders`. */
   privatePaths: readonly string[];
 }
 
-/** A caller's path, resolved against the data folders. */
 export interface ResolvedPath {
-  /** Absolute paths within a folder that aren't private, in the folders' order; empty when the path is outside of all. */
+  /** Absolute, non-private paths within a folder, in the folders' order; empty when the path is outside of all. */
   candidates: string[];
   /** The folders with symbolic links resolved. */
   realFolders: string[];
-  /** Whether a path within a folder is no candidate because it is private. */
+  /** Whether a path within a folder was left out because it is private. */
   isPrivate: boolean;
-  /** Whether a path without symbolic links is within one of the folders and isn't private. */
+  /** Whether callers may read a path. It must have no symbolic links. */
   mayRead: (realPath: string) => boolean;
 }
 
-/**
- * Resolves a path by its spelling alone, without file system access, so that callers can't learn which files exist elsewhere.
- *
- * @param givenPath absolute, or relative to a folder; not a URL
- */
+/** Resolves a path, which isn't a URL, by spelling alone, so callers can't learn which files exist elsewhere. */
 export async function resolveInFolders(
   givenPath: string,
   { folders, privatePaths }: DataFolders,
@@ -64,7 +58,7 @@ export function isUnder(file: string, folders: readonly string[]): boolean {
 }
 
 export interface Match {
-  /** Path of the file: relative to its folder if the pattern is relative. */
+  /** Path of the file, relative to its folder if the pattern is relative. */
   name: string;
   /** Absolute, without symbolic links. */
   realPath: string;
@@ -77,8 +71,8 @@ export function isGlob(givenPath: string): boolean {
 }
 
 /**
- * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files match only patterns with a
- * leading dot; private files are left out. Links to files match; `**` doesn't descend into links to folders.
+ * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files need a leading dot in the pattern.
+ * Private files never match. Links to files match; `**` doesn't follow links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
  * @throws the signal's reason once it is aborted
@@ -125,12 +119,7 @@ export async function filesMatching(
   return [];
 }
 
-/**
- * Size of a file within the folders, or of all files that match a pattern, in bytes; undefined for a file that doesn't exist
- * or that callers may not read.
- *
- * @param signal cancels the search for a pattern's files; the size is then undefined
- */
+/** Bytes of a file, or of all files that match a pattern. Undefined for a missing or unreadable file, and after an abort. */
 export async function fileBytes(
   givenPath: string,
   dataFolders: DataFolders,

@@ -1,2 +1,2 @@
-/** Tenant of callers whose credential names none: API keys, certificates, and what an operator signs. */
+/** Tenant of credentials that name none: API keys, certificates, and what an operator signs. */
 export const DEFAULT_TENANT = 'default';

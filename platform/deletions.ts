@@ -1,7 +1,6 @@
 /**
- * Deletions of operations, recorded in Temporal. Temporal deletes a closed workflow within minutes, not at once. So a deletion
- * begins with a new run of another workflow type under the same workflow ID: as the current run it hides the operation from
- * every reader. It stays open until all data of the operation is deleted; then it is deleted too.
+ * Deletions of operations, recorded in Temporal, which takes minutes to delete a closed workflow. So a deletion first starts a
+ * run of another type under the same workflow ID. That run hides the operation until all its data is deleted, and goes last.
  */
 import { isGrpcServiceError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../operations/wire.js';
@@ -13,24 +12,22 @@ import { storedItem, type SweepItem } from './sweep-plan.js';
 
 /** Workflow type of the runs that hide operations, and their task queue, which no worker polls. */
 export const DELETION_TYPE = 'longhaul_deletion';
-/** Memo key of the {@link Deletion}. */
 const DELETION_MEMO = 'longhaul_deletion';
 /** Execution time-out of an interrupted deletion that nothing completes. */
 const DELETION_TIMEOUT = '30d';
-/** Time limit for starting such a run, in milliseconds: Temporal delays a second run within a second. */
+/** Limit for starting such a run: Temporal delays a second run within a second. */
 const BEGIN_LIMIT_MS = 10_000;
 const NOT_FOUND = 5;
 
-/** A deletion in progress. */
 export interface Deletion {
   principal: string;
-  /** Current run of the operation when it was deleted. */
+  /** The operation's current run when it was deleted. */
   runId: string;
-  /** Workflow ID of the operation that resumes this one, if it exists: it reads this one's logs and files. */
+  /** Workflow ID of the operation that resumes this one, if it exists. It reads this one's logs and files. */
   resumedAs: string;
 }
 
-/** Whether a workflow is an operation, not a foreign workflow or a deletion. */
+/** Whether a workflow is an operation, and not a foreign workflow or a deletion. */
 export function isOperation(description: WorkflowExecutionDescription | undefined): boolean {
   return description?.memo?.[START_MEMO] !== undefined;
 }
@@ -40,11 +37,7 @@ export function deletionIn({ memo }: Pick<WorkflowExecutionDescription, 'memo'>)
   return memo?.[DELETION_MEMO] as Deletion | undefined;
 }
 
-/**
- * Hides an operation permanently.
- *
- * @throws WorkflowExecutionAlreadyStartedError when a run under the ID is open: a deletion, or a run since a reset
- */
+/** Hides an operation for good. @throws WorkflowExecutionAlreadyStartedError when a deletion, or a run since a reset, is open */
 export async function beginDeletion(client: Client, workflowId: string, deletion: Deletion): Promise<void> {
   await client.withDeadline(Date.now() + BEGIN_LIMIT_MS, () =>
     client.workflow.start(DELETION_TYPE, {
@@ -61,10 +54,8 @@ export async function beginDeletion(client: Client, workflowId: string, deletion
 }
 
 /**
- * Deletes the operation's values in storage, then its histories, then the run that hides it. Idempotent, also after an
- * interruption.
+ * Deletes the operation's stored values, its histories, then the run that hides it. Idempotent.
  *
- * @param description of the open run that hides the operation
  * @throws when Temporal can't be reached or rejects the call, or storage fails; the operation stays hidden
  */
 export async function completeDeletion(
@@ -83,7 +74,7 @@ export async function completeDeletion(
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
     );
   const workflowExecution = { workflowId, runId };
-  // The deletion is complete now. Temporal deletes this run's own history asynchronously.
+  // The deletion is complete. Temporal deletes this run's own history asynchronously.
   await ignoreNotFound(client, () =>
     client.workflowService.terminateWorkflowExecution({
       namespace,
@@ -96,7 +87,7 @@ export async function completeDeletion(
   );
 }
 
-/** All interrupted deletions; removing an item completes it. */
+/** All interrupted deletions. Removing an item completes it. */
 export async function* interruptedDeletions(client: Client, storage: Storage): AsyncGenerator<SweepItem> {
   const query = `WorkflowType = '${DELETION_TYPE}' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) {

@@ -1,4 +1,4 @@
-/** The versions of a task queue's workers as operators see them: with the workers that poll, and the open operations on each. */
+/** Reports the versions of a task queue's workers to operators, with their pollers and open operations. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -18,45 +18,41 @@ import { quote } from './visibility-query.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
-/** Deadline of a call, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
-/** Maximum number of open operations that are listed to find builds that Temporal has no version of any more. */
+/** Open operations that are listed to find builds without a version in Temporal. */
 const LISTED = 1_000;
-/** Number of open operations that are described to find one that waits. */
+/** Open operations that are described to find a waiting one. */
 const LOOKED_AT = 10;
 /** Workflows that aren't parts of operations. */
 const ROOTS = 'ParentWorkflowId IS NULL';
 const VERSION_ATTRIBUTE = 'TemporalWorkerDeploymentVersion';
 
-/** A version with its use. */
 export interface VersionReport extends Omit<VersionState, 'status' | 'createdAt' | 'since'> {
-  /** `retired`: Temporal has no such version any more, though open operations need it. */
+  /** `retired`: Temporal no longer has this version, but open operations need it. */
   status: VersionState['status'] | 'retired';
   createdAt?: Date;
   since?: Date;
   /** Open operations that only this version can run. */
   openOperations: number;
-  /** Workers of it that have polled within five minutes, latest poll first. */
+  /** Its workers that polled within five minutes, latest poll first. */
   pollers: Poller[];
-  /** Whether one of them is taken to be polling. */
+  /** Whether one of its workers seems to be polling. */
   isPolled: boolean;
-  /** Whether open operations wait for a worker of it. */
+  /** Whether open operations wait for one of its workers. */
   isStranded: boolean;
 }
 
-/** The deployment of a task queue. */
 export interface DeploymentReport {
   deploymentName: string;
   taskQueue: string;
-  /** Undefined if no versioned worker has polled yet. */
+  /** Undefined until a versioned worker has polled. */
   deployment: Deployment | undefined;
   /** Newest first; retired ones last. */
   versions: VersionReport[];
-  /** Whether an unversioned worker polls the task queue. */
   hasUnversioned: boolean;
 }
 
-/** Reads a deployment, with some calls to visibility: one for each version in use, and one or two for all others. */
+/** Reads a deployment. Queries visibility once for each version in use, and once or twice for all others. */
 export async function reportDeployment(client: Client, taskQueue: string): Promise<DeploymentReport> {
   const deploymentName = deploymentNameOf(taskQueue);
   const [deployment, { pollers }] = await Promise.all([
@@ -94,8 +90,8 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
 }
 
 /**
- * Whether a task of one of the latest open operations of a version has waited for 5 s, and no worker of it has polled since: an idle
- * worker would have taken it, and a busy one polls again within moments.
+ * Whether a recent open operation's task has waited 5 s while no worker polled: idle workers take it, and busy ones poll within
+ * moments.
  */
 async function hasUntakenTask(
   client: Client,
@@ -112,7 +108,7 @@ async function hasUntakenTask(
   return after.some((scheduledMs) => before.includes(scheduledMs));
 }
 
-/** When the tasks became due that wait for a worker of a version and are newer than its latest poll, in epoch milliseconds. */
+/** When the version's waiting tasks that are newer than its latest poll became due, in epoch milliseconds. */
 async function untakenTasks(
   client: Client,
   taskQueue: string,
@@ -129,7 +125,7 @@ async function untakenTasks(
     .filter((scheduledMs) => scheduledMs > (latest?.polledAt.getTime() ?? 0));
 }
 
-/** Workflow IDs of open operations that only a version can run. @param limit maximum number of them */
+/** Workflow IDs of open operations that only a version can run, up to `limit`. */
 async function openOperationsOn(
   client: Client,
   version: DeploymentVersion,
@@ -139,7 +135,7 @@ async function openOperationsOn(
   return found.map(({ workflowId }) => workflowId);
 }
 
-/** Open operations on versions that aren't in use or that Temporal doesn't have any more, by build. */
+/** Open operations by build, for versions that aren't in use or that Temporal no longer has. */
 async function otherBuilds(
   client: Client,
   deploymentName: string,
@@ -165,7 +161,7 @@ interface Listed {
   version: string | undefined;
 }
 
-/** One page of visibility. */
+/** Lists one page of visibility. */
 async function list(client: Client, query: string, pageSize: number): Promise<Listed[]> {
   const { namespace } = client.options;
   const { executions } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>

@@ -1,7 +1,6 @@
 /**
- * Worker Deployments of Temporal: the versions ("builds") of the workers of a task queue, and which of them new operations go to.
- * Temporal makes a version as soon as a worker of it has polled. An operation stays on the version that it began on; workflows
- * that every build can run follow the current one.
+ * Temporal's Worker Deployments: the versions ("builds") of a task queue's workers. A version exists once a worker of it has
+ * polled. An operation stays on its first version. Workflows that every build can run follow the current one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -14,54 +13,48 @@ import { quote } from './visibility-query.js';
 
 const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
 
-/** Deadline of a call that reads, in milliseconds: Temporal asks a workflow of its own. */
+/** Deadline of a read: Temporal asks one of its own workflows. */
 const READ_LIMIT_MS = 10_000;
-/** Deadline of a call that changes a deployment, in milliseconds: Temporal updates each task queue before it answers. */
+/** Deadline of a change: Temporal updates each task queue before it answers. */
 const CHANGE_LIMIT_MS = 15_000;
-/** Pause between attempts to change a deployment, in milliseconds. */
+/** Pause between attempts to change a deployment. */
 const RETRY_MS = 500;
 
-/** How often a deployment that is not found is looked for, and the pause in between in milliseconds. */
+/** Attempts to find a deployment that isn't found, and the pause between them. */
 const NOT_FOUND_ATTEMPTS = 4;
 const NOT_FOUND_PAUSE_MS = 150;
 
-/** Number of versions of a deployment that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
+/** Versions that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
 export const MAX_VERSIONS = 100;
 
-/** A version of the workers of a task queue. */
 export interface DeploymentVersion {
   deploymentName: string;
   buildId: string;
 }
 
-/**
- * Use of a version at present: new operations go to it (`current`, `ramping`), only operations that began on it run on it
- * (`draining`), none does (`drained`), or it has never been used for new operations (`inactive`).
- */
+/** `current`, `ramping`: gets new operations. `draining`: only runs older ones. `drained`: runs none. `inactive`: never got any. */
 export type VersionStatus = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
 
-/** A version as its deployment describes it. */
 export interface VersionState {
   buildId: string;
   status: VersionStatus;
-  /** When a worker of it first polled. */
+  /** When one of its workers first polled. */
   createdAt: Date;
   /** Since when it has this status. */
   since: Date;
 }
 
-/** State of a deployment. */
 export interface Deployment {
   deploymentName: string;
-  /** Build that new operations go to; undefined if nobody has set one. */
+  /** Build for new operations; undefined if nobody set one. */
   current: string | undefined;
-  /** Build that a share of new operations goes to, in percent from 0 to 100. */
+  /** Build for a share of new operations, in percent from 0 to 100. */
   ramping: { buildId: string; percentage: number } | undefined;
   /** Newest first. */
   versions: VersionState[];
-  /** Who changed it last: the identity of a client. */
+  /** Identity of the client that changed it last. */
   changedBy: string | undefined;
-  /** Names this state: Temporal refuses a change that is meant for an earlier one. */
+  /** Names this state: Temporal refuses changes to an earlier one. */
   conflictToken: Uint8Array;
 }
 
@@ -71,8 +64,8 @@ export function deploymentNameOf(taskQueue: string): string {
 }
 
 /**
- * Describes a deployment; undefined if no versioned worker of the task queue has polled yet. Temporal asks the deployment's workflow,
- * which continues as new after each change; it answers "not found" to a request that comes at that moment, so that is asked again.
+ * Describes a deployment; undefined until a versioned worker has polled. Asks again after "not found", which the deployment's
+ * workflow answers while it continues as new.
  */
 export async function describeDeployment(
   client: Client,
@@ -142,13 +135,13 @@ function versionState(
 interface Attempts {
   /** Ends the attempts; the promise then rejects with its reason. */
   signal: AbortSignal;
-  /** Called with the reason for which an attempt failed, if it will be repeated. */
+  /** Called with the reason for each retry. */
   onRetry?: (reason: string) => void;
 }
 
 /**
- * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all
- * its task queues, and while Temporal can't be reached.
+ * Sends all new operations to a version, and ends another one's ramp. Retries until a worker has polled all its task queues, and
+ * while Temporal can't be reached.
  *
  * @throws the signal's reason
  */
@@ -172,7 +165,7 @@ export async function setCurrentVersion(
       if (!isPassing(error)) throw error;
       onRetry?.(temporalMessage(error));
     }
-    // An aborted delay rejects with an AbortError; the loop's start throws the signal's reason.
+    // An aborted delay rejects with an AbortError. The loop's start throws the signal's reason.
     await delay(RETRY_MS, undefined, { signal, ref: true }).catch(() => undefined);
   }
 }
@@ -185,7 +178,7 @@ async function makeCurrent(
   const { namespace, identity } = client.options;
   const change = { namespace, deploymentName, ...defined({ identity }) };
   let token = conflictToken;
-  // A version that ramps would keep its share. If the second call fails, all goes to the version that is current now.
+  // A ramping version would keep its share. If the second call fails, everything goes to the current version.
   if (ramping && ramping.buildId !== buildId)
     ({ conflictToken: token } = await client.workflowService.setWorkerDeploymentRampingVersion({
       ...change,
@@ -201,7 +194,7 @@ async function makeCurrent(
   });
 }
 
-/** The command of Temporal's command line that sends all new operations to a version. */
+/** The `temporal` command that sends all new operations to a version. */
 export function setCurrentCommand(namespace: string, { deploymentName, buildId }: DeploymentVersion): string {
   return (
     `temporal worker deployment set-current-version --namespace ${shellWord(namespace)} ` +
@@ -209,21 +202,14 @@ export function setCurrentCommand(namespace: string, { deploymentName, buildId }
   );
 }
 
-/**
- * Whether the change may succeed later: a worker of the version hasn't polled yet, or not each task queue; another client changed
- * the deployment between two calls of this one.
- */
+/** Whether to retry: a worker hasn't polled every task queue yet, or another client changed the deployment. */
 function isPassing(error: unknown): boolean {
   return (
     isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
   );
 }
 
-/**
- * Number of open workflows that only a version can run: operations with their parts.
- *
- * @param condition of visibility that they have to meet too
- */
+/** Number of open workflows, including parts, that only a version can run. @param condition further condition of visibility */
 export async function countOpenOn(
   client: Client,
   version: DeploymentVersion,
@@ -237,7 +223,7 @@ export async function countOpenOn(
   return Number(count ?? 0);
 }
 
-/** Visibility query for the open workflows that only a version can run. Temporal separates the names by a colon there. */
+/** Visibility query for the open workflows that only a version can run. The version's name has a colon there. */
 export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
   return (
     `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +

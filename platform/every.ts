@@ -1,11 +1,7 @@
 /** Background tasks of a process. */
 import type { Logger } from './log.js';
 
-/**
- * Runs a task now and then at an interval; after a failure (Temporal can't be reached) it runs again at the next interval.
- *
- * @returns function that ends it
- */
+/** Runs a task now and at an interval, also after failures such as an unreachable Temporal. @returns function that ends it */
 export function every(intervalMs: number, logger: Logger, task: () => Promise<void>): () => void {
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;

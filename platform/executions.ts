@@ -1,4 +1,4 @@
-/** The workflow executions that an operation consists of, read from their histories. */
+/** Finds an operation's workflow executions in their histories. */
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { START_MEMO } from '../operations/wire.js';
@@ -13,7 +13,6 @@ export interface Run {
   runId: string;
 }
 
-/** The executions of one operation. */
 export interface Executions {
   /** Child workflows' runs first, then the operation's own, the given one last. */
   runs: Run[];
@@ -22,11 +21,9 @@ export interface Executions {
 }
 
 /**
- * Finds all runs under a workflow ID (including those before a reset or a continue-as-new) and those of its closed child
- * workflows. Excludes children that their parent abandoned and that are still open, and children that are operations
- * themselves.
+ * Finds all runs of a workflow ID, including those before a reset or a continue-as-new, and of its closed child workflows.
+ * Excludes children that are operations, and abandoned children that are still open.
  *
- * @param except runs to leave out
  * @throws when Temporal can't be reached
  */
 export async function executionsOf(client: Client, root: Run, except: string[]): Promise<Executions> {
@@ -42,7 +39,7 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
       const current = await findWorkflow(client, child.workflowId);
       const isOwn = current?.raw.workflowExecutionInfo?.parentExecution?.runId === run.runId;
       if (current && isOwn && (!current.closeTime || current.memo?.[START_MEMO])) continue;
-      // Another parent may have reused the child's workflow ID: then only this run belongs to the operation.
+      // Another parent may have reused the child's workflow ID. Then only this run belongs to the operation.
       queue.push(current && isOwn ? { workflowId: child.workflowId, runId: current.runId } : child);
       if (isOwn || !current) workflowIds.add(child.workflowId);
     }
@@ -54,7 +51,7 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
   };
 }
 
-/** Runs listed by visibility, including runs that no later history names, e.g. after several resets of one run. */
+/** Visibility also lists runs that no later history names, e.g. after several resets of one run. */
 async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
   return client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
     const runs: Run[] = [];
@@ -69,13 +66,12 @@ async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
 type Event = proto.temporal.api.history.v1.IHistoryEvent;
 
 interface References {
-  /** Runs of the same workflow that this one continues. */
+  /** Earlier runs of the same workflow. */
   earlier: Run[];
-  /** Child workflows. */
   children: Run[];
 }
 
-/** The runs that a history names. Empty for a deleted run. */
+/** The runs that a history names; empty for a deleted run. */
 async function referencesOf(client: Client, run: Run): Promise<References> {
   const found: References = { earlier: [], children: [] };
   let nextPageToken: Uint8Array | undefined;
@@ -89,7 +85,7 @@ async function referencesOf(client: Client, run: Run): Promise<References> {
   return found;
 }
 
-/** The runs that events name: those that the run continues, and its child workflows. */
+/** The runs that events name: earlier runs of the workflow, and its child workflows. */
 export function referencesIn({ workflowId }: Run, events: readonly Event[]): References {
   const found: References = { earlier: [], children: [] };
   const addEarlier = (runId: string | null | undefined) => {

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import { isTemporaryPath } from './atomic-files.js';
 
-/** Longest name that isn't hashed, in bytes: file systems allow 255, and temporary files append a suffix. */
+/** Longer names are hashed: file systems allow 255 bytes, and temporary files add a suffix. */
 const LONGEST_NAME_BYTES = 200;
 /** A hashed name: the beginning of the encoded text, and a hash. */
 const HASHED = /^(.{100})~[0-9a-f]{32}$/;
 
 /**
- * Encodes a text as a file name: percent-encoded, with its end replaced by a hash if it is long. Different texts have different
- * names; none is `.` or `..`, looks like a hashed name by accident, or is a temporary file's name.
+ * Percent-encodes a text as a file name, with a hash at the end of a long one. Different texts get different names, which are
+ * never `.`, `..`, a temporary file's, or a hashed name by accident.
  *
  * @throws RangeError for an empty text
  */
@@ -23,11 +23,7 @@ export function encodeFileName(text: string): string {
   return isTemporaryPath(encoded) ? encoded.replace(/\.tmp$/, '%2Etmp') : encoded;
 }
 
-/**
- * Decodes a file name.
- *
- * @returns `beginning` for a hashed name; undefined for a name that {@link encodeFileName} didn't make
- */
+/** Decodes a file name. @returns `beginning` for a hashed name; undefined for a name that {@link encodeFileName} didn't make */
 export function decodeFileName(name: string): { text: string } | { beginning: string } | undefined {
   const [, cut] = HASHED.exec(name) ?? [];
   if (cut === undefined) {

@@ -1,14 +1,9 @@
 /** Describes workflows that may not exist. */
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 
-/** Deadline of the call, in milliseconds. */
 export const CALL_LIMIT_MS = 5_000;
 
-/**
- * Describes a workflow; undefined when Temporal doesn't know it.
- *
- * @throws when Temporal can't be reached
- */
+/** Describes a workflow; undefined when Temporal doesn't know it. @throws when Temporal can't be reached */
 export async function findWorkflow(
   client: Client,
   workflowId: string,

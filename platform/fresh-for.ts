@@ -1,8 +1,4 @@
-/**
- * Makes a read whose outcome serves further readers for a while, also those that come while it is under way.
- *
- * @param freshMs how long the outcome counts, from the begin of its read, in milliseconds
- */
+/** Makes a read that shares its outcome with other readers for `freshMs`, measured from the start of the read. */
 export function freshFor<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let latest: { outcome: Promise<T>; atMs: number } | undefined;
   return () => {

@@ -1,10 +1,9 @@
-/** Errors of calls to Temporal, by gRPC status code. */
+/** Classifies errors of calls to Temporal by gRPC status code. */
 import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { Reader } from 'protobufjs/minimal.js';
 import { timestampMs } from './temporal-time.js';
 
-/** gRPC status codes. */
 export const GRPC = {
   cancelled: 1,
   unknown: 2,
@@ -24,7 +23,7 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** Whether an error, or one of its causes, is a gRPC error with one of these status codes. */
+/** Whether an error or one of its causes has one of these gRPC status codes. */
 export function isGrpcError(error: unknown, ...codes: number[]): boolean {
   return causesOf(error).some((cause) => isGrpcServiceError(cause) && codes.includes(cause.code));
 }
@@ -34,7 +33,7 @@ export function isDenied(error: unknown): boolean {
   return isGrpcError(error, GRPC.permissionDenied, GRPC.unauthenticated);
 }
 
-/** Whether a call failed because Temporal is unreachable or did not answer in time. */
+/** Whether Temporal was unreachable or didn't answer in time. */
 export function isUnreachable(error: unknown): boolean {
   return causesOf(error).some(
     (cause) =>
@@ -44,24 +43,24 @@ export function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** Whether Temporal refused a call for now, since a limit of its rate is reached. */
+/** Whether Temporal refused a call because of a rate limit. */
 export function isThrottled(error: unknown): boolean {
-  // A message that is larger than gRPC allows has the same status code.
+  // Messages larger than gRPC allows have the same status code.
   return isGrpcError(error, GRPC.resourceExhausted) && !/larger than max/.test(temporalMessage(error));
 }
 
-/** Whether Temporal failed in a way after which the same call may succeed: the status codes for which its SDKs try again. */
+/** Whether the same call may succeed later: the status codes that Temporal's SDKs retry. */
 export function isTransient(error: unknown): boolean {
   return isGrpcError(error, GRPC.aborted, GRPC.unknown, GRPC.internal, GRPC.outOfRange, GRPC.dataLoss);
 }
 
-/** Metadata of an error that holds a `google.rpc.Status`. */
+/** Metadata key of a `google.rpc.Status`. */
 const STATUS_DETAILS = 'grpc-status-details-bin';
 const RETRY_INFO = 'google.rpc.RetryInfo';
 
 /**
- * Pause before the next attempt that the server asks for (`google.rpc.RetryInfo`), in milliseconds; undefined if it asks for none.
- * It is known only once Temporal's SDK has given up its own attempts, about 15 s after the call.
+ * The server's pause before the next attempt (`google.rpc.RetryInfo`), in milliseconds, if any. Comes only after the SDK's own
+ * retries, about 15 s after the call.
  */
 export function retryDelayMs(error: unknown): number | undefined {
   const cause = causesOf(error).find(isGrpcServiceError);
@@ -80,12 +79,12 @@ export function retryDelayMs(error: unknown): number | undefined {
   }
 }
 
-/** Temporal's words in an error: the message of the innermost cause. */
+/** Temporal's own message: the innermost cause's. */
 export function temporalMessage(error: unknown): string {
   return causesOf(error).at(-1)?.message ?? String(error);
 }
 
-/** An error and its causes, from the outermost. */
+/** An error and its causes, outermost first. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   // Errors of Node's core aren't instances of Error in every realm.

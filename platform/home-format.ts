@@ -1,11 +1,11 @@
-/** Format version of a home, which keeps an older Longhaul from changing a home that a newer one has written. */
+/** Format version of a home. Keeps an older Longhaul from changing a newer one's home. */
 import { join } from 'node:path';
 import { isDiskFullError } from './disk.js';
 import { HomeError } from './home-error.js';
 import { longhaulPackage } from './package.js';
 import { readIfThere, writeFileAtomically } from './atomic-files.js';
 
-/** Incremented by a version whose homes earlier versions must not use. */
+/** Increment it when earlier versions must not use the home. */
 const FORMAT = 1;
 
 /** Content of `longhaul.version`. */
@@ -15,7 +15,6 @@ interface HomeFormat {
   longhaul: string;
 }
 
-/** Writes the format file into a home without one. */
 export function writeHomeFormat(home: string): void {
   const { version } = longhaulPackage();
   try {
@@ -29,7 +28,7 @@ export function writeHomeFormat(home: string): void {
   }
 }
 
-/** @returns undefined for a home without a format file. @throws HomeError when it is newer than this Longhaul, or damaged */
+/** Undefined for a home without a format file. @throws HomeError when it is newer than this Longhaul, or damaged */
 export function readHomeFormat(home: string): HomeFormat | undefined {
   const text = readIfThere(formatFile(home))?.toString();
   if (text === undefined) return undefined;

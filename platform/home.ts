@@ -1,4 +1,4 @@
-/** Checks and prepares the home (LONGHAUL_HOME), the folder of a stack's data, before anything is written into it. */
+/** Checks and prepares the home (LONGHAUL_HOME), the folder of a stack's data, before anything is written. */
 import {
   accessSync,
   chmodSync,
@@ -15,10 +15,10 @@ import { HomeError } from './home-error.js';
 import { UMASK_VARIABLE } from './umask.js';
 
 /**
- * Prepares a home for a process that writes into it: creates the folder, makes it private, writes the format file.
+ * Prepares a home for writing: creates the folder, makes it private, writes the format file.
  *
- * @param say takes warnings
- * @throws HomeError when it can't be created, read or written, or a newer Longhaul has written it
+ * @param say gets warnings
+ * @throws HomeError when it can't be created, read or written, or a newer Longhaul wrote it
  */
 export function openHome(home: string, say: (line: string) => void): void {
   makeFolder(home);
@@ -28,20 +28,12 @@ export function openHome(home: string, say: (line: string) => void): void {
   if (!format) writeHomeFormat(home);
 }
 
-/**
- * Checks a home that is only read. A missing one is valid.
- *
- * @throws HomeError
- */
+/** Checks a home that is only read; it may be missing. @throws HomeError */
 export function checkReadable(home: string): void {
   if (exists(home)) requireAccess(home, home, constants.R_OK | constants.X_OK, 'read');
 }
 
-/**
- * Checks that a home can be written, without creating it.
- *
- * @throws HomeError
- */
+/** Checks that a home can be written, without creating it. @throws HomeError */
 export function checkWritable(home: string): void {
   let folder = home;
   while (!exists(folder, home)) folder = dirname(folder);
@@ -49,11 +41,8 @@ export function checkWritable(home: string): void {
 }
 
 /**
- * Sets the home's mode to 0700, and the umask of this process and its children to create files as 0600: the home holds the key of
- * all sealed tokens, and the logs and results of operations. Pipeline steps keep the umask that the process was started with: they
- * write the user's files.
- *
- * @param say gets a warning where the home belongs to another user and is open to others
+ * Makes the home (0700) and new files (0600) private: it holds the key of all tokens, and operations' logs and results. Pipeline
+ * steps keep the original umask, because they write the user's files.
  */
 function makeHomePrivate(home: string, say: (line: string) => void): void {
   const before = process.umask(0o077);
@@ -77,13 +66,13 @@ function makeFolder(folder: string, home = folder): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it concurrently.
+    // Another process may have created it.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     throw unusable(home, 'that can be made', `${reasonOf(error)} at ${dirname(folder)}`);
   }
 }
 
-/** Whether the folder exists. @throws HomeError when the path or a part of it is something else */
+/** @throws HomeError when the path or a part of it is something else */
 function exists(folder: string, home = folder): boolean {
   let found: Stats;
   try {

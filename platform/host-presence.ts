@@ -13,20 +13,17 @@ const QUEUE_TYPES = {
   activities: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
 };
 
-/** Deadline of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
 
-/** Interval between polls of an idle worker, in milliseconds: a minute, with a margin. */
+/** Interval between polls of an idle worker: a minute, with a margin. */
 export const POLL_INTERVAL_MS = 70_000;
 
-/** Age from which the latest poll says that no worker takes workflow tasks, if one waits, in milliseconds. */
+/** If a task waits and the latest poll is older, no worker takes workflow tasks. */
 export const JUST_POLLED_MS = 5_000;
 
-/** A poller of a task queue. */
 export interface Poller {
-  /** Identity of the worker process. */
   identity: string;
-  /** Time of the last poll, by Temporal's clock. Its least age is {@link sincePollMs}. */
+  /** Time of the last poll, by Temporal's clock. Use {@link sincePollMs} for its age. */
   polledAt: Date;
   /** The same by `performance.now()` of this process. */
   polledMs: number;
@@ -34,20 +31,18 @@ export interface Poller {
   buildId?: string;
 }
 
-/** Kinds of work that a task queue hands out. */
 export type QueueWork = keyof typeof QUEUE_TYPES;
 
-/** A task queue as Temporal describes it. */
 export interface QueueState {
-  /** Workers that have polled within the last five minutes, latest poll first. */
+  /** Workers that polled within the last five minutes, latest poll first. */
   pollers: Poller[];
-  /** Build that work of no certain build goes to; undefined if none is current. */
+  /** Build for work without a fixed build; undefined if none is current. */
   currentBuildId?: string;
-  /** Tasks that wait, approximately; only if asked for, and where this Temporal counts them. */
+  /** Approximate waiting tasks; only on request, and if this Temporal counts them. */
   backlog?: { count: number; ageSeconds: number };
 }
 
-/** Describes a task queue: who polls it, and which build is current. @param countsBacklog also how many tasks wait. Default: false */
+/** Describes a task queue: its pollers and its current build. @param countsBacklog also count waiting tasks. Default: false */
 export async function describeQueue(
   client: Client,
   queue: string,
@@ -62,7 +57,7 @@ export async function describeQueue(
       reportStats: countsBacklog,
     }),
   );
-  // After the call, so that nothing is read from a Temporal that doesn't answer.
+  // Read the time after the call, which fails first if Temporal doesn't answer.
   const nowMs = pollers?.length ? await temporalNowMs(client) : 0;
   const offsetMs = nowMs - performance.now();
   const isVersioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
@@ -92,7 +87,7 @@ export async function describeQueue(
   };
 }
 
-/** Workers that have polled a queue within the last five minutes, latest poll first. */
+/** Workers that polled a queue within the last five minutes, latest poll first. */
 export async function pollersOf(
   client: Client,
   queue: string,
@@ -101,32 +96,28 @@ export async function pollersOf(
   return (await describeQueue(client, queue, work)).pollers;
 }
 
-/** Least time since a worker's last poll, in milliseconds. A process that has just connected may count up to a minute less. */
+/** Least time since a worker's last poll, in milliseconds. A process that just connected may count up to a minute less. */
 export function sincePollMs({ polledMs }: Poller): number {
   return Math.max(0, performance.now() - polledMs);
 }
 
-/** Whether a worker is taken to be polling: an idle one polls once in {@link POLL_INTERVAL_MS}. */
+/** Whether a worker seems to be polling: an idle one polls once in {@link POLL_INTERVAL_MS}. */
 export function isPolling(poller: Poller): boolean {
   return sincePollMs(poller) < POLL_INTERVAL_MS;
 }
 
-/** Whether a worker polls as one whose slots are in use: as soon as one is free. */
+/** Whether a worker polls like a busy one: as soon as a slot is free. */
 export function hasJustPolled(poller: Poller): boolean {
   return sincePollMs(poller) < JUST_POLLED_MS;
 }
 
-/**
- * Identity of a worker process: `123@buildbox-3f9c0a12b4;process=5be0f3a86d;storage=0c51d7e2aa`.
- *
- * @param storageId undefined if it isn't known
- */
+/** Identity of a worker process: `123@buildbox-3f9c0a12b4;process=5be0f3a86d;storage=0c51d7e2aa`. */
 export function workerIdentity(host: string, storageId: string | undefined): string {
   const storage = storageId === undefined ? '' : `;storage=${storageId}`;
   return `${process.pid}@${host};process=${processDigest(process.pid)}${storage}`;
 }
 
-/** ID of a worker's storage; undefined if it isn't known, and for other programs' workers. */
+/** ID of a worker's storage; undefined if unknown, and for other programs' workers. */
 export function storageInIdentity(identity: string): string | undefined {
   return fieldOf(identity, 'storage');
 }
@@ -136,12 +127,7 @@ export function hostInIdentity(identity: string): string | undefined {
   return WORKER.exec(identity)?.[2];
 }
 
-/**
- * Whether a worker of this host has ended. In containers all workers may have the same PID, and after a restart of the host another
- * process may have it.
- *
- * @returns false if it isn't known: for workers of other hosts, and other programs' workers
- */
+/** Whether a worker of this host has ended; false if unknown. PIDs aren't enough: containers share them, and reboots reuse them. */
 export function hasEndedHere(identity: string, host: string): boolean {
   const [, pid, hostOfWorker] = WORKER.exec(identity) ?? [];
   const digest = fieldOf(identity, 'process');
@@ -158,26 +144,26 @@ function fieldOf(identity: string, name: string): string | undefined {
     ?.slice(prefix.length);
 }
 
-/** Differs between two processes with the same PID, also of two boots; undefined when there is no such process. */
+/** Differs between two processes with the same PID, also across boots; undefined when the process doesn't exist. */
 function processDigest(pid: number): string | undefined {
   const startedAt = processIdentity(pid)?.startedAt;
   if (startedAt === undefined) return undefined;
   return createHash('sha256').update(`${bootId()} ${pid} ${startedAt}`).digest('hex').slice(0, 10);
 }
 
-/** The hosts of workers, each once. @param pollers of the task queue through which jobs are placed on hosts */
+/** The workers' hosts, without duplicates. @param pollers of the queue that places jobs on hosts */
 export function hostsIn(pollers: readonly Poller[]): Set<string> {
   const hosts = pollers.map(({ identity }) => hostInIdentity(identity));
   return new Set(hosts.filter((host) => host !== undefined));
 }
 
-/** When a worker of the host last polled, by Temporal's clock; undefined when that was over five minutes ago. */
+/** When a worker of the host last polled, by Temporal's clock; undefined after five minutes. */
 export async function lastSeen(client: Client, taskQueue: string, host: string): Promise<Date | undefined> {
   const [latest] = await pollersOf(client, hostTaskQueue(taskQueue, host));
   return latest?.polledAt;
 }
 
-/** The host whose queue this is, among the hosts of a task queue; undefined for any other queue. */
+/** The host that a queue belongs to, within a task queue; undefined for any other queue. */
 export function hostOfQueue(taskQueue: string, queue: string): string | undefined {
   const prefix = hostTaskQueue(taskQueue, '');
   return queue.startsWith(prefix) ? queue.slice(prefix.length).replace(/:steps$/, '') : undefined;

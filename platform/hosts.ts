@@ -1,4 +1,4 @@
-/** The hosts of a task queue, for operators: which ones are present, and which open pipeline jobs have their workspace there. */
+/** Lists a task queue's hosts for operators: which are present, and which open pipeline jobs have their workspace there. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import { isOpenPart, type ChildRecord } from '../operations/record.js';
@@ -8,12 +8,11 @@ import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../pipeline
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
 import { quote } from './visibility-query.js';
 
-/** Deadline of one call to Temporal, in milliseconds; a query may wait for a worker to replay. */
+/** Deadline of a call: a query may wait for a worker to replay. */
 const CALL_LIMIT_MS = 10_000;
-/** Number of pipelines queried concurrently. */
 const BATCH = 10;
 
-/** A job whose workspace is on a host. */
+/** A job with its workspace on a host. */
 export interface HostedJob {
   /** Token of the operation. */
   token: string;
@@ -22,20 +21,19 @@ export interface HostedJob {
   /** Job name: `build`, `test[3]`. */
   job: string;
   status: ChildRecord['status'];
-  /** The step that runs, waits for its host or has asked a question; undefined between steps. */
+  /** The step that runs, waits for its host or asked a question; undefined between steps. */
   step?: HostedStep;
 }
 
 export interface HostedStep {
   name: string;
-  /** When it became due, ISO 8601, UTC. Undefined while its approval is open. */
+  /** When it became due, ISO 8601, UTC; undefined while its approval is open. */
   startedAt?: string;
 }
 
 export interface Host {
-  /** ID of the host. */
   name: string;
-  /** When one of its workers last polled, ISO 8601; undefined when that was over five minutes ago. */
+  /** When one of its workers last polled, ISO 8601; undefined after five minutes. */
   lastSeenAt?: string;
   /** Whether one of its workers is polling. */
   isThere: boolean;
@@ -44,15 +42,11 @@ export interface Host {
 
 export interface HostList {
   hosts: Host[];
-  /** Tokens of open pipelines that could not be read, since no worker answered the query. */
+  /** Tokens of open pipelines that couldn't be read, because no worker answered the query. */
   unread: string[];
 }
 
-/**
- * Lists the hosts that have polled within five minutes or have jobs of open pipelines.
- *
- * @throws gRPC errors of Temporal
- */
+/** Lists hosts that polled within five minutes or have jobs of open pipelines. @throws gRPC errors of Temporal */
 export async function listHosts(client: Client, taskQueue: string): Promise<HostList> {
   const { jobs, unread } = await hostedJobs(client, taskQueue);
   const present = hostsIn(await pollersOf(client, placementTaskQueue(taskQueue)));
@@ -74,7 +68,7 @@ export async function listHosts(client: Client, taskQueue: string): Promise<Host
 /**
  * Drops a host: its jobs start again on other hosts, or ask a person.
  *
- * @returns its jobs, and the tokens of open pipelines that may have more there, since no worker answered the query
+ * @returns its jobs, and the tokens of unread pipelines that may have more there
  * @throws LonghaulError `not_found` for an unknown host, `wrong_state` for a present one
  */
 export async function dropHost(
@@ -134,7 +128,7 @@ function currentStep({ steps }: ChildRecord): { step?: HostedStep } {
   return step ? { step: { name: step.name, startedAt: step.startedAt } } : {};
 }
 
-/** Undefined when no worker answers, or the pipeline has closed in the meantime. */
+/** Undefined when no worker answers, or the pipeline has closed. */
 async function childrenOf(client: Client, workflowId: string): Promise<ChildRecord[] | undefined> {
   try {
     const state = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>

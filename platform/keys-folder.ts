@@ -1,4 +1,4 @@
-/** Permissions of the folder of API keys: who writes there decides who may call. */
+/** Checks permissions of the API keys' folder: whoever writes there decides who may call. */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { realPathOf } from './real-path.js';
@@ -8,10 +8,7 @@ import type { Settings } from './settings/table.js';
 const WRITE_BITS = 0o022;
 const OTHERS_READ_BIT = 0o004;
 
-/**
- * The reason why no server may take API keys from the folder: others can add or change keys, or read their hashes. Undefined for a
- * missing folder, and on Windows, which has no such permissions.
- */
+/** Why no server may use the keys in the folder: others can change keys or read their hashes. Windows has no such permissions. */
 export function keysFolderConflict(
   { authentication, keysFolder }: Pick<Settings, 'authentication' | 'keysFolder'>,
 ): string | undefined {
@@ -37,12 +34,12 @@ export function keysFolderConflict(
     }
     return undefined;
   } catch {
-    // Missing, or not readable: then nobody has a key.
+    // Missing or unreadable: nobody has a key.
     return undefined;
   }
 }
 
-/** Permissions of group and others that they can use: without access to a folder above they have none. */
+/** Permissions that group and others can use. They have none without access to every folder above. */
 function reachableMode(path: string): number {
   let { mode } = statSync(path);
   for (let folder = dirname(path); ; folder = dirname(folder)) {
@@ -53,7 +50,7 @@ function reachableMode(path: string): number {
   }
 }
 
-/** Such as a volume with a Secret of Kubernetes, which has mode 1777. */
+/** E.g. a volume with a Kubernetes Secret, which has mode 1777. */
 function isOnReadOnlyFileSystem(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

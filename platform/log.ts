@@ -1,23 +1,16 @@
-/**
- * The one logger. It writes JSON lines to standard error: standard output belongs to stdio transports and to the output of
- * commands.
- */
+/** The one logger. It writes JSON lines to standard error, because stdio transports and commands use standard output. */
 import { pino, stdSerializers, type Logger } from 'pino';
 import { escapeJson } from './control-characters.js';
 import { currentLogFields } from './work-context.js';
 
 export type { Logger };
 
-/** Shortest time between two lines of a report that callers can cause, in milliseconds. */
 const REPORT_INTERVAL_MS = 10_000;
 
-/**
- * @param process name of the process, on every line
- * @param level least severe level that is written. Default: `info`
- */
+/** @param process name of the process, on every line @param level lowest level written. Default: `info` */
 export function createLogger(process: string, level: string = 'info'): Logger {
   return pino(
-    // Errors are `err` here, as pino's own convention is, and `error` in what Temporal's SDK logs.
+    // Errors are `err` here, following pino's convention, and `error` in logs of Temporal's SDK.
     {
       name: process,
       level,
@@ -31,7 +24,7 @@ export function createLogger(process: string, level: string = 'info'): Logger {
   );
 }
 
-/** A report that callers can cause: made once in ten seconds at most, so that a flood of requests is no flood of lines. */
+/** Limits a report that callers can cause to one line in ten seconds, so that they can't flood the log. */
 export function sparingly<Args extends unknown[]>(report: (...args: Args) => void): (...args: Args) => void {
   let reportedMs = -Infinity;
   return (...args) => {

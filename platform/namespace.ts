@@ -3,7 +3,6 @@ import { LonghaulError } from '../operations/errors.js';
 import type { TemporalConnection } from './connect-temporal.js';
 import { GRPC, isDenied, isGrpcError, temporalMessage } from './grpc-errors.js';
 
-/** Deadline of the check, in milliseconds. */
 const DEADLINE_MS = 5_000;
 
 /** Error for a namespace that Temporal doesn't have, with the remedy. */
@@ -18,8 +17,7 @@ export function noNamespaceError(namespace: string, cause: unknown): LonghaulErr
 }
 
 /**
- * Checks that a worker can use the namespace: Temporal's SDK has workers describe it. Other errors pass, since they may be
- * temporary.
+ * Checks that a worker can use the namespace. Ignores other errors, which may be temporary.
  *
  * @throws LonghaulError `unavailable` when the namespace doesn't exist or the credentials don't allow describing it
  */

@@ -1,2 +1,2 @@
-/** Least version of Temporal's server with the updates, start conflict policies and pending cancels that the engine uses. */
+/** Oldest Temporal server with the updates, start conflict policies and pending cancels that the engine uses. */
 export const OLDEST_SERVER = '1.29.0';

@@ -1,13 +1,12 @@
 /**
- * The payload codec of workers that aren't Longhaul's: a module of the user's, or a codec server, as Temporal's UI and command line use
- * one. It encodes the values that external workflows get, and decodes theirs; Longhaul's own values stay as they are.
+ * The codec of workers that aren't Longhaul's: your module, or a codec server like Temporal's UI uses. Encodes values for
+ * external workflows and decodes theirs, but not Longhaul's own values.
  */
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { LonghaulError } from '../operations/errors.js';
 import { givenCodecAuthorization, SettingsError, type Settings } from './settings/index.js';
 import { ProjectModules } from './project-modules.js';
 
-/** Deadline of a request to a codec server, in milliseconds. */
 const DEADLINE_MS = 5_000;
 /** Encodings that need no codec. */
 const PLAIN: ReadonlySet<string> = new Set([
@@ -19,7 +18,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'json/external-storage-reference',
 ]);
 
-/** @throws SettingsError for a module that gives no codec */
+/** @throws SettingsError for a module without a codec */
 export async function loadPayloadCodec({
   payloadCodec,
 }: Pick<Settings, 'payloadCodec'>): Promise<PayloadCodec | undefined> {
@@ -39,7 +38,7 @@ export async function loadPayloadCodec({
   return codec as PayloadCodec;
 }
 
-/** The codec for Longhaul's own values: it leaves them as they are, and decodes those of others among them. */
+/** The codec for Longhaul's own values: leaves them as they are, and decodes other values among them. */
 export function decodingOnly(codec: PayloadCodec): PayloadCodec {
   return {
     encode: (payloads) => Promise.resolve(payloads),
@@ -58,7 +57,7 @@ export function encodingOf({ metadata }: Payload): string {
   return Buffer.from(metadata?.['encoding'] ?? []).toString();
 }
 
-/** A payload in JSON, as codec servers have it. */
+/** A payload in the JSON of codec servers. */
 interface JsonPayload {
   /** Base64. */
   metadata?: Record<string, string>;

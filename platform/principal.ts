@@ -1,7 +1,7 @@
-/** Principals: who owns an operation, as a tenant and a subject in it. */
+/** Principals: the owner of an operation, as a tenant and a subject in it. */
 import { z } from 'zod';
 
-/** Maximum length of each part, in characters when percent-encoded: search attributes of SQL visibility hold 255. */
+/** Maximum length of each part when percent-encoded: search attributes of SQL visibility hold 255 characters. */
 const MAX_PART = 120;
 
 const part = z
@@ -12,15 +12,14 @@ const part = z
     `expected well-formed Unicode of at most ${MAX_PART} characters when percent-encoded`,
   );
 
-/** Fields of whatever says who somebody is. */
 export const identityShape = {
-  /** Company, team or installation whose people don't see those of others. */
+  /** Company, team or installation. Its people can't see other tenants. */
   tenant: part,
   /** Person or program, unique in its tenant. */
   subject: part,
 };
 
-/** Name of a group, which lists separate by commas. */
+/** Name of a group. Lists separate groups by commas. */
 export const groupName = z
   .string()
   .regex(
@@ -33,14 +32,14 @@ export const identitySchema = z.object(identityShape);
 export type Identity = z.infer<typeof identitySchema>;
 
 /**
- * The principal of an identity: both parts percent-encoded, so that different identities never have the same one, nor that of
- * callers without authentication. Case and Unicode form count (RFC 7519, section 2, "StringOrURI").
+ * The principal of an identity, never shared with another identity or with callers without authentication. Case and Unicode form
+ * count (RFC 7519, section 2, "StringOrURI").
  */
 export function principalOf({ tenant, subject }: Identity): string {
   return `${encodeURIComponent(tenant)}/${encodeURIComponent(subject)}`;
 }
 
-/** Text with which the principals of a principal's tenant begin, and no others. */
+/** Prefix shared by exactly the principals of one tenant. */
 export function tenantPrefixOf(principal: string): string {
   return principal.slice(0, principal.indexOf('/') + 1);
 }

@@ -1,7 +1,4 @@
-/**
- * Identity of the process behind a PID. PIDs are reused, so a PID in a file is trusted only together with the process's command
- * line or its start time.
- */
+/** Identity of the process behind a PID. PIDs are reused, so trust a PID from a file only with its command line or start time. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +18,7 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
 function fromProc(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces; the state follows it, field 3 of proc(5).
+    // The name in parentheses may contain spaces. The state, field 3 of proc(5), follows it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // The main thread may have ended while others still hold the process's ports and files.
     const isEnded = fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
@@ -46,7 +43,7 @@ function fromPs(pid: number): ProcessIdentity | undefined {
 
 let ownBootId: string | undefined;
 
-/** ID of the host's boot; empty where the system has none. */
+/** ID of the host's boot; empty if the system has none. */
 export function bootId(): string {
   try {
     return (ownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
@@ -55,7 +52,6 @@ export function bootId(): string {
   }
 }
 
-/** Sends a signal; ignores a process that has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -64,12 +60,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/**
- * Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`.
- *
- * @param isOurs checks the command line; a process that it doesn't recognize is left alone
- * @returns whether there was such a process
- */
+/** Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`. @returns whether there was one with our command line */
 export async function endProcess(
   pid: number,
   isOurs: (commandLine: string) => boolean,
@@ -86,7 +77,7 @@ export async function endProcess(
   return true;
 }
 
-/** Waits until `isThere` returns false; resolves to false when that takes longer than `limitMs`. */
+/** Waits until `isThere` returns false. Resolves to false after `limitMs`. */
 export async function waitUntilGone(isThere: () => boolean, limitMs: number): Promise<boolean> {
   const deadline = performance.now() + limitMs;
   while (isThere()) {

@@ -1,33 +1,26 @@
-/** Path of this installation's command line, and the shell command that runs it. `npx` isn't used: it may fetch a package. */
+/** Path of this installation's command line, and the shell command that runs it. Never uses `npx`, which may fetch a package. */
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Folder of the built programs, `dist/bin`, also while TypeScript is run directly. */
+/** Folder of the built programs, `dist/bin`, even if TypeScript is run directly. */
 const PROGRAMS = new URL(import.meta.url.endsWith('.ts') ? '../dist/bin/' : '../bin/', import.meta.url);
 
-/**
- * Absolute path of a built program: `longhaul`, or one that Longhaul forks.
- *
- * @param name as in `build-program.js`
- */
+/** Absolute path of a built program, named as in `build-program.js`: `longhaul`, or one that Longhaul forks. */
 export function builtProgram(name: string): string {
   return fileURLToPath(new URL(`${name}.js`, PROGRAMS));
 }
 
-/** Absolute path of the command line, `dist/bin/longhaul.js`. */
+/** Absolute path of `dist/bin/longhaul.js`. */
 export const PROGRAM_PATH = builtProgram('longhaul');
 
 const NAME = 'longhaul';
 const LOCAL_BIN = join('node_modules', '.bin', NAME);
 
 /**
- * Shell command that runs this installation from `folder`: `longhaul` if PATH resolves to it,
- * `node_modules/.bin/longhaul` if the folder holds that link, else `node` with the absolute path.
- *
- * Ignores folders of PATH named `node_modules/.bin`: `npm run` adds them for its child processes only.
- *
- * @param program path of the program; symbolic links are resolved
+ * Shell command that runs this installation from `folder`: `longhaul` if PATH resolves to it, the folder's
+ * `node_modules/.bin/longhaul`, else `node` with the absolute path. Ignores PATH entries named `node_modules/.bin`, which `npm
+ * run` adds.
  */
 export function programCommand(
   folder = process.cwd(),
@@ -45,7 +38,7 @@ export function programCommand(
   return isOwn(join(folder, LOCAL_BIN)) ? LOCAL_BIN : `node ${shellWord(program)}`;
 }
 
-/** Quotes a word for POSIX shells if it holds characters that they interpret. */
+/** Quotes a word for POSIX shells if it needs quotes. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : quotedShellWord(word);
 }

@@ -1,4 +1,4 @@
-/** Loads tool definitions and activities, both shipped ones and those of the user's project. */
+/** Loads tool definitions and activities, both shipped ones and the project's. */
 import { compilePatterns, type JsonSchema } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './settings/index.js';
@@ -15,12 +15,12 @@ export interface LoadedFile<T> {
   error?: ProjectError;
 }
 
-/** Loads all tool definitions; a file that fails doesn't affect the others. */
+/** Loads all tool definitions. A failing file doesn't affect the others. */
 export function loadToolFiles(paths: string[], modules: ProjectModules): Promise<LoadedFile<Tool>[]> {
   return loadEach(paths, (path) => loadTool(path, modules));
 }
 
-/** Loads all activities: every function that a file exports; a file that fails doesn't affect the others. */
+/** Loads all activities: every function that a file exports. A failing file doesn't affect the others. */
 export function loadActivityFiles(
   settings: Settings,
   modules: ProjectModules,
@@ -31,11 +31,7 @@ export function loadActivityFiles(
   });
 }
 
-/**
- * Loads the definition in a file.
- *
- * @throws ProjectError when it can't be loaded, exports no tool or has an unsupported pattern
- */
+/** Loads the definition in a file. @throws ProjectError when it can't be loaded, exports no tool or has an unsupported pattern */
 export async function loadTool(path: string, modules = new ProjectModules()): Promise<Tool> {
   const { default: tool } = (await load(path, modules)) as { default?: Tool };
   if (!tool?.name || !tool.inputSchema || typeof tool.toWorkflowArguments !== 'function') {
@@ -64,7 +60,7 @@ export class NameRegistry {
   /** @param kind noun for messages, e.g. `a tool` */
   constructor(private readonly kind: string) {}
 
-  /** Registers names for a file; returns an error that names both files if another has one of them. */
+  /** Registers names for a file. Returns an error that names both files if another file has one of them. */
   take(names: string[], path: string): ProjectError | undefined {
     for (const name of names) {
       const other = this.#owners.get(name);
@@ -81,7 +77,7 @@ function isFunction(value: unknown): value is Activity {
   return typeof value === 'function';
 }
 
-/** Sequential: a module that two files import concurrently would be half evaluated for one of them. */
+/** Sequential, because a module that two files import concurrently would be half evaluated for one of them. */
 async function loadEach<T>(paths: string[], loadOne: (path: string) => Promise<T>): Promise<LoadedFile<T>[]> {
   const files: LoadedFile<T>[] = [];
   for (const path of paths) {

@@ -1,8 +1,7 @@
 /**
- * Loads modules of a user's project without a build step, and reloads them after edits: each instance evaluates every file
- * once; a new instance evaluates all of them again. Packages under node_modules are loaded once per process.
- *
- * ES modules in JavaScript files are reevaluated only as entries: Node.js caches those that other files import.
+ * Loads the project's modules without a build step. Each instance evaluates every file once, so make a new one after edits.
+ * Packages under node_modules load once per process. ES modules in JavaScript are reevaluated only as entries, because Node.js
+ * caches those that other files import.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -21,13 +20,13 @@ function jiti(): Promise<Jiti> {
 
 export class ProjectModules {
   readonly #cache: ModuleCache = {};
-  /** Files that were evaluated or failed, and folders in which an imported file is missing. */
+  /** Files that were evaluated or failed, and folders with a missing import. */
   readonly #watched = new Set<string>();
 
   /**
-   * Evaluates a file and its imports. Await each call before the next: concurrent calls would see modules half evaluated.
+   * Evaluates a file and its imports. Await each call before the next, or they see half-evaluated modules.
    *
-   * @throws whatever the file, or the loader, throws
+   * @throws whatever the file throws
    */
   async import(path: string): Promise<unknown> {
     if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;
@@ -52,7 +51,7 @@ export class ProjectModules {
     } finally {
       for (const [file, module] of Object.entries(this.#cache)) {
         this.#watched.add(file);
-        // The next file that imports a failed module must not find it in the cache.
+        // The next importer must not find a failed module in the cache.
         if (!module.loaded) delete this.#cache[file];
       }
     }

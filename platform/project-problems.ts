@@ -1,4 +1,4 @@
-/** Problems in the files of a user's project, with their places. */
+/** Problems in files of the project, with their places. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SettingsError } from './settings/index.js';
@@ -15,7 +15,7 @@ export interface ProjectProblem {
   message: string;
 }
 
-/** An unusable file of the project. Its message is one line; `problems` holds all problems. */
+/** An unusable file of the project. The message is one line; `problems` has all problems. */
 export class ProjectError extends SettingsError {
   constructor(
     message: string,
@@ -52,7 +52,7 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   const frames = projectFrames(error);
   const ownFrame = frames.find((frame) => frame.path === path);
   const at = ownFrame ? { line: ownFrame.line } : {};
-  // A rejected definition names fields, whose lines are more helpful than that of defineTool().
+  // A rejected definition names fields: their lines help more than defineTool()'s.
   if (error instanceof Error && error.name === 'LonghaulError')
     return text
       .split('\n')
@@ -82,9 +82,7 @@ function missingRequestOf(message: string): string | undefined {
   return /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
 }
 
-/**
- * Stack frames of an error within the project's own code, innermost first. Columns are those of the transpiled code.
- */
+/** Stack frames within the project's code, innermost first. Columns refer to the transpiled code. */
 function projectFrames(error: unknown): { path: string; line: number }[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):\d+\)?$/gm)]
@@ -98,7 +96,7 @@ const CALLS: [RegExp, string][] = [
   [/Date cannot be represented/, 'date'],
 ];
 
-/** Place of the field that a message about a definition names (`tool "x": estimate.per.unit: ...`), below a line. */
+/** Place, after a line, of the field that a definition's error names (`tool "x": estimate.per.unit: ...`). */
 export function placeOfField(path: string, message: string, fromLine = 1): Place | undefined {
   const field = /^tool "[^"]*": ((?:[\w.$]|\[\d+\]|\["[^"]*"\])+):/.exec(message)?.[1];
   const source = sourceOf(path);
@@ -120,7 +118,7 @@ export function placeOfField(path: string, message: string, fromLine = 1): Place
   return found === undefined ? undefined : placeAt(source, found);
 }
 
-/** Place of the first quoted occurrence of a text, e.g. the path of an import. */
+/** Place of a text's first quoted occurrence, e.g. an import's path. */
 export function placeOfText(
   path: string,
   text: string,
@@ -134,7 +132,7 @@ export function placeOfText(
   return undefined;
 }
 
-/** Place where a file gives a name: in quotes, as a tool's, or as an exported declaration. */
+/** Place where a file gives a name: in quotes, or as a declaration. */
 export function placeOfName(path: string, name: string): Place | undefined {
   const source = sourceOf(path) ?? '';
   const declared = new RegExp(`\\b(?:function\\*?|const|let|class)\\s+(?=${name}\\b)`).exec(source);

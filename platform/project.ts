@@ -1,6 +1,6 @@
 /**
- * The three kinds of files that make tools, in `tools/`, `workflows/` and `activities/`: those that ship with Longhaul and
- * those of the user's project. One file per tool, under the same name; a shipped tool may have a folder with an index.
+ * Finds the files that make tools, in `tools/`, `workflows/` and `activities/`: shipped ones and the project's. Each tool has one
+ * file per kind with the same name; a shipped tool may have a folder with an index.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -18,10 +18,10 @@ export function builtinModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
 
-/** Whether the running code is compiled: then the modules that Node.js loads are in `bin`, by `build-program.js`. */
+/** Node.js loads modules of compiled code from `bin`, which `build-program.js` makes. */
 const IS_COMPILED = EXTENSION === '.js';
 
-/** Import specifiers of users' code in the sandbox of workflows, resolved to the modules that the shipped workflows import. */
+/** Import specifiers of users' code in the workflow sandbox, resolved to the modules that shipped workflows import. */
 export const SANDBOX_ENTRIES: Record<string, string> = {
   longhaul: builtinModule('index'),
   'longhaul/workflow': builtinModule('workflows/runtime/index'),
@@ -34,10 +34,7 @@ export const PACKAGE_ENTRIES: Record<string, string> = {
   longhaul: builtinModule(IS_COMPILED ? 'bin/index' : 'index'),
 };
 
-/**
- * Temporal's packages for users' code, name -> folder: Longhaul's own copies, so that projects needn't install them, and never
- * run two versions at once.
- */
+/** Temporal's packages for users' code (name -> folder): Longhaul's copies, so that two versions never run at once. */
 export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ['@temporalio/activity', '@temporalio/client', '@temporalio/common', '@temporalio/workflow'].map((name) => [
     name,
@@ -47,12 +44,12 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 export type CodeKind = 'tools' | 'workflows' | 'activities';
 
-/** The code of pipelines, queues and Nexus operations: loaded whether or not the shipped tools are served. */
+/** Code of pipelines, queues and Nexus operations, loaded even if the shipped tools are off. */
 const ALWAYS_SERVED: readonly string[] = ['pipeline', 'queue', 'nexus'];
-/** The workflows of the mailbox. Always loaded, so that any worker can serve a mailbox. */
+/** The mailbox's workflows, always loaded so that any worker can serve a mailbox. */
 const MAILBOX_WORKFLOWS = builtinModule('mailbox/workflows/index');
 
-/** The files of one kind: shipped ones first, then the project's. */
+/** Files of one kind, shipped ones first. */
 export function filesOf(kind: CodeKind, settings: Settings): string[] {
   const shipped = shippedFilesOf(kind).flatMap(({ name, path }) =>
     settings.shippedTools || ALWAYS_SERVED.includes(name) ? [path] : [],
@@ -61,9 +58,9 @@ export function filesOf(kind: CodeKind, settings: Settings): string[] {
   return [...shipped, ...mailbox, ...projectFilesOf(kind, settings)];
 }
 
-/** `name.ts` and `name/index.ts`, but for what authors import (`longhaul/workflow`, `longhaul/activity`). */
+/** `name.ts` and `name/index.ts`, except what authors import (`longhaul/workflow`, `longhaul/activity`). */
 function shippedFilesOf(kind: CodeKind): { name: string; path: string }[] {
-  // Workflows stay one by one, so that a sandbox loads only its own.
+  // Workflows stay separate files, so that a sandbox loads only its own.
   const folder = join(CODE_ROOT, IS_COMPILED && kind !== 'workflows' ? join('bin', kind) : kind);
   const files = codeIn(folder).map((path) => ({ name: basename(path, extname(path)), path }));
   const indexes = readdirSync(folder)
@@ -72,12 +69,11 @@ function shippedFilesOf(kind: CodeKind): { name: string; path: string }[] {
   return [...files, ...indexes];
 }
 
-/** The project's files of one kind. */
 export function projectFilesOf(kind: CodeKind, settings: Settings): string[] {
   return codeIn(projectFolder(kind, settings));
 }
 
-/** The project's folder of tools, if it isn't Longhaul's own: beside code, it may hold YAML files of external workflows. */
+/** The project's folder of tools, unless it is Longhaul's own. It may also hold YAML files of external workflows. */
 export function toolFolderOf(settings: Settings): string | undefined {
   return projectFolder('tools', settings);
 }
@@ -102,7 +98,7 @@ function projectFolder(kind: CodeKind, settings: Settings): string | undefined {
   return isOwn ? undefined : folder;
 }
 
-/** Path of a cache file in the home for this project and task queue: `served-3f9c0a12b4d5e6f7.json`. */
+/** Cache file in the home for this project and task queue: `served-3f9c0a12b4d5e6f7.json`. */
 export function projectCacheFile({ home, project, taskQueue }: Settings, name: string): string {
   const digest = createHash('sha256').update(`${project}\n${taskQueue}`).digest('hex').slice(0, 16);
   return join(home, 'cache', `${name}-${digest}.json`);

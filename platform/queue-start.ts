@@ -1,4 +1,4 @@
-/** Options with which the workflow of a queue is started by the first operation that asks it. */
+/** Options for starting a queue's workflow, by the first operation that asks it. */
 import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { queueWorkflowId, type QueueInput } from '../operations/queue-wire.js';
 import { PRIORITIES } from '../operations/tool-queue.js';

@@ -1,13 +1,10 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Links that are followed before a path counts as a circle, as on Linux. */
+/** Longer chains of links count as a circle, as on Linux. */
 const MAX_LINKS = 40;
 
-/**
- * An absolute path without symbolic links, of something that may not exist yet: links that lead nowhere are followed too, since their
- * targets may be made later.
- */
+/** Resolves symbolic links in an absolute path that may not exist yet, even dangling ones: their targets may come later. */
 export function realPathOf(path: string, links = MAX_LINKS): string {
   try {
     return realpathSync.native(path);

@@ -1,12 +1,9 @@
-/**
- * Sealed values: state that clients carry instead of the server, encrypted and authenticated with the key that all servers of
- * a home share, so that any process, including later ones, can read it and nobody can change it.
- */
+/** Sealed values: state that clients carry, encrypted and authenticated with the key that all servers of a home share. */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Longest text that is opened, in characters: far above any sealed value. */
+/** Texts longer than this aren't opened: sealed values are far shorter. */
 const MAX_CHARACTERS = 8_192;
 
 export interface Seal<T> {
@@ -21,24 +18,22 @@ export interface Seal<T> {
 }
 
 /**
- * A seal for one purpose; it can't open values sealed for another. Values may have an `endsAt` (epoch milliseconds), after
- * which they don't open.
+ * A seal for one purpose, e.g. `session`. Values don't open after their `endsAt` (epoch milliseconds), if they have one.
  *
- * @param purpose e.g. `session`
- * @param options.isStable whether equal values give equal texts, which shows that they are equal. Default: false
+ * @param options.isStable whether equal values give equal texts, which reveals that they are equal. Default: false
  */
 export function sealOf<T extends object>(
   secret: Buffer,
   purpose: string,
   { isStable = false } = {},
 ): Seal<T> {
-  // Derived when first needed: most requests neither seal nor open anything.
+  // Derived on first use: most requests seal and open nothing.
   let derived: Buffer | undefined;
   const key = () => (derived ??= Buffer.from(hkdfSync('sha256', secret, '', `longhaul ${purpose}`, 32)));
   return {
     seal(value) {
       const json = JSON.stringify(value);
-      // One nonce for each value: a nonce never serves two.
+      // One nonce per value: a nonce never serves two.
       const nonce = isStable
         ? createHmac('sha256', key()).update(json).digest().subarray(0, NONCE_BYTES)
         : randomBytes(NONCE_BYTES);
@@ -49,7 +44,7 @@ export function sealOf<T extends object>(
     open(text, nowMs = Date.now()) {
       if (text.length > MAX_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
-      // Buffer ignores what isn't base64url.
+      // Buffer ignores characters that aren't base64url.
       if (sealed.length <= NONCE_BYTES + TAG_BYTES || sealed.toString('base64url') !== text) return undefined;
       const decipher = createDecipheriv('aes-256-gcm', key(), sealed.subarray(0, NONCE_BYTES));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));

@@ -1,6 +1,6 @@
 /**
- * Longhaul's search attributes in a namespace. Whether they can be used is asked of visibility, as any client may; creating them
- * needs the operator service, which Temporal Cloud and clusters with an authorizer refuse.
+ * Longhaul's search attributes in a namespace. Any client may ask visibility whether they work. Creating them needs the operator
+ * service, which Temporal Cloud and clusters with an authorizer refuse.
  */
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { GRPC, isGrpcError, temporalMessage } from './grpc-errors.js';
@@ -10,12 +10,10 @@ const KEYWORD = 2;
 
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
 
-/** The method used of Temporal's workflow service, from any kind of connection. */
 interface WorkflowService {
   countWorkflowExecutions(request: { namespace: string; query: string }): Promise<unknown>;
 }
 
-/** The methods used of Temporal's operator service, from any kind of connection. */
 export interface OperatorService {
   listSearchAttributes(request: {
     namespace: string;
@@ -26,23 +24,19 @@ export interface OperatorService {
   }): Promise<unknown>;
 }
 
-/** A search attribute that can't be used. */
 export interface UnusableAttribute {
   name: string;
-  /** Temporal's words for the reason. */
+  /** Temporal's reason. */
   reason: string;
 }
 
-/**
- * Longhaul's search attributes that can't be used: missing in the namespace, or of a type other than Keyword. One call to
- * visibility if all can be used, else one more for each.
- */
+/** Search attributes that are missing or aren't Keywords. Calls visibility once if all work, else once more for each. */
 export async function unusableSearchAttributes(
   service: WorkflowService,
   namespace: string,
 ): Promise<UnusableAttribute[]> {
   const reasonAgainst = async (names: readonly string[]) => {
-    // Only Keyword has this operator; SQL visibility accepts it for numbers too, whose values starts then refuse.
+    // Only Keyword has this operator. SQL visibility accepts it for numbers too, but then starts refuse the values.
     const query = names.map((name) => `${name} STARTS_WITH '-'`).join(' AND ');
     try {
       await service.countWorkflowExecutions({ namespace, query });
@@ -61,11 +55,7 @@ export async function unusableSearchAttributes(
   return unusable;
 }
 
-/**
- * Creates the missing search attributes; fails where Temporal denies it.
- *
- * @returns whether any was missing
- */
+/** Creates the missing search attributes, and returns whether any was missing. Fails where Temporal denies it. */
 export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<boolean> {
   const { customAttributes } = await operator.listSearchAttributes({ namespace });
   const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
@@ -75,7 +65,7 @@ export async function addSearchAttributes(operator: OperatorService, namespace: 
   return true;
 }
 
-/** Whether Temporal refused a start for its search attributes: they are missing, or of another type. */
+/** Whether Temporal refused a start because search attributes are missing or have another type. */
 export function isSearchAttributeRefusal(error: unknown): boolean {
   const message = temporalMessage(error);
   return (

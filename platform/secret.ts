@@ -10,16 +10,16 @@ const KEY_BYTES = 32;
 /** Default of LONGHAUL_SECRET in docker-compose.temporal.yml, for trials. */
 const PUBLISHED_SECRET = 'bm90IGEgc2VjcmV0OiBmb3IgdHJpYWxzIG9uIG9uZSBtYWNoaW5l';
 
-/** Whether LONGHAUL_SECRET is the one that the Compose file publishes, in any spelling of base64. */
+/** Whether LONGHAUL_SECRET is the Compose file's published one, in any spelling of base64. */
 export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env): boolean {
   const given = environment['LONGHAUL_SECRET'];
   return given !== undefined && Buffer.from(given, 'base64').equals(Buffer.from(PUBLISHED_SECRET, 'base64'));
 }
 
 /**
- * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the key file of the home, which is created at first use.
+ * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the home's key file, created at first use.
  *
- * @throws SettingsError when either is too short
+ * @throws SettingsError when too short
  */
 export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
   const known = readSecret(home, environment);
@@ -29,7 +29,6 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
   return readKey(path)!;
 }
 
-/** @returns undefined when there is no key yet */
 function readSecret(home: string, environment: NodeJS.ProcessEnv): Buffer | undefined {
   const given = environment['LONGHAUL_SECRET'];
   if (given) {
@@ -43,10 +42,7 @@ function readSecret(home: string, environment: NodeJS.ProcessEnv): Buffer | unde
   return readKey(join(home, 'secret'));
 }
 
-/**
- * @returns undefined when there is no such file
- * @throws SettingsError when it is too short to be a key
- */
+/** @throws SettingsError when the file is too short to be a key */
 function readKey(path: string): Buffer | undefined {
   const key = readIfThere(path);
   if (!key || key.length >= KEY_BYTES) return key;

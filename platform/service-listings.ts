@@ -1,25 +1,21 @@
-/**
- * The tools of Nexus services that list them. A service is asked in the background, when its tools are looked for and the last answer
- * is old: a call never waits for it. Its last answer holds while it doesn't give another.
- */
+/** The tools that Nexus services list. Asks again in the background when an answer is old, so calls never wait. */
 import type { ToolService } from '../external-workflows/service.js';
 import type { NexusService } from '../operations/nexus-call.js';
 import type { Tool } from '../operations/tool.js';
 import type { Logger } from './log.js';
 
-/** Shortest time between two questions to a service that has answered, and one that hasn't, in milliseconds. */
+/** Shortest time between two questions to a service: after an answer, and after a failure. */
 const ANSWERED_INTERVAL_MS = 60_000;
 const FAILED_INTERVAL_MS = 5_000;
 
 /** Asks a service for its tools. @returns result of its operation `list_tools` */
 export type ListTools = (service: NexusService) => Promise<unknown>;
 
-/** A service's tools; another object once they have changed. */
+/** A service's tools. A change makes a new object. */
 export interface Listing {
   tools: Tool[];
-  /** A line for each tool that can't be used, or why there are none. */
+  /** A line for each unusable tool, or why there are none. */
   problems: string[];
-  /** Whether the service has answered. */
   isKnown: boolean;
 }
 
@@ -27,7 +23,7 @@ interface State {
   listing: Listing;
   /** Last answer, as JSON. */
   answer?: string;
-  /** Why there was none since then. */
+  /** Why later questions failed. */
   failure?: string;
   dueMs: number;
   asking?: Promise<void>;
@@ -39,12 +35,11 @@ export class ServiceListings {
 
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
 
-  /** @param list asks services from now on; until then none is asked */
+  /** Asks services from now on. */
   serve(list: ListTools): void {
     this.#list = list;
   }
 
-  /** The service's tools as last listed. */
   of(service: ToolService): Listing {
     const state = this.#stateOf(service);
     if (this.#list && !state.asking && performance.now() >= state.dueMs)
@@ -52,7 +47,7 @@ export class ServiceListings {
     return state.listing;
   }
 
-  /** Resolves once the service has been asked, if that is under way. */
+  /** Resolves once a question in progress has ended. */
   async settled(service: ToolService): Promise<void> {
     await this.#stateOf(service).asking;
   }

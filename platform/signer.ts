@@ -1,20 +1,17 @@
-/**
- * Signatures of servers and workers that share the home's secret: of starts and of answers. They keep out who reaches Temporal
- * without the secret.
- */
+/** Signatures of starts and answers, against anybody who reaches Temporal without the home's secret. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { canonicalJson } from '../operations/canonical-json.js';
 import { formatSignature, parseSignature, startDigest, type SignedKind } from '../operations/signatures.js';
 import { isScheduledTime, type ScheduleTimes } from '../operations/schedule-times.js';
 import type { StartMemo } from '../operations/wire.js';
 
-/** Why a signature isn't valid: it was made with another key, not for this, or not for the time in the workflow ID. */
+/** Why a signature isn't valid: made with another key, for something else, or for another time than the workflow ID's. */
 export type SignatureProblem = 'other-key' | 'forged' | 'off-schedule';
 
-/** Time that Temporal adds to the workflow ID of a schedule, after a hyphen. */
+/** Time that a Temporal schedule appends to a workflow ID, after a hyphen. */
 const SCHEDULED_TIME = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z$/;
 
-/** ID of the schedule's workflows and the time, in milliseconds, in the ID of one of them; undefined for other IDs. */
+/** Splits a scheduled run's workflow ID into its base ID and time (epoch milliseconds); undefined for other IDs. */
 export function scheduledRunOf(workflowId: string): { id: string; timeMs: number } | undefined {
   const [ending, time] = SCHEDULED_TIME.exec(workflowId) ?? [];
   if (ending === undefined) return undefined;
@@ -32,7 +29,7 @@ export function timesIn(text: unknown): ScheduleTimes | undefined {
     : (JSON.parse(Buffer.from(times, 'base64url').toString()) as ScheduleTimes);
 }
 
-/** Signs and verifies. The key is derived from the secret, so that a signature reveals nothing about other uses of it. */
+/** Signs and verifies. Derives its key from the secret, so a signature reveals nothing about the secret's other uses. */
 export class Signer {
   readonly #key: Buffer;
   /** Names the key in signatures. */
@@ -48,18 +45,14 @@ export class Signer {
     return formatSignature({ kind, keyId: this.keyId, digest, mac: this.#mac(kind, id, digest) });
   }
 
-  /** @param id that a time is added to @param times of the schedule */
+  /** @param id base ID, to which the schedule appends a time @param times of the schedule */
   signSchedule(id: string, digest: string, times: ScheduleTimes): string {
     const encoded = Buffer.from(JSON.stringify(times)).toString('base64url');
     const mac = this.#mac('schedule', id, digest, encoded);
     return formatSignature({ kind: 'schedule', keyId: this.keyId, digest, mac, times: encoded });
   }
 
-  /**
-   * ID of an answer to a question: the same for equal parts, and nobody without the secret can make it.
-   *
-   * @param parts answerer, answer, and the answerer's own ID for it
-   */
+  /** ID of an answer, the same for equal parts. @param parts answerer, answer, and the answerer's own ID for it */
   answerId(workflowId: string, key: string, parts: readonly unknown[]): string {
     return createHmac('sha256', this.#key)
       .update(canonicalJson(['answer ID', workflowId, key, ...parts]))
@@ -70,8 +63,7 @@ export class Signer {
   /**
    * The start memo with a signature.
    *
-   * @param id workflow ID of the operation; of a schedule, the ID that the time is added to
-   * @param args arguments of the workflow function
+   * @param id workflow ID of the operation, or the schedule's base ID
    * @param times of the schedule that starts it
    */
   signedMemo<Memo extends StartMemo>(
@@ -84,12 +76,7 @@ export class Signer {
     return { ...memo, signature };
   }
 
-  /**
-   * Verifies a signature of one of these kinds.
-   *
-   * @param workflowId that Temporal reports
-   * @returns undefined when it is valid
-   */
+  /** Verifies a signature of one of these kinds; undefined when it is valid. @param workflowId the ID that Temporal reports */
   problemOf(kinds: readonly SignedKind[], workflowId: string, text: unknown): SignatureProblem | undefined {
     const signature = parseSignature(text);
     if (!signature || !kinds.includes(signature.kind)) return 'forged';

@@ -1,15 +1,14 @@
-/** Namespaces that use a storage: what one of them doesn't know may be another's. */
+/** Records the namespaces that use a storage: what one doesn't know may belong to another. */
 import type { Client } from '@temporalio/client';
 import { CALL_LIMIT_MS } from './find-workflow.js';
 import type { Storage } from './storage/index.js';
 
-/** Keys of the namespaces that use the storage, by namespace ID. */
+/** Keys of the namespaces, by namespace ID. */
 const NAMESPACES_PREFIX = 'namespaces/';
 
 /**
- * Records that the client's namespace uses the storage. Namespaces of the same name in other clusters have other IDs.
+ * Records that the client's namespace uses the storage, unless `isDry`.
  *
- * @param isDry whether the namespace isn't recorded. Default: it is
  * @returns whether no other namespace has ever used it
  * @throws when Temporal can't be reached
  */

@@ -1,12 +1,12 @@
-/** Plans of sweeps: what they remove, and why. A worker removes each item as it is found; `longhaul gc --dry-run` shows it. */
+/** Plans of sweeps: what to remove, and why. Workers remove each item as it is found; `longhaul gc --dry-run` shows it. */
 import type { Storage } from './storage/index.js';
 
 /**
- * - `deletion`: the deletion of an operation that was interrupted
+ * - `deletion`: an operation's interrupted deletion
  * - `values`: artifacts, logs and large values of an operation that Temporal doesn't know
- * - `mailbox`: text of a message that is no longer kept
+ * - `mailbox`: text of an expired message
  * - `workspace`: folder of an operation's steps, with their journals and spools
- * - `temporary`: file that a killed process has left unfinished
+ * - `temporary`: unfinished file of a killed process
  */
 export type SweptKind = 'deletion' | 'values' | 'mailbox' | 'workspace' | 'temporary';
 

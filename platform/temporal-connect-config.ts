@@ -1,15 +1,11 @@
 /**
  * Connection to Temporal: from the environment (TEMPORAL_ADDRESS and its family), from a profile of Temporal's own configuration
- * when TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME. Profiles are used only when named explicitly.
+ * if TEMPORAL_PROFILE names one, else to the embedded server of LONGHAUL_HOME.
  */
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { readStackState, usesExternalTemporal } from './temporal-address.js';
 
-/**
- * Connection options of Temporal: address, TLS, API key and namespace.
- *
- * @returns undefined when the environment names no Temporal and no embedded server has written its address yet
- */
+/** Address, TLS, API key and namespace; undefined if the environment names no Temporal and no embedded one has started. */
 export function temporalConnectConfig(
   home: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -24,7 +20,7 @@ export function temporalConnectConfig(
   }
   const { temporalAddress } = readStackState(home);
   if (!temporalAddress) return undefined;
-  // The embedded server has no TLS, no keys and one namespace: those variables don't apply to it.
+  // The embedded server has no TLS, no keys and one namespace, so the variables for them don't apply.
   return loadClientConnectConfig({
     disableFile: true,
     overrideEnvVars: { TEMPORAL_ADDRESS: temporalAddress },

@@ -1,11 +1,11 @@
-/** Temporal's runtime, one per process: shared by connections and workers, and forwarding its logs to our logger. */
+/** Temporal's runtime, one per process. Connections and workers share it, and it forwards its logs to our logger. */
 import type { Logger as TemporalLogger } from '@temporalio/worker';
 import { IllegalStateError } from '@temporalio/common';
 import type { Logger } from './log.js';
 import { coreAddress, withoutCorePage } from './metrics/core-page.js';
 import { makeTelemetryFilterString, Runtime } from './temporal/internal/native.js';
 
-/** Installs the runtime unless the process has one; the first caller's logger is used for all. */
+/** Installs the runtime unless the process has one. The first caller's logger serves all. */
 export function installRuntime(logger: Logger): void {
   try {
     install(logger, coreAddress());
@@ -18,7 +18,7 @@ export function installRuntime(logger: Logger): void {
   }
 }
 
-/** @throws IllegalStateError when the process has a runtime; a host application may have installed it */
+/** @throws IllegalStateError when the process already has a runtime, e.g. from a host application */
 function install(logger: Logger, metricsAddress: string | undefined): void {
   Runtime.install({
     logger: asTemporalLogger(logger),
@@ -45,7 +45,7 @@ function install(logger: Logger, metricsAddress: string | undefined): void {
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** Log levels of the SDK, mapped to ours: its progress messages are details here. */
+/** Maps the SDK's log levels to ours: its progress messages are details here. */
 const SDK_LEVELS: Record<Level, Level> = {
   trace: 'trace',
   debug: 'trace',
@@ -54,7 +54,7 @@ const SDK_LEVELS: Record<Level, Level> = {
   error: 'error',
 };
 
-/** Log levels of the native core, mapped to ours: it retries by itself, and Longhaul logs what matters to users. */
+/** Maps the native core's log levels to ours: it retries by itself, and Longhaul logs what matters to users. */
 const CORE_LEVELS: Record<Level, Level> = {
   trace: 'trace',
   debug: 'trace',

@@ -1,6 +1,6 @@
 /**
- * Temporal's time. It can't be compared with the local clock, which may differ by hours, and no call returns it. So a process notes
- * the newest time in Temporal's answers, which is never ahead of Temporal, and carries it on by the monotonic clock.
+ * Temporal's time: the local clock may differ by hours, and no call returns Temporal's. So a process notes the newest time in
+ * Temporal's answers, which is never ahead of Temporal, and continues it with the monotonic clock.
  */
 import type { Client, ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -8,14 +8,13 @@ import { withTimeout } from './with-timeout.js';
 
 /** Task queue of Temporal's own worker in each namespace. Its latest poll is at most a minute old, whatever other workers do. */
 const SYSTEM_QUEUE = 'temporal-sys-per-ns-tq';
-/** Deadline of asking for a time, in milliseconds. */
 const ASK_LIMIT_MS = 1_000;
-/** How long an answer is taken for recent, in milliseconds, and the pause after a failure. */
+/** How long an answer counts as recent, and the pause after a failure. */
 const RECENT_MS = 60_000;
 const RETRY_MS = 5_000;
-/** After one to two of these windows a time is forgotten, in milliseconds: Temporal's clock may be set back. */
+/** A time is forgotten after one to two of these windows, because Temporal's clock may be set back. */
 const WINDOW_MS = 1_800_000;
-/** Difference between the local clock and the monotonic one that shows that this host has slept, in milliseconds. */
+/** A larger drift between the local and the monotonic clock shows that this host has slept. */
 const SLEEP_MS = 1_000;
 
 /** A time of Temporal, `Timestamp` of its API. */
@@ -29,7 +28,7 @@ type QueueAnswer = proto.temporal.api.workflowservice.v1.IDescribeTaskQueueRespo
 type WorkflowAnswer = proto.temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
 type HistoryAnswer = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
 
-/** Times in answers of Temporal's service. None is ahead of Temporal: not those of timers, expirations and later attempts. */
+/** Times in Temporal's answers that are never ahead of Temporal. Leaves out timers, expirations and later attempts. */
 const TIMES = {
   describeTaskQueue: ({ pollers }: QueueAnswer): Times =>
     (pollers ?? []).map(({ lastAccessTime }) => lastAccessTime),
@@ -47,9 +46,9 @@ const TIMES = {
   ],
 };
 
-/** Temporal's time, as one connection has heard of it. */
+/** Temporal's time, as one connection has heard it. */
 export class TemporalTime {
-  /** Temporal's time less `performance.now()`, in milliseconds: the newest of this window and of the one before. */
+  /** Temporal's time minus `performance.now()`: the newest of this window and of the one before. */
   #offsetMs = -Infinity;
   #offsetBeforeMs = -Infinity;
   #windowFromMs = performance.now();
@@ -59,7 +58,7 @@ export class TemporalTime {
   #asking: Promise<void> | undefined;
   #localOffsetMs = localOffsetMs();
 
-  /** Temporal's time now, in epoch milliseconds, or somewhat earlier; the local time as long as nothing was heard. */
+  /** Temporal's time now or somewhat earlier, in epoch milliseconds. The local time until something was heard. */
   get nowMs(): number {
     const offsetMs = Math.max(this.#offsetMs, this.#offsetBeforeMs);
     return offsetMs === -Infinity ? Date.now() : Math.floor(performance.now() + offsetMs);
@@ -85,13 +84,13 @@ export class TemporalTime {
     this.#offsetMs = Math.max(this.#offsetMs, timeMs - performance.now());
   }
 
-  /** Notes that one of the times heard was later than a call that has just been made. */
+  /** Notes that a time just heard is later than the start of a call. */
   hasHeardNow(): void {
     this.#exactUntilMs = performance.now() + WINDOW_MS;
     this.#localOffsetMs = localOffsetMs();
   }
 
-  /** Has a time read. Concurrent callers share the call. @param read resolves to times of polls */
+  /** Reads a time. Concurrent callers share the call. @param read resolves to times of polls */
   async ask(read: () => Promise<Times | undefined>): Promise<void> {
     await (this.#asking ??= read()
       .catch(() => undefined)
@@ -118,7 +117,6 @@ export class TemporalTime {
 
 const byConnection = new WeakMap<object, TemporalTime>();
 
-/** Temporal's time, as this connection has heard of it. */
 export function temporalTime(connection: object): TemporalTime {
   const time = byConnection.get(connection) ?? new TemporalTime();
   byConnection.set(connection, time);
@@ -146,8 +144,8 @@ export function followTime<Connection extends Pick<ConnectionLike, 'workflowServ
 }
 
 /**
- * Temporal's time now, in epoch milliseconds: the newest heard on the client's connection, at most a minute behind where Temporal
- * lists its own worker, and never ahead. Asks for one at most once a minute.
+ * Temporal's time now, in epoch milliseconds: never ahead, and at most a minute behind if Temporal lists its own worker. Asks at
+ * most once a minute.
  */
 export async function temporalNowMs(client: Client): Promise<number> {
   const time = temporalTime(client.connection);
@@ -166,7 +164,7 @@ async function systemPolls(client: Client): Promise<Times> {
   return TIMES.describeTaskQueue({ pollers });
 }
 
-/** A time of Temporal in milliseconds since 1970, or a duration in milliseconds. */
+/** Converts a Temporal time to epoch milliseconds, or a duration to milliseconds. */
 export function timestampMs({ seconds, nanos }: Timestamp): number {
   return Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
 }

@@ -5,10 +5,8 @@ import { temporalConnectConfig } from './temporal-connect-config.js';
 import { EMBEDDED_UI, NO_UI } from './settings/temporal.js';
 
 /**
- * Address of Temporal's UI, as callers may see it: that of the setting, else that of the home's embedded Temporal. With
- * authentication only that of the setting: the embedded UI has no login, and shows the operations of all callers.
- *
- * @returns undefined if there is no address, or callers may not see it
+ * Address of Temporal's UI for callers: the setting's, else the embedded one if there is no authentication, because that has no
+ * login and shows all callers' operations.
  */
 export function temporalUiOf({
   home,
@@ -21,7 +19,7 @@ export function temporalUiOf({
   return usesEmbeddedTemporal(home) ? readStackState(home).temporalUiUrl : undefined;
 }
 
-/** Whether this process connects to the home's embedded Temporal, also if a supervisor has named its address. */
+/** Whether this process connects to the home's embedded Temporal, even if a supervisor named its address. */
 export function usesEmbeddedTemporal(home: string): boolean {
   const address = temporalConnectConfig(home)?.connectionOptions.address;
   return address !== undefined && address === readStackState(home).temporalAddress;

@@ -1,20 +1,20 @@
-/** Removes temporary files that killed processes have left in a home. */
+/** Removes temporary files that killed processes left in a home. */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTemporaryPath } from './atomic-files.js';
 import { contentSize } from './content-size.js';
 import { sweep, type SweepItem } from './sweep-plan.js';
 
-/** Time without a write after which a temporary file counts as abandoned, in milliseconds: a day. */
+/** A temporary file counts as abandoned after a day without a write. */
 export const ABANDONED_AFTER_MS = 24 * 3600_000;
 
-/** Plans the sweep. It skips workspaces, where steps have files of any name: each workspace is removed as a whole. */
+/** Plans the sweep. Skips workspaces, where steps have files of any name: each workspace is removed as a whole. */
 export async function* planTemporarySweep(home: string, now = Date.now()): AsyncGenerator<SweepItem> {
-  // Loaded on demand: workers start faster without it.
+  // Loaded on demand, which makes workers start faster.
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
     cwd: home,
-    // A backup that was killed leaves a folder.
+    // A killed backup leaves a folder.
     onlyFiles: false,
     expandDirectories: false,
     dot: true,

@@ -1,6 +1,6 @@
 /**
- * The tools that a server offers, from code and from YAML files: pipelines, and external workflows. All may be edited while it runs.
- * YAML files are checked for changes whenever tools are listed or called; an unusable file only lacks its own tool.
+ * The tools that a server offers, from code and from YAML files (pipelines and external workflows). Listing or calling tools
+ * reads changed YAML files. An unusable file only lacks its own tool.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,6 @@ import { workerProblems } from './worker-problems.js';
 
 export type { ReservedNames } from './code-tools.js';
 
-/** A folder of YAML files. */
 export interface YamlFolder {
   path: string;
   /** Kind of tool that a file defines, for messages. */
@@ -37,15 +36,15 @@ interface YamlFile {
   version: string;
   /** Name under which callers look for it. */
   name: string;
-  /** One, unless it can't be used, or is that of a service. */
+  /** One tool; none if the file is unusable; all tools of a service. */
   tools: Tool[];
-  /** A line for each problem that makes it, or a tool of a service, unusable. */
+  /** A line for each problem of the file or of a service's tool. */
   problems: string[];
-  /** A line for each tool whose name or queue is another tool's. */
+  /** A line for each tool that conflicts with another tool's name or queue. */
   conflicts: string[];
-  /** Set if it names a service that lists its tools. */
+  /** Set if the file names a service that lists its tools. */
   service?: ToolService;
-  /** The service's tools that `tools` and `problems` are. */
+  /** The listing that `tools` and `problems` come from. */
   listing?: Listing;
 }
 
@@ -57,7 +56,7 @@ export function unknownTool(name: string, known: string[]): LonghaulError {
 export class Tools {
   #files = new Map<string, YamlFile>();
   #ofFiles = new Map<string, Tool>();
-  /** Why a tool couldn't be rendered. An edit makes another tool. */
+  /** Why a tool couldn't be rendered. An edit makes a new tool. */
   readonly #faults = new WeakMap<Tool, string>();
   readonly #listings: ServiceListings;
 
@@ -65,7 +64,7 @@ export class Tools {
     private ofCode: ReadonlyMap<string, Tool>,
     private readonly folders: readonly YamlFolder[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
-    /** Names that Longhaul's own tools have. */
+    /** Names of Longhaul's own tools. */
     private readonly reserved: ReservedNames = new Map(),
     /** Problems of tools in code. */
     private readonly others: { of(name: string): string | undefined; all(): string[] } = {
@@ -77,13 +76,13 @@ export class Tools {
     this.refresh();
   }
 
-  /** Offers the tools of services too. @param list asks a service for them */
+  /** Offers services' tools too. @param list asks a service for them */
   serveServices(list: ListTools): void {
     this.#listings.serve(list);
     this.refresh();
   }
 
-  /** Resolves once each service that is being asked for its tools has answered or failed, or the time is over. */
+  /** Resolves once each service being asked for tools has answered or failed, or the time is over. */
   async settled(limitMs: number): Promise<void> {
     this.refresh();
     const services = [...this.#files.values()].flatMap(({ service, listing }) =>
@@ -97,7 +96,7 @@ export class Tools {
     return this.ofCode.get(name) ?? this.#ofFiles.get(name);
   }
 
-  /** As {@link get}, after files that have changed are read. @throws LonghaulError `unknown_tool` */
+  /** Like {@link get}, after reading changed files. @throws LonghaulError `unknown_tool` */
   find(name: string, known: () => string[]): Tool {
     this.refresh();
     const tool = this.get(name);
@@ -112,37 +111,35 @@ export class Tools {
     );
   }
 
-  /** The file of the service that a tool of this name would belong to, while the service's tools aren't known. */
+  /** The file of the service that owns a tool of this name, if the service hasn't listed its tools yet. */
   #unknownServiceOf(name: string): YamlFile | undefined {
     return [...this.#files.values()].find(
       ({ service, listing }) => service && !listing?.isKnown && name.startsWith(`${service.service}_`),
     );
   }
 
-  /** Names of all present tools. */
   keys(): string[] {
     return this.values().map(({ name }) => name);
   }
 
-  /** All present tools. */
   values(): Tool[] {
     this.refresh();
     return [...this.ofCode.values(), ...this.#ofFiles.values()];
   }
 
-  /** Why the tool of this name is missing, when the file that should define it can't be used. */
+  /** Why the tool is missing: problems of the file that should define it. */
   problemOf(name: string): string | undefined {
     const file = [...this.#files.values()].find((one) => one.name === name && problemsIn(one).length > 0);
     return file ? problemsIn(file).join('\n') : this.others.of(name);
   }
 
-  /** Present problems of files and of tools that can't be rendered, a line each. */
+  /** Problems of files and of tools that can't be rendered, a line each. */
   problems(): string[] {
     const faults = this.values().flatMap((tool) => this.#faults.get(tool) ?? []);
     return [...this.others.all(), ...[...this.#files.values()].flatMap(problemsIn), ...faults];
   }
 
-  /** Renders tools one by one. A tool that can't be rendered is left out, logged, and shown under the problems. */
+  /** Renders tools one by one. Leaves out a tool that can't be rendered, logs it, and adds it to the problems. */
   render<T>(tools: Tool[], render: (tool: Tool) => T): T[] {
     return tools.flatMap((tool) => {
       try {
@@ -157,13 +154,12 @@ export class Tools {
     });
   }
 
-  /** Replaces the tools from code. */
   replaceCode(ofCode: ReadonlyMap<string, Tool>): void {
     this.ofCode = ofCode;
     this.#takeUp(this.#files);
   }
 
-  /** Reads the files that have changed since the last call, and takes what services have listed. */
+  /** Reads files changed since the last call, and takes what services have listed. */
   refresh(): void {
     const before = this.#files;
     this.#files = new Map();
@@ -191,7 +187,7 @@ export class Tools {
     return { ...file, listing, tools: listing.tools, problems };
   }
 
-  /** Tools that share a queue declare the same limits. */
+  /** Tools that share a queue must declare the same limits. */
   #queueConflict({ queue }: Tool): string | undefined {
     if (!queue) return undefined;
     return [...this.ofCode.values(), ...this.#ofFiles.values()]
@@ -225,11 +221,10 @@ export class Tools {
 }
 
 /**
- * Loads the tools of these settings and watches their files for edits.
+ * Loads the tools of these settings and watches their files.
  *
  * @param reserved names that no tool of the project can have
- * @throws ProjectError when no file of the project's tools can be used, or two tools have one name; other files that can't be
- *   used are only logged
+ * @throws ProjectError when no file of the project's tools can be used, or two tools share a name
  */
 export async function createTools(
   settings: Settings,
@@ -249,7 +244,6 @@ function problemsIn({ problems, conflicts }: YamlFile): string[] {
   return [...problems, ...conflicts];
 }
 
-/** The folders of YAML files that define tools. */
 export function yamlFolders(settings: Settings): YamlFolder[] {
   const tools = toolFolderOf(settings);
   return [

@@ -1,6 +1,6 @@
 /** The umask of pipeline steps. */
 
-/** The user's umask in octal, which pipeline steps get. Set by a process that changes its own. */
+/** The user's umask in octal, for pipeline steps. Set by a process that changes its own. */
 export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
 
 /** The umask of steps, in octal, e.g. `0022`. */

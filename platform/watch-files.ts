@@ -1,18 +1,14 @@
-/**
- * Detects edits by polling: works on every file system, and costs one stat per file. An edit counts once the files are unchanged
- * for one interval, so that half-written files are rarely read.
- */
+/** Detects edits by polling, which works on every file system. An edit counts once the files stay unchanged for one interval. */
 import { statSync } from 'node:fs';
 
-/** Poll interval, in milliseconds. */
 const INTERVAL_MS = 500;
 
-/** How far file times may lag behind the clock, in milliseconds. */
+/** How far file times may lag behind the clock. */
 const CLOCK_TICK_MS = 20;
 
 type Versions = ReadonlyMap<string, string>;
 
-/** Version of a file, which changes with an edit: modification time, size and inode. Undefined for a missing file. */
+/** Changes with an edit: modification time, size and inode. Undefined for a missing file. */
 export function versionOf(path: string): string | undefined {
   try {
     const { mtimeMs, size, ino } = statSync(path);
@@ -26,7 +22,6 @@ export function versionOf(path: string): string | undefined {
  * Calls `reload` after edits, one call at a time. Doesn't keep the process alive.
  *
  * @param paths returns the watched paths; may change with each load
- * @param reload loads the changes; a rejection is passed to `onError` and doesn't stop the watch
  * @param loadedSinceMs when the files were first read, epoch milliseconds: later edits count
  * @returns a function that stops the watch
  */
@@ -65,24 +60,21 @@ export function watchFiles(
   };
 }
 
-/**
- * @param before versions at the last load
- * @param sinceMs a file without a version in `before` counts as edited when it was changed after this time
- */
+/** @param sinceMs a file that isn't in `before` counts as edited if it changed after this time */
 function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Infinity): Versions {
   return new Map(
     paths.map((path) => {
       const version = before.get(path) ?? versionOf(path) ?? '';
-      // The clock that this is compared with has whole milliseconds.
+      // The other clock has whole milliseconds.
       const changedMs = Math.floor(Number.parseFloat(version));
-      // A future time is due to another machine's clock.
+      // A future time comes from another machine's clock.
       const isEdited = !before.has(path) && changedMs > sinceMs - CLOCK_TICK_MS && changedMs <= Date.now();
       return [path, isEdited ? `${version} edited` : version];
     }),
   );
 }
 
-/** Adds the files that were there before a load and are gone after it: the load may have read them. */
+/** Adds files that disappeared during a load, which may have read them. */
 function withDeleted(after: Versions, before: Versions): Versions {
   const deleted = [...before].filter(
     ([path, version]) => version !== '' && !after.has(path) && versionOf(path) === undefined,

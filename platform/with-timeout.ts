@@ -1,4 +1,4 @@
-/** The promise's value, or that of `late` if it takes longer than the limit. @param late default: undefined */
+/** The promise's value, or `late`'s if it takes longer than the limit. @param late default: undefined */
 export async function withTimeout<T, Late = undefined>(
   awaited: Promise<T>,
   limitMs: number,

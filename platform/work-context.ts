@@ -1,7 +1,4 @@
-/**
- * The work that the current code belongs to: a request, or an attempt of an activity. Log lines have its fields, and spans their
- * parent from here, without a parameter in every function between.
- */
+/** The request, or attempt of an activity, that the current code works for. Gives log lines their fields and spans their parent. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isToken } from '../operations/token.js';
 import type { TraceContext } from '../operations/trace-context.js';
@@ -9,7 +6,7 @@ import { hasCredential } from './credential-form.js';
 import type { Span } from './tracing/types.js';
 
 export interface WorkContext {
-  /** ID of the HTTP request (X-Request-Id); for an activity, that of the request that started its operation. */
+  /** ID of the HTTP request (X-Request-Id). An activity has the ID of the request that started its operation. */
   requestId?: string;
   /** ID of the JSON-RPC request. */
   rpcId?: string | number;
@@ -17,13 +14,13 @@ export interface WorkContext {
   tool?: string;
   /** The operation's token. */
   token?: string;
-  /** The trace, and the span that is the parent of what is done here. */
+  /** The trace, and the parent span for this work. */
   trace?: TraceContext;
   /** The span of this work, while it is recorded. */
   span?: Span;
   /** Context of the HTTP request, for the protocols in it. */
   http?: { trace: TraceContext | undefined };
-  /** Set once the work has ended: what it has started in the background for others doesn't belong to it. */
+  /** Set when the work ends. What it started in the background for others doesn't belong to it. */
   isOver?: boolean;
 }
 
@@ -39,7 +36,7 @@ export function inWork<T>(work: WorkContext, run: () => T): T {
   return storage.run(work, run);
 }
 
-/** Adds to the current work what has become known of it. A second operation doesn't replace the first. */
+/** Adds new facts to the current work. A second operation doesn't replace the first. */
 export function noteWork({ token, ...fields }: Pick<WorkContext, 'principal' | 'tool' | 'token'>): void {
   const work = currentWork();
   if (!work) return;
@@ -47,7 +44,7 @@ export function noteWork({ token, ...fields }: Pick<WorkContext, 'principal' | '
   if (token !== undefined && isToken(token) && !hasCredential(token)) work.token ??= token;
 }
 
-/** Fields of log lines about a work. Names of a trace's are those that OpenTelemetry gives log lines. */
+/** Fields of log lines about a work. Trace fields have OpenTelemetry's names for log lines. */
 export function logFields(work: WorkContext): Record<string, string | number> {
   const { requestId, rpcId, principal, tool, token, trace } = work;
   const fields: Record<string, string | number> = {};
@@ -63,7 +60,6 @@ export function logFields(work: WorkContext): Record<string, string | number> {
   return fields;
 }
 
-/** Fields of a log line that is written now. */
 export function currentLogFields(): Record<string, string | number> {
   const work = currentWork();
   return work ? logFields(work) : {};

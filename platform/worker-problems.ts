@@ -1,11 +1,11 @@
-/** Problems of a project's worker, stored in a file of the home so that servers can show them. */
+/** Problems of a project's worker, stored in the home so that servers can show them. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Settings } from './settings/index.js';
 import { projectCacheFile } from './project.js';
 import { writeFileAtomically } from './atomic-files.js';
 
-/** Replaces the stored problems, a line each; an empty list clears them. */
+/** Replaces the stored problems, a line each. An empty list clears them. */
 export function writeWorkerProblems(settings: Settings, problems: string[]): void {
   const path = pathOf(settings);
   mkdirSync(dirname(path), { recursive: true });

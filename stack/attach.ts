@@ -1,6 +1,6 @@
 /**
- * Attaches a stdio client to the running stack, or starts one that outlives the client. Two clients that start at the same
- * time both run `longhaul up`; the home's lock admits one, and both wait for it.
+ * Attaches a stdio client to the running stack, or starts one that outlives the client. Clients that start together each run
+ * `longhaul up`: the home's lock admits one, and all wait for it.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -15,15 +15,10 @@ import { stackHolder } from './stack-lock.js';
 
 const LOG = 'up';
 const POLL_INTERVAL_MS = 50;
-/** Interval at which output of `longhaul up` is copied to the client's log, which then shows why a start takes long. */
+/** Interval for copying output of `longhaul up` to the client's log, which shows why a start takes long. */
 const REPORT_INTERVAL_MS = 1_000;
 
-/**
- * Ensures that the stack of this home runs and is ready.
- *
- * @param say gets notices; must not write to standard output, which belongs to MCP
- * @throws StackError when the stack doesn't start
- */
+/** Ensures that the home's stack is ready. @param say must not write to standard output, which MCP uses @throws StackError */
 export async function attachToStack(settings: Settings, say: Say): Promise<void> {
   const { home } = settings;
   let started: ReturnType<typeof startDetached> | undefined;
@@ -60,7 +55,6 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
   }
 }
 
-/** Starts `longhaul up` detached from this process and its terminal. */
 function startDetached(settings: Settings) {
   const logStart = logSize(settings.home, LOG);
   const log = openLog(settings.home, LOG);

@@ -7,10 +7,10 @@ import { PROGRAM_PATH, programCommand, shellWord } from '../platform/program.js'
 import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
- * Argument vector with which a client starts `longhaul stdio` for this stack from any folder: this Node.js, this installation,
- * the project, and a flag for each setting that the project's configuration file doesn't set.
+ * Command that starts `longhaul stdio` for this stack from any folder, with a flag for each setting that the project's
+ * configuration file doesn't set.
  *
- * @param environment of this process; the client is to set the same TEMPORAL_ variables, by which some defaults differ
+ * @param environment the client must set the same TEMPORAL_ variables, because some defaults depend on them
  */
 export async function stdioCommand(
   settings: Settings,

@@ -1,27 +1,24 @@
-/** Integrity check of the embedded Temporal's database, run on a copy, so that the database doesn't change. */
+/** Checks the integrity of the embedded Temporal's database on a copy. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyDatabase } from './database-snapshot.js';
 import { databasePath } from './temporal-version.js';
 
-/** Maximum number of problems that SQLite lists. */
 const PROBLEMS = 5;
 
 export interface DatabaseCheck {
   path: string;
-  /** Size of the database including its write-ahead log, in bytes. */
+  /** Size of the database and its write-ahead log. */
   bytes: number;
-  /** Messages of SQLite; empty for an intact database. */
+  /** SQLite's messages; empty for an intact database. */
   problems: string[];
 }
 
 /**
- * Runs `PRAGMA quick_check` on a copy of a home's database, also while a stack runs.
+ * Runs `PRAGMA quick_check` on a copy of a home's database, if there is one, even while a stack runs.
  *
- * @returns undefined when the home has no database
- * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, the system's error when it
- *   can't be read
+ * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, else the system's error
  */
 export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | undefined> {
   const path = databasePath(home);
@@ -36,7 +33,7 @@ export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | u
   }
 }
 
-/** Problems that SQLite finds in a database; it is only read. */
+/** Runs SQLite's quick check, read-only. */
 export async function quickCheck(path: string): Promise<string[]> {
   const { default: sqlite } = await import('node-sqlite3-wasm');
   const database = new sqlite.Database(path, { readOnly: true });

@@ -1,7 +1,6 @@
 /**
- * Snapshot of an SQLite database, taken without changing it: no lock, no recovery, no checkpoint, even while a server writes to
- * it. (SQLite file format, "The Database File" and "The Write-Ahead Log":
- * https://www.sqlite.org/fileformat2.html)
+ * Snapshots an SQLite database without a lock, recovery or checkpoint, even while a server writes to it.
+ * (SQLite file format, "The Database File" and "The Write-Ahead Log": https://www.sqlite.org/fileformat2.html)
  */
 import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 
@@ -9,17 +8,17 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Magic number of WAL files without the last bit, which is the byte order of the checksums. */
+/** Magic number of WAL files. Its last bit, cleared here, is the byte order of the checksums. */
 const WAL_MAGIC = 0x377f0682;
-/** Maximum number of attempts, each of which fails when the write-ahead log is restarted during the copy. */
+/** An attempt fails when the write-ahead log restarts during the copy. */
 const ATTEMPTS = 10;
 
-/** The file isn't an intact database; the message says why. */
+/** The file isn't an intact database. The message says why. */
 export class DamagedDatabase extends Error {
   override name = 'DamagedDatabase';
 }
 
-/** The write-ahead log was restarted during each attempt: the database is too busy to be copied. */
+/** The database is too busy to copy: the write-ahead log restarted during each attempt. */
 export class BusyDatabase extends Error {
   override name = 'BusyDatabase';
 }
@@ -30,12 +29,10 @@ interface Snapshot {
 }
 
 /**
- * Copies a database and its write-ahead log to `target`, as one database without a log.
+ * Copies a database and its write-ahead log to `target`, as one database without a log. Until it restarts, the log holds every
+ * changed page. Copying it after the file is consistent, even if a checkpoint moves pages meanwhile.
  *
- * Until the log is restarted, it holds every page that has changed; so copying the file first and then the log gives one
- * consistent state, even if a checkpoint moves pages from one to the other meanwhile.
- *
- * @throws DamagedDatabase, BusyDatabase, or the system's error when it can't be read
+ * @throws DamagedDatabase, BusyDatabase, or the system's error when the file can't be read
  */
 export function copyDatabase(path: string, target: string): Snapshot {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -47,11 +44,10 @@ export function copyDatabase(path: string, target: string): Snapshot {
   throw new BusyDatabase('the database is written too fast to be copied');
 }
 
-/** Checks the header, writes the pages of the log into the copy, and checks its size. */
 function applyWal(target: string, wal: Wal): Snapshot {
   const file = openSync(target, 'r+');
   try {
-    // Header of the file itself: SQLite reads the log only for a file with a header.
+    // Check the file's own header: SQLite reads the log only if that is valid.
     const { pageBytes } = readHeader(file);
     for (const [number, page] of wal.pages)
       writeSync(file, page, 0, page.length, (number - 1) * wal.pageBytes);
@@ -61,7 +57,7 @@ function applyWal(target: string, wal: Wal): Snapshot {
       throw new DamagedDatabase(
         `expected ${pages * pageBytes} bytes (${pages} pages of ${pageBytes}); got ${size}: the file is truncated`,
       );
-    // Read and write version 1 (no WAL): the log is merged into the file.
+    // Read and write version 1 means no WAL: the log is merged into the file.
     writeSync(file, Buffer.from([1, 1]), 0, 2, 18);
     return { pages, pageBytes };
   } finally {
@@ -69,7 +65,7 @@ function applyWal(target: string, wal: Wal): Snapshot {
   }
 }
 
-/** SQLite file format, "The Database Header". The number of pages is valid only where the last writer has set it. */
+/** SQLite file format, "The Database Header". The page count is valid only if the last writer set it. */
 function readHeader(file: number): { pageBytes: number; pages: number | undefined } {
   const header = Buffer.alloc(HEADER_BYTES);
   const read = readSync(file, header, 0, HEADER_BYTES, 0);
@@ -95,13 +91,13 @@ function pageBytesOf(field: number): number | undefined {
 
 interface Wal {
   pageBytes: number;
-  /** The latest committed content of each page. */
+  /** Latest committed content by page number. */
   pages: Map<number, Buffer>;
-  /** Number of pages of the database after the last commit; undefined when the log holds no commit. */
+  /** Pages of the database after the last commit; undefined without a commit. */
   total?: number;
 }
 
-/** The committed frames of a write-ahead log; a missing or invalid log has none, as in SQLite. */
+/** Committed frames of a write-ahead log. Like SQLite, it finds none in a missing or invalid log. */
 function readWal(path: string): Wal {
   const wal: Wal = { pageBytes: 0, pages: new Map() };
   const bytes = readIfThere(path);
@@ -142,7 +138,7 @@ function isSum(bytes: Buffer, at: number, [a, b]: [number, number]): boolean {
   return bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b;
 }
 
-/** The log's header, which changes each time the log is restarted. */
+/** The log's header, which changes at each restart of the log. */
 function walGeneration(path: string): string {
   return readIfThere(`${path}-wal`, WAL_HEADER_BYTES).toString('hex');
 }

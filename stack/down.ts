@@ -1,4 +1,4 @@
-/** `longhaul down`: ends the stack of a home. */
+/** `longhaul down`: stops the stack of a home. */
 import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
 import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
@@ -6,10 +6,9 @@ import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
 import { endOrphans } from './supervisor.js';
 
-/** The stack drains within 10 s; after this limit it counts as hung. */
+/** The stack drains within 10 s. After this limit it counts as hung. */
 const EXIT_LIMIT_MS = 13_000;
 
-/** Ends the stack; reports when none runs. */
 export async function down(home: string, say: Say): Promise<void> {
   const holder = stackHolder(home);
   const running = await stepsThatRun(home);
@@ -20,7 +19,7 @@ export async function down(home: string, say: Say): Promise<void> {
     await waitUntilGone(() => isHolderAlive(holder), 2_000);
   }
   await endOrphans(home, say);
-  // Those of a stack that was killed.
+  // Steps of a killed stack.
   await endSteps(home, STEP_GRACE_MS);
   await sayEnded(home, running, say);
   say(holder ? `Ended the stack on ${home} (PID ${holder.pid}).` : `No stack is running on ${home}.`);

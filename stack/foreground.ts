@@ -1,23 +1,21 @@
-/** Runs one part of the stack in the foreground of a terminal, of a service manager, or of `longhaul up`. */
+/** Runs one part of the stack in the foreground of a terminal, a service manager or `longhaul up`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shutdownRequests } from './signals.js';
 
-/** Time for a part to stop that names no other, in milliseconds. */
 const STOP_LIMIT_MS = 10_000;
-/** Sent to the supervisor over the IPC channel of `child_process`, if there is one, once the part is ready. */
+/** IPC message that tells the supervisor that the part is ready. */
 export const READY_MESSAGE = 'ready';
 
 export interface ForegroundPart {
-  /** Stops the part gracefully. */
   stop(): Promise<void>;
-  /** Time limit of a graceful stop, in milliseconds. Default: 10 s. */
+  /** Limit of a graceful stop, in milliseconds. Default: 10 s. */
   stopLimitMs?: number;
-  /** Settles when the part ends by itself; undefined for a part that doesn't. */
+  /** Settles when the part ends by itself; undefined if it never does. */
   done?: Promise<unknown>;
 }
 
 /**
- * Runs a part until a shutdown request, then allows it to stop within its time limit.
+ * Runs a part until a shutdown request, then stops it within its time limit.
  *
  * @returns the exit code: 0 after a graceful stop, 1 after the time limit, 130 after a second request
  * @throws the error with which the part failed to start, or ended

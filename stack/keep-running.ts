@@ -1,6 +1,6 @@
 /**
- * Restarts one process of the stack whenever it ends. A process that was ready before it ended is restarted at once: repeated
- * kills aren't a crash loop. One that ends before it is ready is restarted with exponential back-off.
+ * Restarts one process of the stack whenever it ends: at once if it was ready, because repeated kills aren't a crash loop, else
+ * with exponential back-off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit } from './launcher.js';
@@ -8,29 +8,23 @@ import { messageOf, type Say } from './stack-error.js';
 
 const FIRST_BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 10_000;
-/** A process that ran for this long without becoming ready, e.g. while Temporal is down, isn't in a crash loop either. */
+/** A process that ran this long without becoming ready isn't in a crash loop either: Temporal may be down. */
 const LONG_RUN_MS = 30_000;
 
-/** A started process. */
 export interface RunningProcess {
   exited: Promise<Exit>;
   /** Whether it has been ready. Default: ready once started. */
   wasReady?: () => boolean;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when it has ended. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`. Resolves when the process has ended. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** A process that is restarted whenever it ends. */
 export interface SupervisedProcess {
-  /** Stops it permanently. When called again with a shorter grace period, that one applies. */
+  /** Stops the process for good. A later call can shorten the grace period. */
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * @param name name in notices
- * @param start starts it (again); a failure counts as an end
- * @param first the process, if it has been started already
- */
+/** @param start (re)starts the process; a failure counts as an end @param first the process, if it is already running */
 export function keepRunning(
   name: string,
   start: () => Promise<RunningProcess>,
@@ -50,7 +44,7 @@ export function keepRunning(
       try {
         current ??= await start();
         const running = current;
-        // stop() was called while it was being started.
+        // stop() was called during the start.
         if (stopping.signal.aborted) await current.stop(graceMs);
         ({ how } = await running.exited);
         how = `ended with ${how}`;

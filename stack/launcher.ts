@@ -1,7 +1,6 @@
 /**
- * Starts a foreign program that can't outlive this process. Node.js can't ask the kernel to end a child with its parent, so a
- * small `sh` script runs in between: it ends the program when the pipe from this process closes, for whatever reason. It has
- * a session of its own, because a terminal's Ctrl-C must not reach the program before the rest of the stack has drained.
+ * Starts a foreign program that can't outlive this process: a small `sh` script ends it when the pipe from this process closes.
+ * The script has its own session, because a terminal's Ctrl-C must not reach the program before the stack has drained.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -11,8 +10,8 @@ import { openLog } from './log-files.js';
 import { waitUntilGone, processIdentity, signalProcess } from '../platform/process-identity.js';
 import { messageOf } from './stack-error.js';
 
-// The program's PID goes to standard output, its own output to the log on descriptor 2. Background commands of a
-// shell have no standard input, hence descriptor 3 for the pipe.
+// The program's PID goes to standard output, its output to the log on descriptor 2. Background commands of a shell have no
+// standard input, so the pipe is on descriptor 3.
 const SCRIPT = `
 exec 3<&0 </dev/null
 "$@" 3<&- >&2 &
@@ -38,24 +37,20 @@ kill "$watch" 2>/dev/null
 exit "$code"
 `;
 
-/** How a program ended. */
 export interface Exit {
   /** For messages: `exit code 1`, `signal SIGKILL`. */
   how: string;
 }
 
-/** A running program that ends with this process. */
 export interface Launched {
   /** PID of the program itself, not of `sh`. */
   pid: number;
   exited: Promise<Exit>;
-  /** SIGTERM, then SIGKILL after `graceMs`; resolves when the program has ended. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`. Resolves when the program has ended. */
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * @param log name of the log in `LONGHAUL_HOME/logs` that gets the program's output
- */
+/** @param options.log name of a log in `LONGHAUL_HOME/logs` for the program's output */
 export async function launch(
   command: readonly string[],
   options: { home: string; log: string; environment: NodeJS.ProcessEnv },
@@ -80,7 +75,7 @@ export async function launch(
   const startedAt = processIdentity(pid)?.startedAt;
   const isThere = () => startedAt !== undefined && processIdentity(pid)?.startedAt === startedAt;
   const exited = shellExited.then(async (exit) => {
-    // `sh` alone may have been killed; closing the pipe makes its watcher end the program.
+    // Only `sh` may have been killed. Closing the pipe makes its watcher end the program.
     shell.stdin.destroy();
     if (!(await waitUntilGone(isThere, 5_000))) signalProcess(pid, 'SIGKILL');
     return exit;
@@ -97,7 +92,7 @@ export async function launch(
   };
 }
 
-/** `sh` reports a program that a signal ended as 128 plus the signal's number. */
+/** `sh` reports a program ended by a signal as 128 plus the signal's number. */
 export function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal) return `signal ${signal}`;
   return code === 137 ? 'signal SIGKILL' : code === 143 ? 'signal SIGTERM' : `exit code ${code}`;

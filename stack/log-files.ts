@@ -11,23 +11,20 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** Size from which a log is rotated. */
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 60_000;
 
-/** Path of a process's log. */
 export function logPath(home: string, name: string): string {
   return join(home, 'logs', `${name}.log`);
 }
 
-/** Opens a log for appending, and creates its folder. */
 export function openLog(home: string, name: string): number {
   const path = logPath(home, name);
   mkdirSync(join(home, 'logs'), { recursive: true });
   return openSync(path, 'a');
 }
 
-/** A log that lines are appended to. Lines that can't be written are dropped and counted: logging never ends a process. */
+/** Appends lines to a log. Drops and counts lines that it can't write: logging never ends a process. */
 export class LogFile {
   #descriptor: number | undefined;
   #dropped = 0;
@@ -39,7 +36,7 @@ export class LogFile {
 
   append(line: string): void {
     const lost = this.#dropped ? `\n${this.#dropped} lines were lost: they could not be written whole\n` : '';
-    // Starts with a line break: the previous line may have been written in part.
+    // Starts with a line break, because the previous line may be incomplete.
     try {
       this.#descriptor ??= openLog(this.home, this.name);
       appendFileSync(this.#descriptor, `${lost}${line}\n`);
@@ -56,8 +53,7 @@ export class LogFile {
 }
 
 /**
- * Rotates a log whenever it is large, while processes hold it open: copies its text to `.log.1` and truncates the file in place,
- * which is safe because all of them append.
+ * Rotates a large log to `.log.1`, and truncates it in place: processes that hold it open all append.
  *
  * @returns a function that stops the rotation
  */
@@ -69,7 +65,7 @@ export function startLogRotation(home: string, name: string): () => void {
       copyFileSync(path, `${path}.1`);
       truncateSync(path);
     } catch {
-      // A log that can't be rotated (deleted, disk full) is no reason to end the stack.
+      // A failed rotation (log deleted, disk full) must not end the stack.
     }
   };
   check();
@@ -77,7 +73,7 @@ export function startLogRotation(home: string, name: string): () => void {
   return () => clearInterval(timer);
 }
 
-/** Present size of a log in bytes, for {@link logTail} later. */
+/** Current size in bytes, to pass to {@link logTail} later. */
 export function logSize(home: string, name: string): number {
   try {
     return statSync(logPath(home, name)).size;
@@ -86,7 +82,7 @@ export function logSize(home: string, name: string): number {
   }
 }
 
-/** The last lines of a log, from `fromByte` on. */
+/** The last lines of a log, starting at `fromByte`. */
 export function logTail(home: string, name: string, fromByte: number, lines = 12): string[] {
   try {
     const text = readFileSync(logPath(home, name)).subarray(fromByte).toString('utf8');

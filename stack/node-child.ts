@@ -1,7 +1,4 @@
-/**
- * Starts Longhaul's own processes of the stack: the worker and the MCP server. Their standard input is a pipe from this process;
- * they end when it closes, so that they can't outlive the stack.
- */
+/** Starts the worker and the MCP server, which end when the pipe to their standard input closes: they can't outlive this process. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { constants, setPriority } from 'node:os';
@@ -13,19 +10,17 @@ import { LogFile } from './log-files.js';
 import type { RunningProcess } from './keep-running.js';
 import { messageOf, type Say } from './stack-error.js';
 
-/** Least severe pino level that is shown on the console. */
+/** Lowest pino level shown on the console. */
 const WARN = 40;
 
 export type Part = 'worker' | 'server';
 
-/** Whether a command line is that of a part of this home's stack: the home is among its arguments for this purpose. */
+/** Whether a command line belongs to this home's stack. Parts get the home as an argument for this check. */
 export function isPartOf(home: string, part: Part, commandLine: string): boolean {
   return `${commandLine} `.includes(` ${part} --home ${home} `);
 }
 
-/**
- * Starts a part. Its log is `LONGHAUL_HOME/logs/<part>.log`; warnings and errors are also passed to `say`.
- */
+/** Starts a part that logs to `LONGHAUL_HOME/logs/<part>.log`. Warnings and errors also go to `say`. */
 export function startPart(
   part: Part,
   home: string,
@@ -34,10 +29,9 @@ export function startPart(
 ): RunningProcess & { pid: number | undefined } {
   const child = spawn(process.execPath, [PROGRAM_PATH, part, '--home', home], {
     env: environment,
-    // The part sends READY_MESSAGE over the IPC channel.
+    // The IPC channel carries READY_MESSAGE.
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    // In a session of its own, a terminal's Ctrl-C doesn't reach the part and its activities' processes before the supervisor
-    // drains it.
+    // With its own session, a terminal's Ctrl-C can't reach the part and its activities before the supervisor drains it.
     detached: true,
   });
   if (part === 'worker') lowerPriority(child.pid);
@@ -74,7 +68,7 @@ export function startPart(
   };
 }
 
-/** Starts and reads of operations come before their work: the worker, and what it starts, gets less of a busy machine. */
+/** On a busy machine, the server's starts and reads come before the worker's tasks. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);

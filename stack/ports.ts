@@ -2,7 +2,6 @@
 import { createServer } from 'node:net';
 import { StackError } from './stack-error.js';
 
-/** Whether a port is free. */
 export async function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -26,7 +25,7 @@ export async function nextFreePort(
   throw new StackError(`no free port on ${host} from ${first} to ${first + 499}`);
 }
 
-/** @throws StackError for a port in use, which names the setting to change */
+/** @throws StackError when the port is in use, naming the setting to change */
 export async function requireFreePort(
   host: string,
   port: number,

@@ -1,4 +1,4 @@
-/** Readiness of a server. */
+/** Reads a server's readiness. */
 import { get as getOverHttp } from 'node:http';
 import { get as getOverHttps } from 'node:https';
 import { json } from 'node:stream/consumers';
@@ -12,24 +12,23 @@ const POLL_INTERVAL_MS = 50;
 
 /** Result of `GET /readyz`. */
 export type Readiness =
-  /** Without the names of the tools if callers are authenticated. */
+  /** Omits the tools' names when callers must authenticate. */
   { ready: true; tools?: string[] } | { ready: false; missing: string[] };
 
 type Listening = Pick<Settings, 'host' | 'port' | 'tlsCert'>;
 
-/** Base URL at which this machine reaches the server of these settings: `http://host:port`, or https with TLS. */
+/** Base URL of the server from this machine: `http://host:port`, or https with TLS. */
 export function serverUrl({ host, port, tlsCert }: Listening): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const protocol = tlsCert === undefined ? 'http' : 'https';
   return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** MCP endpoint of the server of these settings. */
 export function mcpUrl(settings: Listening): string {
   return `${serverUrl(settings)}/mcp`;
 }
 
-/** MCP endpoint by a name that clients can verify: with TLS, the certificate's first one if it isn't for the address. */
+/** MCP endpoint with a host that clients can verify: the certificate's first name, unless it covers the address. */
 export function publicUrl(settings: Settings): string {
   const url = new URL(mcpUrl(settings));
   if (settings.tlsCert === undefined) return url.href;
@@ -40,7 +39,7 @@ export function publicUrl(settings: Settings): string {
   return url.href;
 }
 
-/** Requests the readiness once; a server that doesn't answer isn't ready. */
+/** Asks once. A server that doesn't answer isn't ready. */
 export async function readReadiness(url: string): Promise<Readiness> {
   try {
     const { isOk, body } = await getReadiness(`${url}/readyz`);
@@ -51,7 +50,7 @@ export async function readReadiness(url: string): Promise<Readiness> {
   }
 }
 
-/** The server's certificate is not checked: it may be for its public name alone, and nothing secret is sent or received. */
+/** Skips the certificate check: it may cover only the public name, and the request carries no secret. */
 function getReadiness(
   url: string,
 ): Promise<{ isOk: boolean; body: { tools?: string[]; missing?: string[] } }> {
@@ -67,12 +66,7 @@ function getReadiness(
   });
 }
 
-/**
- * Polls until the server is ready, or the signal is aborted.
- *
- * @param whileWaiting called with each answer of a server that isn't ready
- * @returns the server's answer; undefined when aborted
- */
+/** Polls until the server is ready; undefined if the signal aborts first. @param whileWaiting called after each failed check */
 export async function waitUntilReady(
   url: string,
   signal: AbortSignal,

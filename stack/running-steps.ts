@@ -1,13 +1,12 @@
-/** Notices of steps that were ended with their stack: steps outlive their worker, but not a stack that is stopped. */
+/** Reports the steps that ended with their stack: steps outlive a worker, but not a stopped stack. */
 import { stepsEndedWithStack } from '../activities/pipeline/end-steps.js';
 import type { RunningStep } from '../activities/pipeline/running.js';
 import { childName } from '../pipelines/run.js';
 import type { Say } from './stack-error.js';
 
-/** Time between SIGTERM and SIGKILL of the steps, in milliseconds. */
+/** Milliseconds between SIGTERM and SIGKILL for steps. */
 export const STEP_GRACE_MS = 7_000;
 
-/** Says which of the steps that ran were ended with the stack. */
 export async function sayEnded(home: string, running: RunningStep[], say: Say): Promise<void> {
   const ended = await stepsEndedWithStack(home, running);
   if (ended.length === 0) return;

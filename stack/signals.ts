@@ -1,22 +1,16 @@
 /** Shutdown requests by signal: the first asks for a graceful stop, the second for an immediate one. */
 import { isSupervised } from '../platform/settings/index.js';
 
-/** `npm start` forwards a Ctrl-C that the terminal has delivered already, so that one key press causes two signals. */
+/** `npm start` forwards a Ctrl-C that the terminal already delivered, so one key press causes two signals. */
 const SAME_PRESS_MS = 300;
 
 export interface ShutdownRequests {
-  /** Resolves with the first request. */
   first: Promise<void>;
-  /** Resolves with the second request. */
   second: Promise<void>;
-  /** Aborted with the first request. */
   signal: AbortSignal;
 }
 
-/**
- * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves the last two to its supervisor, whose terminal they come
- * from, and treats the end of the supervisor as a request.
- */
+/** Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves SIGINT and SIGHUP to its supervisor, and ends with it. */
 export function shutdownRequests(): ShutdownRequests {
   const supervised = isSupervised();
   const asked = new AbortController();
@@ -37,7 +31,7 @@ export function shutdownRequests(): ShutdownRequests {
   return { first, second, signal: asked.signal };
 }
 
-/** Calls `gone` when the parent process, which holds the pipe to this one's standard input, has ended. */
+/** Calls `gone` when the parent, which holds the pipe to standard input, has ended. */
 export function onParentExit(gone: () => void): void {
   process.stdin.on('end', gone);
   process.stdin.on('error', gone);

@@ -1,4 +1,4 @@
-/** An error that the user can fix: reported without a stack trace. */
+/** An error that the user can fix, reported without a stack trace. */
 export class StackError extends Error {
   override name = 'StackError';
 }

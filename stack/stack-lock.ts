@@ -1,15 +1,11 @@
-/**
- * Lock that allows one stack per home: a file that names its holder, created atomically by a hard link, which fails when the
- * name is taken. The lock of a holder that no longer runs is ignored, so a crash needs no manual cleanup.
- */
+/** Lock for one stack per home: a file that names its holder, created atomically by a hard link. A dead holder's lock is ignored. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processIdentity } from '../platform/process-identity.js';
 
-/** The process that runs the stack of a home. */
 export interface StackHolder {
   pid: number;
-  /** Distinguishes the holder from a later process with its PID. */
+  /** Tells the holder from a later process with the same PID. */
   startedAt: string;
   /** `up`: the whole stack. `temporal`: Temporal alone. */
   command: 'up' | 'temporal';
@@ -19,22 +15,17 @@ function lockFile(home: string): string {
   return join(home, 'stack.lock');
 }
 
-/** The present holder of the home's lock; undefined when no stack runs. */
+/** The live holder of the home's lock; undefined when no stack runs. */
 export function stackHolder(home: string): StackHolder | undefined {
   const holder = readHolder(lockFile(home));
   return holder && isHolderAlive(holder) ? holder : undefined;
 }
 
-/** Whether the process that took the lock is still running. */
 export function isHolderAlive(holder: StackHolder): boolean {
   return processIdentity(holder.pid)?.startedAt === holder.startedAt;
 }
 
-/**
- * Takes the lock for this process.
- *
- * @returns a function that releases it, or the holder when another process has it
- */
+/** Takes the lock for this process. @returns a function that releases it, or the current holder */
 export function takeStackLock(home: string, command: StackHolder['command']): (() => void) | StackHolder {
   mkdirSync(home, { recursive: true });
   const lock = lockFile(home);
@@ -56,7 +47,7 @@ export function takeStackLock(home: string, command: StackHolder['command']): ((
   };
 }
 
-/** Removes a dead holder's lock, unless it has been replaced since it was read. */
+/** Removes a dead holder's lock, unless it was replaced since it was read. */
 function removeStale(lock: string, dead: StackHolder | undefined): void {
   const aside = `${lock}.stale.${process.pid}`;
   try {

@@ -1,15 +1,15 @@
-/** Writes `stack.json`. Only the process that runs the stack writes it; other processes read it. */
+/** Writes `stack.json`. Only the process that runs the stack writes it. */
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { writeFileAtomically } from '../platform/atomic-files.js';
 import { isDiskFullError } from '../platform/disk.js';
 import { readStackState, stackFile, type StackState } from '../platform/temporal-address.js';
 
-/** Size of the file, filled with spaces: later contents have room in it, also on a full disk. More than a state takes. */
+/** Larger than any state. Padding with spaces reserves room for later contents, even on a full disk. */
 const SIZE_BYTES = 1024;
 
 /**
- * Changes some fields atomically; a field set to undefined is removed, and the file with its last field. On a full disk the
- * file is overwritten in place: the next start ends the processes that it names.
+ * Changes fields atomically, or removes them (undefined); the file goes with the last one. On a full disk it overwrites the file
+ * in place, because the next start ends the processes named there.
  */
 export function updateStackState(
   home: string,
@@ -31,21 +31,20 @@ export function updateStackState(
   }
 }
 
-/** Writes into the blocks that a file has. Does nothing where that isn't possible: the supervisor itself needs no file. */
+/** Writes into the file's existing blocks. Ignores failures: the supervisor itself needs no file. */
 function overwrite(path: string, text: string): void {
   let file: number | undefined;
   try {
     file = openSync(path, 'r+');
-    // A longer text could be cut off, and no text is better than a part.
+    // A longer text could be cut off, which is worse than no update.
     if (fstatSync(file).size === Buffer.byteLength(text)) writeSync(file, text, 0);
   } catch {
-    // There is no file yet, or its file system writes every change to other blocks.
+    // The file is missing, or its file system needs new blocks for every change.
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
-/** Removes the state of a stack that no longer runs. */
 export function clearStackState(home: string): void {
   rmSync(stackFile(home), { force: true });
 }

@@ -1,7 +1,7 @@
 /**
- * Notices a Temporal whose database connection is stuck. The SQLite driver of Temporal's server 1.29 has a single connection, and a
- * call that is given up at the wrong moment may leave it interrupted for good: from then on everything fails with `interrupted (9)`
- * until Temporal is started again. Newer servers have a driver without the defect (temporalio/temporal#9198).
+ * Detects a stuck database connection. The SQLite driver of Temporal server 1.29 has one connection, and a call abandoned at the
+ * wrong moment can leave it interrupted: every call fails with `interrupted (9)` until a restart. Newer servers have a fixed
+ * driver (temporalio/temporal#9198).
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,24 +9,22 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const INTERVAL_MS = 2_000;
-/** Number of looks in a row that find failures: calls that are given up under load leave single ones. */
+/** Consecutive checks that must find failures: calls abandoned under load leave single ones. */
 const LOOKS = 5;
-/** Number of failures between two looks. */
+/** Failures between two checks that count. */
 const FAILURES = 3;
 const FAILURE = 'interrupted (9)';
 
 export interface StuckDatabaseOptions {
-  /** Path of Temporal's log. */
   log: string;
-  /** Position in the log at which this Temporal's lines begin, in bytes. */
+  /** Byte offset in the log where this Temporal's lines begin. */
   from: number;
-  /** Ends the watch. */
   signal: AbortSignal;
-  /** Between two looks, in milliseconds. Default: 2 s. */
+  /** Interval between checks, in milliseconds. Default: 2 s. */
   intervalMs?: number;
 }
 
-/** Resolves once Temporal's log shows that its database connection is stuck, with true; with false when the watch has ended before. */
+/** Resolves with true once Temporal's log shows a stuck connection, or with false when the signal aborts first. */
 export async function isDatabaseStuck({
   log,
   from,
@@ -53,7 +51,7 @@ async function failuresIn(log: string, from: number, end: number): Promise<numbe
     const input = createReadStream(log, { start: from, end: end - 1 });
     for await (const line of createInterface({ input })) if (line.includes(FAILURE)) count += 1;
   } catch {
-    // It is read again at the next look.
+    // The next check reads it again.
   }
   return count;
 }

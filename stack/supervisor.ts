@@ -1,7 +1,4 @@
-/**
- * Supervises the processes of one stack: Temporal (unless the environment names one), worker and MCP server. Each is restarted
- * after a crash, which the others notice only as a pause.
- */
+/** Supervises Temporal (unless the environment names one), worker and MCP server. The others see a crash only as a pause. */
 import {
   SETTING_VARIABLES,
   settingsToEnvironment,
@@ -18,23 +15,19 @@ import type { Say } from './stack-error.js';
 import { clearStackState, updateStackState } from './stack-state.js';
 import { endOrphanedTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal-server.js';
 
-/** Share of the stop limit that is reserved for Temporal to close its database. */
+/** Part of the stop limit reserved for Temporal to close its database. */
 const TEMPORAL_SHARE_MS = 2_000;
 const PARTS: Part[] = ['server', 'worker'];
 
 export interface Stack {
   /** Undefined when the environment names a Temporal. */
   temporal: EmbeddedTemporal | undefined;
-  /**
-   * Stops server and worker first, Temporal last. When called again with 0, stops at once.
-   *
-   * @param limitMs time limit for all processes together; those that remain are killed
-   */
+  /** Stops server and worker first, Temporal last. Call it again with 0 to stop at once. @param limitMs for all processes together */
   stop(limitMs: number): Promise<void>;
 }
 
 /**
- * Starts the stack and keeps it running. The caller holds the home's lock, and has ended the orphans of earlier stacks.
+ * Starts the stack and keeps it running. Take the home's lock and end orphans first.
  *
  * @throws StackError when Temporal can't be started
  */
@@ -72,7 +65,7 @@ export async function startStack(settings: Settings, say: Say): Promise<Stack> {
   };
 }
 
-/** Ends the orphaned processes of a killed stack, after checking that they belong to this home. */
+/** Ends orphaned processes of a killed stack, after checking that they belong to this home. */
 export async function endOrphans(home: string, say: Say): Promise<void> {
   const state = readStackState(home);
   const graceMs = 5_000;
@@ -88,7 +81,6 @@ export async function endOrphans(home: string, say: Say): Promise<void> {
   clearStackState(home);
 }
 
-/** Each part has a health address of its own. */
 function healthVariable({ healthAddress }: Settings, part: Part): NodeJS.ProcessEnv {
   const addresses = addressesUnderUp(healthAddress);
   return addresses ? { [SETTING_VARIABLES.healthAddress]: formatAddress(addresses[part]) } : {};

@@ -1,4 +1,4 @@
-/** `longhaul temporal`: the embedded Temporal without worker and server, for users who run those themselves. */
+/** `longhaul temporal`: the embedded Temporal alone, for users who run worker and server themselves. */
 import type { Settings } from '../platform/settings/index.js';
 import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
@@ -7,13 +7,7 @@ import { endOrphans } from './supervisor.js';
 import { startEmbeddedTemporal, UI_IS_OFF } from './temporal-server.js';
 import { lockHome } from './up.js';
 
-/**
- * Runs Temporal until a shutdown request.
- *
- * @param print gets the addresses
- * @param say gets notices about slow steps
- * @returns the exit code
- */
+/** Runs Temporal until a shutdown request, and returns the exit code. @param print gets the addresses */
 export async function runTemporal(settings: Settings, print: Say, say: Say): Promise<number> {
   const release = lockHome(settings.home, 'temporal');
   try {

@@ -1,6 +1,6 @@
 /**
- * Finds the Temporal CLI, whose `server start-dev` is the embedded server: on the machine, else by download, else by a build of
- * some minutes. The version is pinned because a database can be opened only by the server version that made it.
+ * Finds, downloads or builds the Temporal CLI with the embedded server. The version is pinned, because only the server version
+ * that made a database can open it.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -9,7 +9,7 @@ import { buildWithGo, downloadTemporal } from './temporal-install.js';
 import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 
-/** Version of the Temporal CLI that Longhaul is tested with, and of the server in it. */
+/** Versions of the Temporal CLI and its server that Longhaul is tested with. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
 const TEMPORAL_CLI = {
@@ -25,9 +25,9 @@ export interface TemporalBinary {
 }
 
 export interface BinarySearch {
-  /** Folder that caches the binary for all runs and homes. */
+  /** Caches the binary for all runs and homes. */
   binFolder: string;
-  /** The database to open. Binaries with another server version than the one that made it are skipped. */
+  /** The database to open. Skips binaries with another server version than `madeBy`. */
   database?: { path: string; madeBy: string } | undefined;
   /** Source of PATH. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv;
@@ -35,15 +35,13 @@ export interface BinarySearch {
   fetch?: typeof fetch;
 }
 
-/** Path of the cached CLI. */
 export function cachedBinaryPath(binFolder: string): string {
   return join(binFolder, `temporal-${TEMPORAL_CLI_VERSION}`);
 }
 
 /**
- * Finds the Temporal CLI, or downloads or builds it, unless its server couldn't open the database.
+ * Finds, downloads or builds a Temporal CLI whose server can open the database.
  *
- * @param say gets a notice before each slow step, with its usual duration
  * @throws StackError that lists every place tried, why it failed, and what to install
  */
 export async function findTemporalBinary(search: BinarySearch, say: Say): Promise<TemporalBinary> {
@@ -97,7 +95,6 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
   );
 }
 
-/** A place, and the attempt to get the binary from it. */
 type Step = [place: string, attempt: () => Promise<TemporalBinary>];
 
 function otherVersion({ path, madeBy }: { path: string; madeBy: string }): string {

@@ -1,4 +1,4 @@
-/** Installs Temporal's programs by download or build. Both end in an atomic rename, so an incomplete binary is never run. */
+/** Downloads or builds Temporal's programs. An atomic rename comes last, so an incomplete binary never runs. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,11 +12,7 @@ const DOWNLOAD_LIMIT_MS = 5 * 60_000;
 const BUILD_LIMIT_MS = 20 * 60_000;
 const BUILD_REPORT_INTERVAL_MS = 60_000;
 
-/**
- * Downloads the official release.
- *
- * @param target path of the binary
- */
+/** Downloads the official release to the path `target`. */
 export async function downloadTemporal(
   version: string,
   target: string,
@@ -66,15 +62,14 @@ export interface GoProgram {
   /** Import path of the command. */
   path: string;
   version: string;
-  /** Usual duration of the build, for messages: `4 to 5 minutes`. */
+  /** Usual build time, for messages: `4 to 5 minutes`. */
   duration: string;
 }
 
 /**
- * Builds a program with `go install`, for networks with access to a Go module proxy but not to an official download.
+ * Builds a program with `go install`, for networks that reach a Go module proxy but no official download.
  *
- * @param target path of the binary
- * @throws Error when Go is not on PATH, with the last line that it prints when it fails, or after 20 minutes
+ * @throws Error when Go isn't on PATH, when it fails (with the last line that it prints), or after 20 minutes
  */
 export async function buildWithGo(
   { name, path, version, duration }: GoProgram,
@@ -83,7 +78,7 @@ export async function buildWithGo(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const minutes = (sinceMs: number) => Math.round((performance.now() - sinceMs) / 60_000);
-  // A module's major version is no part of its program's name.
+  // The program's name leaves out the module's major version.
   const program = basename(path.replace(/\/v\d+$/, ''));
   await installAtomically(target, program, async (folder) => {
     const go = spawn('go', ['install', `${path}@v${version}`], {
@@ -109,7 +104,7 @@ export async function buildWithGo(
   });
 }
 
-/** Has `make` create the file `name` in an empty folder, and renames it to `target`. */
+/** `make` creates the file `name` in an empty folder, which is then renamed to `target`. */
 async function installAtomically(
   target: string,
   name: string,
@@ -129,7 +124,7 @@ async function installAtomically(
   }
 }
 
-/** Resolves when a process exits with 0; else rejects with the last line of its standard error. */
+/** Resolves when a process exits with 0, else rejects with the last line of its standard error. */
 async function waitForSuccess(child: ReturnType<typeof spawn>, name: string): Promise<void> {
   let complaint = '';
   const end = () => child.kill();

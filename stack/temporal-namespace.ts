@@ -7,13 +7,10 @@ const NAMESPACE = 'default';
 /** Upper bound of every keepAlive on the embedded server. */
 const RETENTION_HOURS = 72;
 const ANSWER_LIMIT_MS = 2_000;
-/** Time in which all services of the server know a new search attribute: `system.namespaceCacheRefreshInterval` is 2 s. */
+/** Time until all services know a new search attribute: `system.namespaceCacheRefreshInterval` is 2 s. */
 const NAMESPACE_REFRESH_MS = 4_000;
 
-/**
- * Sets the retention and creates missing search attributes; fails when the server doesn't answer. A new database has the
- * attributes already (`--search-attribute`), so they are missing only in one that an earlier version created.
- */
+/** Sets the retention and creates search attributes, which earlier versions' databases lack. Fails when the server doesn't answer. */
 export async function prepareNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
   try {

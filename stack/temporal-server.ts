@@ -1,6 +1,6 @@
 /**
- * The embedded Temporal: `temporal server start-dev`, on loopback only, with settings measured to be fast enough for one
- * machine's work. Its history is the only store of operations, so it writes to a file.
+ * The embedded Temporal: `temporal server start-dev` on loopback, tuned for one machine. Its history file is the only store of
+ * operations.
  */
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
@@ -29,27 +29,25 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
 const LOG = 'temporal';
 
-/** No full fsync for each write: over three times the throughput. */
+/** Skips the full fsync at each write, for over three times the throughput. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 const DYNAMIC_CONFIG = [
   // The default polls a queue 20 times a second, which adds 50 ms to every task.
   'history.transferProcessorMaxPollRPS=1000',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-  // start-dev reads the namespace and its search attributes from the database at each use; every 2 s is enough.
+  // start-dev reads the namespace and its search attributes from the database at each use. Every 2 s is enough.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
-  // Refuses every call of the HTTP API, since nothing has this name (RFC 6761). Web pages reach the API's port, also with blind
-  // requests; start-dev always opens it.
+  // Refuses every call of the HTTP API, since no host has this name (RFC 6761). start-dev always opens the API's port, and web
+  // pages can reach it, also with blind requests.
   'frontend.httpAllowedHosts=["longhaul.invalid"]',
 ];
 
-/** Shares task queues among callers: each task has its caller as its fairness key. */
+/** Shares task queues fairly: each task's fairness key is its caller. */
 const FAIRNESS = 'matching.enableFairness=true';
 
-/** Shown in place of the UI's address. */
 export const UI_IS_OFF = 'off (--temporal-ui on starts it)';
 
-/** Ports of an embedded Temporal. */
 export interface TemporalPorts {
   port: number;
   /** Undefined without a UI. */
@@ -66,18 +64,16 @@ export interface EmbeddedTemporal {
   pid: number;
   /** Resolves when Temporal has ended, for any reason. */
   exited: Promise<Exit>;
-  /** Ends Temporal: SIGTERM, then SIGKILL after `graceMs` (default: 5 s). */
+  /** Sends SIGTERM, then SIGKILL after `graceMs` (default: 5 s). */
   stop(graceMs?: number): Promise<void>;
 }
 
 /**
- * Starts the embedded Temporal of `settings.home`, after ending an orphaned one of an earlier run. The caller holds the home's
- * lock. Temporal ends with this process, even if that is killed.
+ * Starts the embedded Temporal of `settings.home`, after ending an orphan. Take the home's lock first. Temporal ends with this
+ * process, even if that is killed.
  *
- * @param say gets notices about slow steps
- * @param ports ports of an earlier one, for a restart. Default: the setting, else the next free ones
- * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't
- *   start
+ * @param ports of an earlier Temporal, for a restart. Default: the setting, else the next free ones
+ * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't start
  */
 export async function startEmbeddedTemporal(
   settings: Settings,
@@ -112,7 +108,7 @@ export async function startEmbeddedTemporal(
     } catch (error) {
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
-      // Another process may have taken the port since it was found free.
+      // Another process may have taken the free port.
       if (!ports && attempt < 3 && !(await arePortsFree(chosen))) continue;
       stopRotation();
       const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
@@ -158,7 +154,7 @@ export async function startEmbeddedTemporal(
   }
 }
 
-/** Ends the orphaned Temporal of a killed stack on this home's database. */
+/** Ends a killed stack's orphaned Temporal on this home's database. */
 export async function endOrphanedTemporal(home: string, say: Say): Promise<void> {
   const pid = readStackState(home).temporalPid;
   if (pid === undefined) return;
@@ -185,7 +181,7 @@ async function choosePorts(settings: Settings): Promise<TemporalPorts> {
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
 }
 
-/** Where the UI itself listens; undefined if it is off, or web pages would find it and nobody has asked for it. */
+/** Where the UI itself listens; undefined if it is off, or if web pages could find it and the user didn't ask for it. */
 async function addressOfUi({ temporalUi }: Pick<Settings, 'temporalUi'>): Promise<ListenAddress | undefined> {
   if (temporalUi === NO_UI) return undefined;
   const hidden = await hiddenAddress();
@@ -211,7 +207,7 @@ function serverArguments(home: string, port: number, ui: ListenAddress | undefin
   ];
 }
 
-/** Removes TEMPORAL_ variables: they are for clients, and must not change the embedded server's options. */
+/** TEMPORAL_ variables are for clients, and must not change the embedded server's options. */
 function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
@@ -234,7 +230,7 @@ async function waitUntilReady(address: string, launched: Launched): Promise<void
 
 async function waitUntilAnswering(address: string, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + START_LIMIT_MS;
-  // Loaded while Temporal starts: loading takes as long as its start.
+  // Import during Temporal's start: loading takes as long.
   const { prepareNamespace } = await import('./temporal-namespace.js');
   for (;;) {
     try {
@@ -248,7 +244,7 @@ async function waitUntilAnswering(address: string, signal: AbortSignal): Promise
   }
 }
 
-/** Checks by TCP first: a refused connection would cost a second of back-off inside gRPC. */
+/** Checks by TCP first, because a refused connection costs a second of back-off inside gRPC. */
 async function acceptsConnections(address: string): Promise<void> {
   const [host, port] = address.split(':') as [string, string];
   await new Promise<void>((resolve, reject) => {

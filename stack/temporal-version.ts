@@ -1,6 +1,6 @@
 /**
- * Version guard of the database. Temporal's dev server creates its schema only in a new file and never migrates it, and schemas
- * differ between server versions, so a database is opened only by the version that made it.
+ * Version guard of the database: Temporal's dev server never migrates a schema, so only the version that made a database may open
+ * it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,18 +8,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface TemporalVersion {
-  /** Version of the server in it, such as `1.29.1`. */
+  /** Version of the server in the CLI, such as `1.29.1`. */
   server: string;
   /** Output line of `temporal --version`. */
   line: string;
 }
 
-/** The embedded server's database. */
 export function databasePath(home: string): string {
   return join(home, 'temporal.db');
 }
 
-/** Runs `temporal --version`. */
 export async function readTemporalVersion(path: string): Promise<TemporalVersion> {
   const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 20_000 });
   const line = stdout.trim();
@@ -28,7 +26,7 @@ export async function readTemporalVersion(path: string): Promise<TemporalVersion
   return { server, line };
 }
 
-/** Server version that made the database of this home; undefined without a database. */
+/** Server version that made this home's database; undefined without a database. */
 export function databaseMadeBy(home: string): string | undefined {
   if (!existsSync(databasePath(home))) return undefined;
   try {
@@ -38,12 +36,12 @@ export function databaseMadeBy(home: string): string | undefined {
   }
 }
 
-/** Writes the version file beside a database that is about to be created. */
+/** Writes the version file for a database about to be created. */
 export function markDatabase(home: string, version: TemporalVersion): void {
   writeFileSync(versionFile(home), `${JSON.stringify({ ...version, fairness: true })}\n`);
 }
 
-/** Whether the tasks of this home's database are those of fair task queues: servers before 1.30 don't move them from one form to the other. */
+/** Whether this database has fair task queues. Servers before 1.30 can't convert between the two forms. */
 export function isDatabaseFair(home: string): boolean {
   try {
     return (JSON.parse(readFileSync(versionFile(home), 'utf8')) as { fairness?: boolean }).fairness === true;

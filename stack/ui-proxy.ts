@@ -1,7 +1,6 @@
 /**
- * Serves Temporal's UI to the user's browser. The UI checks neither Host nor Origin and has no login, so a web page that rebinds its
- * name to loopback would read operations and answer their questions. This proxy checks both as the server does; the UI itself listens
- * where pages don't find it.
+ * Serves Temporal's UI to the user's browser. The UI has no login and checks neither Host nor Origin, so a web page that rebinds
+ * its name to loopback could use it. This proxy checks both, and hides the UI's own address from pages.
  */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -13,12 +12,7 @@ import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
 import { formatAddress, type ListenAddress } from '../platform/settings/health-address.js';
 
-/**
- * @param address where it listens
- * @param ui where the UI listens
- * @returns a function that ends it, with its connections
- * @throws Error with the code EADDRINUSE when the address is in use
- */
+/** @returns a function that closes the proxy and its connections @throws Error with the code EADDRINUSE */
 export async function serveUi(
   { allowedHosts, trustedProxies }: Pick<Settings, 'allowedHosts' | 'trustedProxies'>,
   address: ListenAddress,

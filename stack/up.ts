@@ -25,18 +25,15 @@ const DRAIN_LIMIT_MS = 10_000;
 const NOTICE_AFTER_MS = 5_000;
 
 /**
- * Runs the stack until a shutdown request.
+ * Runs the stack until a shutdown request, and returns the exit code.
  *
- * @param print gets the output: the addresses and how to add them to a client
- * @param say gets notices
- * @returns the exit code
- * @throws StackError when a stack runs already, a port is in use, or Temporal can't be started; SettingsError when the
- *   home's key is damaged
+ * @param print gets the addresses and how to add them to a client
+ * @throws StackError when a stack already runs, a port is in use, or Temporal can't be started; SettingsError for a damaged key
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {
   const release = lockHome(settings.home, 'up');
   try {
-    // Checked here: a damaged key would put server and worker into a crash loop.
+    // A damaged key would put server and worker into a crash loop.
     loadSecret(settings.home);
     await endOrphans(settings.home, say);
     const { host, port } = settings;
@@ -49,7 +46,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
       throw error;
     });
     const stack = await Promise.race([starting, requests.first]);
-    // Processes started by now end with this one; the next start ends any orphans.
+    // Processes that have started end with this one. The next start ends any orphans.
     if (!stack) return 130;
     updateStackState(settings.home, { supervisorPid: process.pid, mcpUrl: mcpUrl(settings) });
     void announce(settings, stack, requests.signal, print, say);
@@ -74,7 +71,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
   }
 }
 
-/** @throws StackError when the port of the server's or the worker's health address is in use, or there is no port after it */
+/** @throws StackError when a health port of the server or the worker is in use, or there is no port after it */
 async function requireFreeHealthPorts({ healthAddress, port }: Settings): Promise<void> {
   const flag = settingFlag('healthAddress');
   for (const [part, address] of Object.entries(addressesUnderUp(healthAddress) ?? {})) {
@@ -87,20 +84,15 @@ async function requireFreeHealthPorts({ healthAddress, port }: Settings): Promis
   }
 }
 
-/** Says which steps the stop has ended. @param running those that ran before */
+/** Says which steps the stop has ended. @param running steps that ran before the stop */
 async function nameEndedSteps(home: string, running: Promise<RunningStep[]>, say: Say): Promise<void> {
-  // The worker may have started some as it was asked to stop.
+  // The worker may have started some when it was asked to stop.
   const late = await stepsThatRun(home);
   await endSteps(home, 0);
   await sayEnded(home, [...(await running), ...late], say);
 }
 
-/**
- * Takes the home's lock for this process.
- *
- * @returns a function that releases it
- * @throws StackError that names the holder
- */
+/** Takes the home's lock for this process, and returns a function that releases it. @throws StackError that names the holder */
 export function lockHome(home: string, command: StackHolder['command']): () => void {
   const held = takeStackLock(home, command);
   if (typeof held === 'function') return held;
@@ -159,7 +151,6 @@ function healthLines({ healthAddress }: Settings): string[] {
   ];
 }
 
-/** Who may call the server, and from where. */
 function callersOf({ authentication, host }: Settings): string {
   const from = isLoopback(host) ? 'on this machine' : `from all networks of ${host}`;
   if (authentication.length === 0) return `anybody ${from}`;

@@ -11,7 +11,7 @@ import type { OperationError } from '../operations/errors.js';
 import { longhaulPackage } from '../platform/package.js';
 import { refusal } from './errors.js';
 
-/** How long an answer may take, in milliseconds: a closed workflow may have to be replayed for it. */
+/** Limit for an answer in milliseconds: reading a closed workflow may replay it first. */
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Fields of an operation that only the HTTP jobs API has. */
@@ -24,7 +24,6 @@ interface Job {
 export class TestClient {
   readonly #connection: Connection;
 
-  /** @param url the MCP endpoint */
   constructor(readonly url: URL) {
     this.#connection = new Connection(url, longhaulPackage().version, 'longhaul-testing');
   }
@@ -37,8 +36,8 @@ export class TestClient {
   /**
    * Calls a tool.
    *
-   * @param askFor values for the arguments that the tool asks for before it starts (`askFor` of its definition)
-   * @throws LonghaulError when the call is refused
+   * @param askFor values for the arguments in the tool's `askFor`, which it asks for before it starts
+   * @throws LonghaulError when the server refuses the call
    */
   async callTool(
     name: string,
@@ -83,7 +82,7 @@ export class TestClient {
     return asTask(await this.#request<ProtocolTask>('tasks/get', { taskId }));
   }
 
-  /** Every state of a task that differs from the one before, until it is closed or the signal fires. */
+  /** Yields the task's state at each change, until it is closed or the signal aborts. */
   async *watch(taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
     const source = {
       request: this.#connection.request.bind(this.#connection),
@@ -97,7 +96,7 @@ export class TestClient {
     }
   }
 
-  /** The text of a log, up to now. @throws LonghaulError */
+  /** The log's text so far. @throws LonghaulError */
   async log(uri: string): Promise<string> {
     let text = '';
     for (let next: string | undefined = uri; next !== undefined;) {
@@ -115,7 +114,7 @@ export class TestClient {
     return this.#json(token, '');
   }
 
-  /** The result, or the partial result, of any size. @throws LonghaulError */
+  /** The full result or partial result, of any size. @throws LonghaulError */
   value(token: string, name: 'result' | 'partial'): Promise<unknown> {
     return this.#json(token, `/${name}`);
   }
@@ -170,7 +169,7 @@ function asRefusal(error: unknown): unknown {
   return error;
 }
 
-/** The first text is the message; what follows is advice for models. */
+/** The first text is the message. The rest is advice for models. */
 function refusalIn({ content, _meta }: ToolResult) {
   const { kind, retryable } = (_meta?.[ERROR_META_KEY] ?? {}) as { kind?: string; retryable?: boolean };
   return refusal(kind, content?.[0]?.text ?? 'refused without a reason', retryable);

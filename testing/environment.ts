@@ -1,7 +1,4 @@
-/**
- * An environment for tests of tools: server and worker as real processes on a task queue of their own, called over MCP.
- * Needs no test runner in particular; environments run side by side.
- */
+/** Runs a server and a worker as real processes on their own task queue, for any test runner. Environments can run side by side. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -24,31 +21,31 @@ import { PartProcess, untilReady } from './processes.js';
 import { replayHistory } from './replay.js';
 import { connectTestTemporal, type TestTemporal } from './temporal.js';
 
-/** Time between SIGTERM and SIGKILL of the pipeline steps that run as an environment is closed, in milliseconds. */
+/** Milliseconds between SIGTERM and SIGKILL for pipeline steps that still run when you close the environment. */
 const STEP_GRACE_MS = 5_000;
 
 export interface TestToolEnvironmentOptions {
-  /** Folder with `tools/`, `workflows/` and `activities/`. Default: that of `longhaul.config.*`, else the working folder. */
+  /** Folder with `tools/`, `workflows/` and `activities/`. Default: the project of `longhaul.config.*`, else the working folder. */
   project?: string;
-  /** Settings that are other than in `longhaul.config.*` and in variables such as LONGHAUL_DATA_FOLDERS. */
+  /** Overrides `longhaul.config.*` and variables such as LONGHAUL_DATA_FOLDERS. */
   settings?: Omit<LonghaulConfig, 'home' | 'host' | 'port' | 'temporalPort' | 'taskQueue' | 'project'>;
-  /** Environment variables of the server and the worker, beside those of this process. */
+  /** Environment variables for the server and the worker, added to this process's own. */
   environment?: Record<string, string>;
   /**
-   * Which Temporal to use. Default: the one that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, else that of a running
-   * `longhaul up`, else `embedded`: one that is started for this environment, with a database that is thrown away.
+   * Which Temporal to use. Default: the one in TEMPORAL_ADDRESS or TEMPORAL_PROFILE, else a running `longhaul up`, else
+   * `embedded`. `embedded` starts a Temporal for this environment and discards its database.
    */
   temporal?: 'embedded' | { address: string; namespace?: string };
-  /** Takes notices, such as that Temporal is being installed, which takes minutes the first time. Default: standard error. */
+  /** Gets notices, e.g. that Temporal is being installed, which takes minutes the first time. Default: standard error. */
   onNotice?: (line: string) => void;
 }
 
 export interface StartOptions {
-  /** Values for the arguments that the tool asks for before it starts (`askFor` of its definition). */
+  /** Values for the arguments in the tool's `askFor`, which it asks for before it starts. */
   askFor?: Record<string, unknown>;
 }
 
-/** Arguments of a call: those with a default may be left out. */
+/** Arguments of a call. You may leave out those with a default. */
 export type ToolArguments<T> = Partial<ToolInput<T>>;
 
 interface Parts {
@@ -60,7 +57,7 @@ interface Parts {
 }
 
 /**
- * Server, worker and client for tests of a project's tools, in the manner of Temporal's `TestWorkflowEnvironment`.
+ * Server, worker and client for testing a project's tools, like Temporal's `TestWorkflowEnvironment`.
  *
  * @example
  * await using environment = await TestToolEnvironment.create();
@@ -76,15 +73,15 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Starts an environment: about 3 seconds, most of them for bundling the workflows.
+   * Starts an environment in about 3 seconds, mostly to bundle the workflows.
    *
-   * @throws TestEnvironmentError when no Temporal answers, there is no such project, or a file of it can't be used: the message
-   *   names each file; SettingsError
+   * @throws TestEnvironmentError when no Temporal answers, or the project or its files can't be used (named in the message);
+   *   SettingsError
    */
   static async create(options: TestToolEnvironmentOptions = {}): Promise<TestToolEnvironment> {
     const { project, settings: given, temporal, environment } = options;
     const say = options.onNotice ?? ((line) => void process.stderr.write(`longhaul/testing: ${line}\n`));
-    // The configuration file is the project's, wherever the tests run.
+    // Read the project's own configuration file, wherever the tests run.
     const folder = resolve(project ?? '.');
     const own = await loadSettings({ ...given, ...(project && { project: folder }) }, process.env, folder);
     assertProject(own);
@@ -111,12 +108,12 @@ export class TestToolEnvironment implements AsyncDisposable {
     }
   }
 
-  /** The MCP endpoint, for a client of your own: `http://127.0.0.1:PORT/mcp`. */
+  /** The MCP endpoint, for your own client: `http://127.0.0.1:PORT/mcp`. */
   get url(): string {
     return this.#parts.client.url.href;
   }
 
-  /** Temporal's client: histories, descriptions, signals. */
+  /** Temporal's client, for histories, descriptions and signals. */
   get client(): Client {
     return this.#parts.temporal.client;
   }
@@ -126,7 +123,7 @@ export class TestToolEnvironment implements AsyncDisposable {
     return this.#parts.temporal.address;
   }
 
-  /** Folder of its data, with the logs of its processes in `logs/`; `close` removes it. */
+  /** Data folder, with the processes' logs in `logs/`. `close` removes it. */
   get home(): string {
     return this.#parts.settings.home;
   }
@@ -135,7 +132,7 @@ export class TestToolEnvironment implements AsyncDisposable {
     return this.#parts.settings.taskQueue;
   }
 
-  /** The tools as clients see them, those about operations among them. */
+  /** The tools as clients see them, including Longhaul's own operation tools. */
   async listTools(): Promise<ToolDeclaration[]> {
     return (await this.#parts.client.listTools()).tools;
   }
@@ -143,10 +140,9 @@ export class TestToolEnvironment implements AsyncDisposable {
   /**
    * Calls a tool and waits for its result.
    *
-   * @param tool its definition, for the types, or its name
-   * @returns the result
-   * @throws LonghaulError when the call is refused, e.g. `unknown_tool`, `invalid_arguments`
-   * @throws OperationFailedError when the work ends without a result; WaitTimeoutError
+   * @param tool its definition, which types the call, or its name
+   * @throws LonghaulError when the server refuses the call, e.g. `unknown_tool`, `invalid_arguments`
+   * @throws OperationFailedError when the operation ends without a result; WaitTimeoutError
    */
   call<T extends Tool>(
     tool: T,
@@ -166,10 +162,9 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Starts a tool, without waiting.
+   * Starts a tool and returns a handle once the operation is durable.
    *
-   * @returns a handle, once the operation is durable
-   * @throws LonghaulError when the call is refused; `wrong_state` for a tool that answers at once
+   * @throws LonghaulError when the server refuses the call; `wrong_state` for a tool that answers at once
    */
   start<T extends Tool>(
     tool: T,
@@ -187,22 +182,22 @@ export class TestToolEnvironment implements AsyncDisposable {
     throw refusal('wrong_state', `${nameOf(tool)} answers at once and leaves no operation: use call()`);
   }
 
-  /** A handle on an operation by its token, e.g. of one that another client started. */
+  /** A handle for an operation token, e.g. one that another client started. */
   handle(token: string): OperationHandle {
     return this.#handle(token);
   }
 
   /**
-   * Ends the worker process with SIGKILL: nothing is saved, no activity is cancelled, as in a crash. Steps of pipelines run on, and
-   * the next worker takes them over.
+   * Sends SIGKILL to the worker, like a crash: nothing is saved and no activity is cancelled.
+   * Pipeline steps keep running, and the next worker adopts them.
    */
   killWorker(): Promise<void> {
     return this.#parts.worker.kill();
   }
 
   /**
-   * Ends the worker process in good order: activities get 5 seconds, then they are cancelled and tried again later. Steps of
-   * pipelines run on, and the next worker takes them over.
+   * Stops the worker gracefully. Activities get 5 seconds, then they are cancelled and retried later.
+   * Pipeline steps keep running, and the next worker adopts them.
    */
   stopWorker(): Promise<void> {
     return this.#parts.worker.stop();
@@ -213,17 +208,17 @@ export class TestToolEnvironment implements AsyncDisposable {
     return this.#parts.worker.start();
   }
 
-  /** The worker's log so far: JSON, a line for each entry. */
+  /** The worker's log so far, one JSON entry per line. */
   workerLog(): string {
     const { logPath } = this.#parts.worker;
     return existsSync(logPath) ? readFileSync(logPath, 'utf8') : '';
   }
 
   /**
-   * Replays a history with the current code of the project's workflows, in a process of its own. A change after which it fails
-   * would block operations that are open.
+   * Replays a history with the project's current workflows, in a separate process.
+   * If it fails, deploying the current code would block open operations.
    *
-   * @param history of an operation (`fetchHistory`), or the path of a file that `saveHistory` or Temporal's tools have written
+   * @param history from `fetchHistory`, or the path of a file written by `saveHistory` or Temporal's tools
    * @throws ReplayError
    */
   replay(history: History | string): Promise<void> {
@@ -231,8 +226,8 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /**
-   * Terminates the operations that are open, ends all processes, those of pipeline steps included, and removes what is left: files, the database of a Temporal of
-   * its own, and the histories on one that others use.
+   * Terminates open operations, ends all processes and pipeline steps, and removes files, the embedded database, and histories on
+   * a shared Temporal.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
@@ -248,10 +243,10 @@ export class TestToolEnvironment implements AsyncDisposable {
       await temporal.cleanUp(settings.taskQueue, this.#tokens);
     } finally {
       await client.close();
-      // The server holds nothing, and would wait for connections that the client keeps open.
+      // Kill the server: it holds no state, and would wait for the client's open connections.
       await Promise.all([server.kill(), worker.stop()]);
       await Promise.all([temporal.close(), endSteps(settings.home, STEP_GRACE_MS)]);
-      // Processes that were killed may still be closing files.
+      // Killed processes may still be closing files.
       await rm(settings.home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     }
   }
@@ -266,7 +261,7 @@ function nameOf(tool: Tool | string): string {
   return typeof tool === 'string' ? tool : tool.name;
 }
 
-/** The project's settings, on a home, a port and a task queue of its own. */
+/** The project's settings with a separate home, port and task queue. */
 async function environmentSettings(own: Settings, home: string): Promise<Settings> {
   const host = '127.0.0.1';
   return {

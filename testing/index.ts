@@ -1,4 +1,4 @@
-/** Tests of tools. Needs no test runner in particular: docs/writing-a-tool.md, "Test it". */
+/** Kit for testing tools with any test runner: docs/writing-a-tool.md, "Test it". */
 export {
   TestToolEnvironment,
   type StartOptions,

@@ -12,34 +12,30 @@ import type { JsonSchema } from '../operations/schema.js';
 import type { TestClient } from './client.js';
 import { OperationFailedError, WaitTimeoutError } from './errors.js';
 
-/** How long waits take at most unless their caller says otherwise, in milliseconds. */
+/** Default limit of a wait, in milliseconds. */
 const WAIT_LIMIT_MS = 60_000;
 
-/** An open question of an operation. */
 export interface Question {
-  /** Under which it is answered: `input-1`; of a child workflow `NAME/input-1`. */
+  /** Key to answer it with: `input-1`, or `NAME/input-1` in a child workflow. */
   key: string;
   message: string;
-  /** Flat JSON Schema of an answer's content. */
+  /** Flat JSON Schema for the content of an answer. */
   schema: JsonSchema;
 }
 
-/** Where an operation stands. */
 export interface OperationDescription {
   status: OperationStatus;
-  /** One short line for people. */
   statusMessage?: string;
   stage?: string;
-  /** In the tool's own units. It never goes back. */
+  /** In the tool's own units. Never decreases. */
   progress?: Progress;
-  /** Open questions. */
   questions: Question[];
-  /** Their answers, the latest 20; also queued ones, and the latest 10 that were refused after they had been queued. */
+  /** Latest 20 answers, including queued ones, and the latest 10 that were refused after they were queued. */
   answers: AnsweredRequest[];
 }
 
 export interface WaitOptions {
-  /** How long to wait at most, in milliseconds. Default: 60,000. */
+  /** Longest wait in milliseconds. Default: 60,000. */
   timeoutMs?: number;
 }
 
@@ -50,7 +46,7 @@ export class OperationHandle<Output = unknown> {
 
   /** @internal */
   constructor(
-    /** The operation's token, which is also its task ID in MCP and its workflow ID in Temporal. */
+    /** The operation's token, which is also its MCP task ID and Temporal workflow ID. */
     readonly token: string,
     server: TestClient,
     temporal: Client,
@@ -59,7 +55,7 @@ export class OperationHandle<Output = unknown> {
     this.#temporal = temporal;
   }
 
-  /** Reads where the operation stands. @throws LonghaulError `not_found`, `expired`, `unavailable` */
+  /** Reads the operation's current state. @throws LonghaulError `not_found`, `expired`, `unavailable` */
   async describe(): Promise<OperationDescription> {
     return descriptionOf(await this.#server.task(this.token));
   }
@@ -67,7 +63,7 @@ export class OperationHandle<Output = unknown> {
   /**
    * Waits for the result.
    *
-   * @throws OperationFailedError when the operation ends without one: failed, canceled, timed out, terminated
+   * @throws OperationFailedError when the operation ends without a result: failed, canceled, timed out, terminated
    * @throws WaitTimeoutError
    */
   async result(options: WaitOptions = {}): Promise<Output> {
@@ -83,7 +79,7 @@ export class OperationHandle<Output = unknown> {
     throw new OperationFailedError(task.status, error ?? otherwise, await this.partial());
   }
 
-  /** Waits until the operation has ended, however it does. @returns its last state. @throws WaitTimeoutError */
+  /** Waits until the operation ends, with or without a result. @returns its last state. @throws WaitTimeoutError */
   async closed(options: WaitOptions = {}): Promise<OperationDescription> {
     return descriptionOf(await this.#waitFor('it has ended', (_now, task) => isClosed(task), options));
   }
@@ -91,10 +87,10 @@ export class OperationHandle<Output = unknown> {
   /**
    * Waits until a condition holds.
    *
-   * @param condition a status, or a function of the state, which is called at each change of the operation. One that reads anything
-   *   else, such as a partial result or a file, may be called too late
-   * @returns the first state in which it held. Short states may be missed
-   * @throws WaitTimeoutError when the time is up, Error when the operation has ended and it can't hold any more
+   * @param condition a status, or a function called at each change of the operation. Don't test anything else in it, such as a
+   *   file or a partial result: a change there doesn't call it
+   * @returns the first state seen that matches. It may miss short-lived states
+   * @throws WaitTimeoutError; Error when the operation ended and the condition can no longer hold
    */
   async until(
     condition: OperationStatus | ((now: OperationDescription) => boolean),
@@ -107,7 +103,7 @@ export class OperationHandle<Output = unknown> {
     return descriptionOf(await this.#waitFor(wanted, holds, options));
   }
 
-  /** Every state that differs from the one before, to the end of the operation. Breaking out of the loop ends the watch. */
+  /** Yields the state at each change until the operation ends. Break out of the loop to stop watching. */
   async *watch(): AsyncGenerator<OperationDescription> {
     const leaving = new AbortController();
     try {
@@ -120,7 +116,7 @@ export class OperationHandle<Output = unknown> {
   /**
    * Waits until a question is open.
    *
-   * @param options.key of which question. Default: any
+   * @param options.key the question to wait for. Default: any
    * @throws WaitTimeoutError; Error when the operation ends without asking
    */
   async question({ key, ...options }: WaitOptions & { key?: string } = {}): Promise<Question> {
@@ -133,11 +129,11 @@ export class OperationHandle<Output = unknown> {
   /**
    * Answers an open question.
    *
-   * @param answer `{ action: 'accept', content }`, `{ action: 'decline' }`, or `{ action: 'cancel' }`: dismisses it, and it is
-   *   asked again under a new key
-   * @param key of the question. Default: the one that is open
+   * @param answer `{ action: 'accept', content }`, `{ action: 'decline' }`, or `{ action: 'cancel' }`, which dismisses the
+   *   question: it is asked again under a new key
+   * @param key of the question. Default: the only open one
    * @throws LonghaulError `wrong_state` when it isn't open, `invalid_answer` when the content doesn't fit its schema (it stays
-   *   open), `invalid_arguments` when several are open and no key is given
+   *   open), `invalid_arguments` when several are open and you give no key
    */
   async answer(answer: Answer, key?: string): Promise<void> {
     await this.#server.callOperationTool('operation_answer', {
@@ -147,7 +143,7 @@ export class OperationHandle<Output = unknown> {
     });
   }
 
-  /** Requests cancellation, without waiting for the end. @returns whether the operation was open */
+  /** Requests cancellation without waiting for the end. @returns whether the operation was open */
   async cancel(reason?: string): Promise<boolean> {
     const { was_open } = await this.#server.callOperationTool('operation_cancel', {
       token: this.token,
@@ -156,14 +152,14 @@ export class OperationHandle<Output = unknown> {
     return was_open === true;
   }
 
-  /** Partial result so far, or at the end of an operation without a result; undefined if there is none. */
+  /** The latest partial result, also after the operation closed without a result; undefined if there is none. */
   async partial(): Promise<unknown> {
     const { partial, partial_bytes } = await this.#server.job(this.token);
     return partial_bytes === undefined ? partial : this.#server.value(this.token, 'partial');
   }
 
   /**
-   * Lines of the operation's log, up to now; of a closed operation all.
+   * Lines of the operation's log so far. A closed operation's log is complete.
    *
    * @param step of a pipeline, e.g. `build/2`. Default: the operation's own log
    */
@@ -172,7 +168,7 @@ export class OperationHandle<Output = unknown> {
     return text === '' ? [] : text.replace(/\n$/, '').split('\n');
   }
 
-  /** Files that the operation has left; sizes in bytes. */
+  /** The operation's artifacts. Sizes are in bytes. */
   async artifacts(): Promise<{ name: string; contentType: string; bytes?: number }[]> {
     const artifacts = await this.#server.artifacts(this.token);
     return artifacts.map(({ name, content_type, bytes }) => ({
@@ -182,19 +178,19 @@ export class OperationHandle<Output = unknown> {
     }));
   }
 
-  /** Reads a file that the operation has left. @throws LonghaulError `not_found` */
+  /** Reads an artifact. @throws LonghaulError `not_found` */
   artifact(name: string): Promise<Buffer> {
     return this.#server.artifact(this.token, name);
   }
 
-  /** The event history of the operation's workflow in Temporal: that of its latest run, without its child workflows. */
+  /** Temporal's event history of the latest run, without child workflows. */
   fetchHistory(): Promise<History> {
     return this.#temporal.workflow.getHandle(this.token).fetchHistory();
   }
 
   /**
-   * Writes the event history to a file, as JSON that `TestToolEnvironment.replay` and Temporal's own tools read. Values over
-   * 256 KiB aren't in it: a history with such values replays only in the environment that it comes from.
+   * Writes the event history as JSON, for `TestToolEnvironment.replay` and Temporal's own tools.
+   * Values over 256 KiB aren't included, so such a history replays only in its own environment.
    */
   async saveHistory(path: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true });
@@ -207,7 +203,7 @@ export class OperationHandle<Output = unknown> {
     { timeoutMs = WAIT_LIMIT_MS }: WaitOptions,
   ): Promise<Task> {
     const late = new AbortController();
-    // With a reason of this realm: in Jest, those of Node's core aren't instances of Error.
+    // Create the reason in this realm: in Jest, errors of Node's core aren't instances of Error.
     const timer = setTimeout(() => late.abort(new Error('late')), timeoutMs);
     let last: Task | undefined;
     try {

@@ -1,4 +1,4 @@
-/** The environment's server and worker: the same processes that `longhaul up` runs, on a task queue of their own. */
+/** The environment's server and worker: the processes that `longhaul up` runs, on a separate task queue. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/settings/index.js';
 import type { RunningProcess } from '../stack/keep-running.js';
@@ -7,9 +7,9 @@ import { startPart, type Part } from '../stack/node-child.js';
 import { readReadiness, serverUrl } from '../stack/readiness.js';
 import { TestEnvironmentError } from './errors.js';
 
-/** How long a part may take to start, in milliseconds: a worker bundles the project's workflows first. */
+/** Start limit in milliseconds. A worker bundles the project's workflows first. */
 const START_LIMIT_MS = 120_000;
-/** How long a part may take to end when it is stopped, in milliseconds; then it is killed. */
+/** Stop limit in milliseconds, before the process is killed. */
 const STOP_LIMIT_MS = 10_000;
 const POLL_INTERVAL_MS = 25;
 
@@ -23,7 +23,7 @@ export class PartProcess {
     private readonly settings: Settings,
     environment: NodeJS.ProcessEnv,
   ) {
-    // Supervised: it ends with this process, even if that is killed. Loaders that the tests need are not for it.
+    // A supervised process ends with this one, even after SIGKILL. It must not inherit the tests' loaders.
     this.#environment = {
       ...environment,
       ...settingsToEnvironment(settings),
@@ -36,7 +36,7 @@ export class PartProcess {
     return this.#running !== undefined && this.#exited === undefined;
   }
 
-  /** Starts it, and waits until it works. @throws TestEnvironmentError with the end of its log */
+  /** Starts the process and waits until it is ready. @throws TestEnvironmentError with the end of its log */
   async start(): Promise<void> {
     const { part, settings } = this;
     if (this.isRunning) throw new TestEnvironmentError(`the ${part} is already running`);
@@ -60,17 +60,16 @@ export class PartProcess {
     }
   }
 
-  /** Sends SIGTERM: what runs gets 5 s to end. */
+  /** Sends SIGTERM. Running activities get 5 s to end. */
   stop(): Promise<void> {
     return this.#end(STOP_LIMIT_MS);
   }
 
-  /** Sends SIGKILL. */
   kill(): Promise<void> {
     return this.#end(0);
   }
 
-  /** Path of its log, a line of JSON for each entry. */
+  /** Path of the log, one JSON entry per line. */
   get logPath(): string {
     return logPath(this.settings.home, this.part);
   }
@@ -94,7 +93,6 @@ export async function untilReady(settings: Settings): Promise<void> {
   }
 }
 
-/** A line of a log, for people. */
 function messageIn(line: string): string {
   try {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };

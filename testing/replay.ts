@@ -1,4 +1,4 @@
-/** Replaying histories with a project's current workflows. */
+/** Replays histories with a project's current workflows. */
 import { storageChoice } from '../platform/storage/index.js';
 import type { History } from '@temporalio/worker';
 import type { Settings } from '../platform/settings/index.js';
@@ -8,13 +8,10 @@ import { HistoryFileError, readHistoryFile } from '../worker/replay/history-file
 import { Replayer } from '../worker/replay/replayer.js';
 import { ReplayError } from './errors.js';
 
-/** Time-out of a replay, in milliseconds. */
+/** Time limit of a replay, in milliseconds. */
 const REPLAY_LIMIT_MS = 60_000;
 
-/**
- * @param history as Temporal's client gives it, or the path of a file with its JSON
- * @throws ReplayError
- */
+/** @param history from Temporal's client, or the path of a JSON file @throws ReplayError */
 export async function replayHistory(settings: Settings, history: History | string): Promise<void> {
   const replayed = typeof history === 'string' ? await readHistory(history) : history;
   const { codePath } = await bundleInChildProcess(settings).catch(refuse);

@@ -1,4 +1,4 @@
-/** The Temporal of a test environment: one that is named, that of a running `longhaul up`, or one of its own. */
+/** The Temporal of a test environment: a named one, a running `longhaul up`, or an embedded one. */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Settings } from '../platform/settings/index.js';
 import { dataConverterOf } from '../platform/data-converter.js';
@@ -13,30 +13,26 @@ import { TestEnvironmentError } from './errors.js';
 
 const HOST = '127.0.0.1';
 const CONNECT_LIMIT_MS = 5_000;
-/** Starts of a Temporal whose port another process took first. */
+/** Attempts to start Temporal when another process takes its port first. */
 const ATTEMPTS = 3;
-/** How long the closed workflows of an environment are looked for, in milliseconds: lists lag behind. */
+/** Limit for finding closed workflows to delete, in milliseconds: lists lag behind. */
 const CLEAN_UP_LIMIT_MS = 10_000;
 
 export interface TestTemporal {
   client: Client;
   address: string;
-  /** Variables that name it, for the processes of the environment. */
+  /** Variables that name this Temporal to the environment's processes. */
   environment: NodeJS.ProcessEnv;
-  /**
-   * Terminates the environment's open workflows. On a Temporal that others use, also deletes all their histories: past runs
-   * count for estimates and stand in lists.
-   */
+  /** Terminates open workflows. On a shared Temporal it also deletes their histories, which would count in estimates and lists. */
   cleanUp(taskQueue: string, tokens: Iterable<string>): Promise<void>;
-  /** Closes the connection, and ends a Temporal of its own. */
+  /** Closes the connection, and stops an embedded Temporal. */
   close(): Promise<void>;
 }
 
 /**
- * @param settings of the environment; its home holds the database of a Temporal that is started
- * @param userHome whose running stack is used, if there is one and no Temporal is named
- * @param named comes before the environment's variables; `embedded` starts one in any case
- * @throws TestEnvironmentError when the one that is named doesn't answer, or none can be started
+ * @param userHome home whose running stack is used when no Temporal is named
+ * @param named overrides the environment's variables; `embedded` always starts one
+ * @throws TestEnvironmentError when the named Temporal doesn't answer, or none can be started
  */
 export async function connectTestTemporal(
   settings: Settings,
@@ -63,7 +59,7 @@ export async function connectTestTemporal(
   }
   const { temporalAddress } = readStackState(userHome);
   if (named !== 'embedded' && temporalAddress) {
-    // A stack that was killed leaves its address behind.
+    // A killed stack leaves its address behind.
     const running = await connect(settings, { ...others, TEMPORAL_ADDRESS: temporalAddress }).catch(
       () => undefined,
     );
@@ -130,7 +126,7 @@ async function terminate(client: Client, workflowId: string): Promise<void> {
   }
 }
 
-/** Does something with each run of a list, until the list is empty. Lists lag, so it may be done more than once. */
+/** Calls `act` for each run until the list is empty. Lists lag, so it may see a run more than once. */
 async function eachOf(
   client: Client,
   query: string,
@@ -150,10 +146,9 @@ async function eachOf(
   }
 }
 
-/** gRPC's status code. */
+/** gRPC status code. */
 const NOT_FOUND = 5;
 
-/** The environment without the variables whose names match. */
 export function withoutVariables(environment: NodeJS.ProcessEnv, names: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.test(name)));
 }

@@ -1,4 +1,4 @@
-/** Checks everything of a project that a server or worker would load, without Temporal. */
+/** Checks everything in a project that a server or worker would load, without Temporal. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,11 @@ import { placeOfField, type ProjectProblem } from '../../platform/project-proble
 import { shortestPath } from '../shortest-path.js';
 import { checkTypes, type CheckedTypes } from './types.js';
 
-/** A file of a project and its problems. */
 export interface CheckedFile {
   /** Relative to the working folder, if it is within it. */
   file: string;
   ok: boolean;
-  /** Description of its exports: the name of a tool, or of activities. */
+  /** Describes its exports: the name of a tool, or of activities. */
   gives?: string;
   tool?: string;
   problems: ProjectProblem[];
@@ -94,7 +93,7 @@ async function activityProblems(settings: Settings, given: Given): Promise<Proje
 async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
   const { BundleError, bundleWorkflows } = await import('../../worker/bundle.js');
   const { missingWorkflows } = await import('../../worker/missing-workflows.js');
-  // The cache of a home belongs to its workers.
+  // The home's cache belongs to its workers.
   const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
   try {
     const bundle = await bundleWorkflows({ ...settings, home }, { leavesOut: true });

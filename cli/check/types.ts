@@ -12,7 +12,7 @@ export interface CheckedTypes {
   problems: ProjectProblem[];
 }
 
-/** Limit of the compiler output that is read, in bytes. */
+/** Limit for reading compiler output. */
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** @param project folder with `tsconfig.json`, and TypeScript in its `node_modules` or an ancestor's */
@@ -34,7 +34,7 @@ export async function checkTypes(project: string): Promise<CheckedTypes> {
   };
   const { code, output } = await run(join(dirname(manifest), bin.tsc), project, config);
   const problems = problemsIn(output, project);
-  // The compiler failed without naming any file, e.g. because it ran out of memory.
+  // The compiler failed without naming a file, e.g. out of memory.
   if (code !== 0 && problems.length === 0)
     problems.push({ path: config, message: output.trim().split('\n').slice(0, 5).join(' ') || 'tsc failed' });
   return { isChecked: true, detail: `TypeScript ${version}`, problems };
@@ -50,7 +50,7 @@ function run(tsc: string, project: string, config: string): Promise<{ code: numb
   });
 }
 
-/** `tools/x.ts(3,7): error TS2322: ...`, and problems of the configuration, which have no position. */
+/** Parses `tools/x.ts(3,7): error TS2322: ...`, and problems of the configuration, which have no position. */
 function problemsIn(output: string, project: string): ProjectProblem[] {
   return [...output.matchAll(/^(?:(.+)\((\d+),(\d+)\): )?error (TS\d+: .+)$/gm)].map(
     ([, file, line, column, message]) => ({

@@ -23,11 +23,7 @@ export interface AnswerFlags {
   field?: string[];
 }
 
-/**
- * The response that the flags give; undefined without such flags.
- *
- * @throws CommandFailure when the flags conflict, or don't fit the question
- */
+/** The response in the flags, if they give one. @throws CommandFailure when the flags conflict, or don't fit the question */
 export function responseFrom(flags: AnswerFlags, question: InputRequest): InputResponse | undefined {
   const given = [flags.content !== undefined, flags.field !== undefined, flags.decline, flags.cancel];
   const count = given.filter(Boolean).length;
@@ -70,11 +66,7 @@ function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): 
   );
 }
 
-/**
- * Sends answers.
- *
- * @returns a line for each, and whether any was refused, since another answer was first or the question is closed
- */
+/** Sends answers. @returns a line for each, and whether any was refused, because another answer was first or the question is closed */
 export async function sendAnswers(
   session: Session,
   taskId: string,
@@ -92,13 +84,13 @@ export async function sendAnswers(
   return { lines, isRefused: outcomes.some(({ state }) => state === 'refused') };
 }
 
-/** Addition to a line about an answer: empty for one that counts. */
+/** Note for a line about an answer; empty for one that counts. */
 export function noteOf({ state, reason }: Pick<AnswerOutcome, 'state' | 'reason'>): string {
   if (state === 'queued') return ' (queued until there is a worker)';
   return state === 'refused' ? ` (refused: ${reason ?? 'another answer was first'})` : '';
 }
 
-/** Lines that explain how to answer a question from another shell. */
+/** Explains how to answer a question from another shell. */
 export function answerInstructions(
   session: Session,
   token: string,

@@ -1,16 +1,10 @@
-/**
- * Protects words from commander's flag parsing: everything after the tool's name in `longhaul call TOOL`, and tokens that begin
- * with a dash.
- */
+/** Hides words from commander's flag parsing: those after `longhaul call TOOL`, and tokens that begin with a dash. */
 import type { Command, Option } from 'commander';
 
-/** Tokens made by the server have 27 or more characters, longer than any flag. */
+/** The server's tokens have 27 or more characters, longer than any flag. */
 const TOKEN_WITH_DASH = /^-[A-Za-z0-9_-]{26,}$/;
 
-/**
- * The command that commander will run with these words, or explain after `help`. Undefined where it shows the program's own help
- * or reports an error.
- */
+/** The command that commander will run, or explain after `help`. Undefined if it shows the program's own help or an error. */
 export function findCalled(words: readonly string[], program: Command): Command | undefined {
   const operands: string[] = [];
   for (let at = 0; at < words.length && operands.length < 2; at += 1) {
@@ -18,7 +12,7 @@ export function findCalled(words: readonly string[], program: Command): Command 
     const [name] = word.split('=');
     if (takesValue(program.options, word)) at += 1;
     else if (!word.startsWith('-')) operands.push(word);
-    // Commander gives all words after an option that it doesn't know to the program.
+    // Commander gives all words after an unknown option to the program.
     else if (word !== '--' && !program.options.some(({ long, short }) => name === long || word === short))
       break;
   }
@@ -26,11 +20,7 @@ export function findCalled(words: readonly string[], program: Command): Command 
   return program.commands.find((command) => command.name() === called);
 }
 
-/**
- * The process's arguments, with `--` inserted before the words of a tool, or before a token with a dash.
- *
- * @param called the command that they call, with its options
- */
+/** Inserts `--` before a tool's words, or before a token with a dash. @param called the command that the arguments call */
 export function separateOperands(
   argv: readonly string[],
   program: Command,

@@ -1,4 +1,4 @@
-/** Artifacts and partial results from the server's HTTP jobs API, which has them in any size. */
+/** Reads artifacts and partial results of any size from the server's HTTP jobs API. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -16,11 +16,11 @@ export interface ListedArtifact {
   bytes?: number;
   /** Set if its owner could execute it. */
   executable?: true;
-  /** Path on the server; for a resumed operation possibly the earlier one's. */
+  /** Path on the server. A resumed operation may have the earlier operation's path. */
   url: string;
 }
 
-/** A file of a pipeline's job that could not be saved. */
+/** A file of a pipeline's job that couldn't be saved. */
 export interface ListedUnsaved {
   job: string;
   /** Path in the workspace, or the pattern. */
@@ -48,24 +48,14 @@ export async function openArtifact(
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-/**
- * Reads the partial result of an operation that exists.
- *
- * @returns undefined if there is none
- * @throws CommandFailure for an expired operation, Unreachable
- */
+/** Reads an operation's partial result, if it has one. @throws CommandFailure for an expired operation, Unreachable */
 export async function readPartial({ url }: Pick<Session, 'url'>, token: string): Promise<unknown> {
   const response = await request(url, `/v1/jobs/${encodeURIComponent(token)}/partial`);
   if (response.status === 404) return undefined;
   return (await assertOk(response)).json();
 }
 
-/**
- * Writes the file atomically.
- *
- * @param isExecutable whether those who may read it may execute it. Default: false
- * @throws Unreachable when the connection breaks; file system errors
- */
+/** Writes the file atomically. @throws Unreachable when the connection breaks; file system errors */
 export async function saveTo(path: string, artifact: Readable, isExecutable = false): Promise<void> {
   const unfinished = temporaryPath(path);
   try {

@@ -11,14 +11,10 @@ import { oneLine } from './table.js';
 import { isInteractive } from './views.js';
 import type { CallAnswer, InputRequest, InputResponse } from './wire.js';
 
-/** Maximum number of rounds of questions before a start, against servers that ask endlessly. */
+/** Maximum rounds of questions before a start, in case a server asks endlessly. */
 const MAX_ROUNDS = 20;
 
-/**
- * Reads the arguments of --args.
- *
- * @param source file name, or `-` for standard input
- */
+/** Reads the arguments of --args. @param source file name, or `-` for standard input */
 export function readArguments(source: string): Record<string, unknown> {
   let bytes: Buffer;
   try {
@@ -37,9 +33,8 @@ export function readArguments(source: string): Record<string, unknown> {
 }
 
 /**
- * Calls a tool. Questions of the server before the start are asked in the terminal; the call is then repeated with the answers.
+ * Calls a tool. Asks the server's questions before the start in the terminal, then repeats the call with the answers.
  *
- * @param signal aborted when the caller stops waiting
  * @throws CommandFailure for a question without a terminal
  */
 export async function callTool(

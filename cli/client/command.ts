@@ -5,7 +5,6 @@ import { EXIT_CODES_HELP } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 
-/** Adds the flags that all client commands have. */
 export function addClientFlags(command: Command): Command {
   return command
     .addOption(
@@ -18,8 +17,6 @@ export function addClientFlags(command: Command): Command {
 }
 
 /**
- * Runs a command against its server.
- *
  * @param run gets the operands; returns the exit code
  * @param prepare runs before the server's address is resolved; may change options and operands
  */
@@ -48,7 +45,7 @@ export function runAgainstServer<Operands extends unknown[]>(
   });
 }
 
-/** Reports any error as one line; with --json also as a document on standard output. */
+/** Reports any error as one line. With --json, also prints a document on standard output. */
 export async function withErrorReporting(
   command: Command,
   url: () => URL | undefined,
@@ -65,7 +62,7 @@ export async function withErrorReporting(
 }
 
 export function isJson(command: Command): boolean {
-  // Commander gives a flag that the command above it has, too, to that one.
+  // Commander gives a flag that the parent command also has to the parent.
   return command.optsWithGlobals<{ json?: boolean }>().json === true;
 }
 

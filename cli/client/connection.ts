@@ -1,7 +1,7 @@
 /**
- * JSON-RPC of MCP 2026-07-28 over the SDK's Streamable HTTP transport. The SDK's Client is left out: its codec
- * refuses `resultType: "task"` and its subscriptions know no task IDs. This revision has no handshake and no session,
- * so each request stands alone, and a new connection continues where a broken one stopped.
+ * JSON-RPC of MCP 2026-07-28 over the SDK's Streamable HTTP transport. Doesn't use the SDK's Client: its codec refuses
+ * `resultType: "task"` and its subscriptions know no task IDs. Without handshake and session, each request stands alone, and a
+ * new connection continues where a broken one stopped.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -17,7 +17,7 @@ import { credentialHeaders, refusedCredential } from './credential.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
-/** Default time limit of an answer, in milliseconds. */
+/** Default time limit of an answer. */
 const ANSWER_LIMIT_MS = 30_000;
 
 /** No server, a broken connection, or something that isn't an MCP server. */
@@ -25,7 +25,7 @@ export class Unreachable extends Error {
   override name = 'Unreachable';
 }
 
-/** A JSON-RPC error that a server answered with. */
+/** A JSON-RPC error from the server. */
 export class RpcError extends Error {
   override name = 'RpcError';
   constructor(
@@ -55,9 +55,7 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** Time limit in milliseconds. Default: 30 seconds; Infinity for none. */
   limitMs?: number;
-  /** Called with the notifications of a subscription. */
   onNotification?: (notification: Notification) => void;
-  /** Called with the progress of a call. */
   onProgress?: (progress: { progress: number; message?: string }) => void;
 }
 
@@ -95,11 +93,7 @@ export class Connection {
     };
   }
 
-  /**
-   * Sends a request and waits for its result.
-   *
-   * @throws Unreachable, RpcError, or the signal's reason
-   */
+  /** Sends a request and waits for its result. @throws Unreachable, RpcError, or the signal's reason */
   async request<Result = Record<string, unknown>>(
     method: string,
     params: Record<string, unknown>,
@@ -107,7 +101,7 @@ export class Connection {
   ): Promise<Result> {
     this.#started ??= this.#transport.start();
     await this.#started;
-    // An event that has passed would not be heard.
+    // A listener misses an event that has already fired.
     signal?.throwIfAborted();
     const id = ++this.#lastId;
     const ended = new AbortController();
@@ -181,14 +175,14 @@ function sendFailure(error: unknown, method: string): Error {
       return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
     return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that fails`);
   }
-  // fetch puts the reason into the cause; without a cause, the answer could not be parsed.
+  // fetch puts the reason into the cause. Without a cause, the answer couldn't be parsed.
   const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
   if (UNTRUSTED_CERTIFICATE.test(cause?.code ?? ''))
     return new Unreachable(`${cause!.message}: a private authority has to be named in NODE_EXTRA_CA_CERTS`);
   return new Unreachable(cause?.message || cause?.code || 'the server at that address does not speak MCP');
 }
 
-/** Codes of OpenSSL for certificates whose authority isn't known. */
+/** OpenSSL's codes for certificates of an unknown authority. */
 const UNTRUSTED_CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 
 /** The description of an OAuth error (RFC 6750, section 3.1). */

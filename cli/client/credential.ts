@@ -2,13 +2,13 @@
 import { givenApiKey } from '../../platform/settings/index.js';
 import { CommandFailure } from '../failure.js';
 
-/** Headers with LONGHAUL_API_KEY, an API key or an access token; none if it is not set. */
+/** Sends LONGHAUL_API_KEY, an API key or an access token, if it is set. */
 export function credentialHeaders(): Record<string, string> {
   const key = givenApiKey();
   return key === undefined ? {} : { Authorization: `Bearer ${key}` };
 }
 
-/** Failure for a response with status 401; undefined for another. @param detail what the server says */
+/** Failure for status 401; undefined for any other. @param detail the server's message */
 export function refusedCredential(httpStatus: number | undefined, detail = ''): CommandFailure | undefined {
   if (httpStatus !== 401) return undefined;
   const remedy =

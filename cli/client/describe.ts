@@ -16,7 +16,6 @@ import {
   type Task,
 } from './wire.js';
 
-/** Output of `longhaul status`. */
 export function describeTask(session: Session, task: Task, children?: Child[]): string {
   const { progress, total, message, stage } = progressOf(task);
   const numbers =
@@ -45,7 +44,7 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
     ],
   ];
   const shown = rows.flatMap(([name, value]) => (value ? [[name, oneLine(value)]] : []));
-  // Not wrapped, so that it can be copied.
+  // Not wrapped, so you can copy it.
   const hint = isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined;
   const labelWidth = Math.max(...shown.map(([name = '']) => name.length));
   const result = hint === undefined ? [] : [`${'result'.padEnd(labelWidth)}  ${hint}`];
@@ -59,7 +58,6 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
   return [textTable(shown), ...result, ...jobs, ...questions].join('\n');
 }
 
-/** Output of `longhaul list`. */
 export function operationsTable(operations: ListedOperation[]): string {
   const hasOthers = operations.some(({ owner }) => owner !== undefined);
   const rows = operations.map(({ token, owner, tool, status, stage, createdAt, closedAt }) => [

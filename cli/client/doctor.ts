@@ -27,7 +27,7 @@ import { checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
 
 const ANSWER_LIMIT_MS = 5_000;
-/** Free space in bytes below which the disk check fails, or warns. */
+/** Less free space makes the disk check fail, or warn. */
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
 
 function ok(check: string, detail: string): Finding {
@@ -44,7 +44,7 @@ export function checkNode(): Finding {
   return problem === undefined ? ok('node', detail) : fail('node', detail, problem);
 }
 
-/** Whether a stack of this user can use the home. The first stack creates a missing one. */
+/** Whether this user's stack can use the home. The first stack creates a missing one. */
 export function checkHome({ home }: Settings): Finding {
   const check = 'home';
   try {
@@ -57,11 +57,7 @@ export function checkHome({ home }: Settings): Finding {
   }
 }
 
-/**
- * Lists the settings that aren't defaults, each with its source; then those that contradict or undo each other.
- *
- * @param flags the command's flags
- */
+/** Lists the settings that aren't defaults, with their sources, then settings that contradict or undo each other. */
 export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding[]> {
   const workingFolder = process.cwd();
   const path = findConfigFile(flags['project'] ?? process.env[SETTING_VARIABLES.project], workingFolder);
@@ -121,7 +117,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   );
 }
 
-/** Integrity of the embedded server's database; doesn't change it. */
+/** Checks the embedded server's database without changing it. */
 export async function checkDatabase({ home }: Settings): Promise<Finding> {
   const check = 'database';
   if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
@@ -143,11 +139,7 @@ export async function checkDatabase({ home }: Settings): Promise<Finding> {
   }
 }
 
-/**
- * Whether Temporal answers, has the search attributes, and is polled by a worker.
- *
- * @param fix whether missing search attributes are created
- */
+/** Whether Temporal answers, has the search attributes, and is polled by a worker. @param fix create missing attributes */
 export async function checkTemporal(settings: Settings, fix: boolean): Promise<Finding[]> {
   const { home, taskQueue } = settings;
   const check = 'temporal';
@@ -193,7 +185,7 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
   }
 }
 
-/** Whether lists work. Missing search attributes are a warning: all but lists works without them. */
+/** Whether lists work. Missing search attributes are only a warning: everything else works without them. */
 async function checkSearchAttributes(
   { workflowService, operatorService }: Connection,
   namespace: string,
@@ -229,7 +221,7 @@ async function checkSearchAttributes(
   }
 }
 
-/** Commands that create search attributes, of Temporal's CLI and of Temporal Cloud's. */
+/** Commands that create search attributes, with Temporal's CLI and Temporal Cloud's. */
 function creationCommands(names: readonly string[], namespace: string): string {
   const own = names.flatMap((name) => ['--name', name, '--type', 'Keyword']).join(' ');
   const cloud = names.map((name) => `--search-attribute "${name}=Keyword"`).join(' ');
@@ -250,7 +242,7 @@ function workerFinding(taskQueue: string, count: number): Finding {
       );
 }
 
-/** Whether operations have workers of the builds that they need; nothing for unversioned workers. */
+/** Whether operations have workers of the builds that they need; empty for unversioned workers. */
 async function checkDeployment(client: Client, taskQueue: string): Promise<Finding[]> {
   const check = 'deployment';
   const [{ reportDeployment }, { deploymentProblems }, { temporalMessage }] = await Promise.all([
@@ -276,7 +268,7 @@ async function checkDeployment(client: Client, taskQueue: string): Promise<Findi
   }
 }
 
-/** The server's own health, from /healthz and /readyz beside the MCP endpoint. */
+/** Reads the server's health from /healthz and /readyz beside the MCP endpoint. */
 export async function checkServer(url: URL): Promise<Finding[]> {
   const read = async (path: string) => {
     const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });

@@ -5,10 +5,9 @@ import type { Session } from './session.js';
 import { textTable } from './table.js';
 import type { ListedOperation } from './wire.js';
 
-/** Number of completed operations that are read, latest first, and the server's page size. */
+/** Number of completed operations to read, latest first, and the server's page size. */
 const LOOKED_AT = 500;
 const PAGE_LIMIT = 100;
-/** Maximum number of runs per tool. */
 const RUNS_EACH = 20;
 
 /** A completed run. Durations exclude people's time to answer. */
@@ -25,16 +24,11 @@ export interface ToolEstimates {
   tookSeconds?: number;
   /** Deviation of the estimates, as a fraction of the actual duration. */
   off?: number;
-  /** The latest runs, latest first. */
+  /** Latest first. */
   runs: ComparedRun[];
 }
 
-/**
- * Compares the latest runs of each tool.
- *
- * @param tools names
- * @throws ToolRefusal, Unreachable, RpcError
- */
+/** Compares the latest runs of each tool. @throws ToolRefusal, Unreachable, RpcError */
 export async function compareEstimates(session: Session, tools: string[]): Promise<ToolEstimates[]> {
   const runs = new Map<string, ComparedRun[]>(tools.map((tool) => [tool, []]));
   for await (const { token, tool, estimateSeconds, workedSeconds } of completed(session)) {
@@ -70,7 +64,6 @@ function summary(runs: ComparedRun[]): Omit<ToolEstimates, 'tool' | 'runs'> {
   };
 }
 
-/** Output of `longhaul tools --estimates`. */
 export function estimatesTable(tools: ToolEstimates[]): string {
   const seconds = (value: number | undefined) => (value === undefined ? '-' : `${value.toPrecision(3)}s`);
   const rows = tools.map(({ tool, runs, estimateSeconds, tookSeconds, off }) => [

@@ -1,4 +1,4 @@
-/** Exit codes of the client commands, by which scripts distinguish outcomes. Part of the public interface. */
+/** Exit codes of the client commands, for scripts. Part of the public interface. */
 export const EXIT = {
   /** Completed; for commands that don't wait: done. */
   ok: 0,
@@ -6,9 +6,9 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage: flags, arguments, answers, settings, the home. */
   usage: 2,
-  /** No server answers, or the server can't reach Temporal, a worker or the storage, or refuses by a limit. */
+  /** No server answers, it can't reach Temporal, a worker or the storage, or it enforces a limit. */
   unreachable: 3,
-  /** No such operation, or it has expired. */
+  /** The operation doesn't exist or has expired. */
   notFound: 4,
   canceled: 5,
   timedOut: 6,
@@ -18,7 +18,6 @@ export const EXIT = {
   detached: 130,
 } as const;
 
-/** Shown at the end of `--help`. */
 export const EXIT_CODES_HELP = `
 Exit codes of the commands that talk to a server:
   0    completed, or done; for status also: open

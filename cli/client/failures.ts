@@ -8,7 +8,6 @@ import { EXIT } from './exit-codes.js';
 const USAGE_KINDS = ['invalid_arguments', 'invalid_answer', 'unknown_tool', 'too_large'];
 const INVALID_PARAMS = -32602;
 
-/** Wrong usage of a command. */
 export function usageFailure(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage);
 }
@@ -33,7 +32,7 @@ export function exitCodeOfKind(kind: string | undefined): number {
   }
 }
 
-/** The fields of RpcError that {@link toCommandFailure} uses; importing the class would load the whole SDK. */
+/** The fields of RpcError that {@link toCommandFailure} uses. Importing the class would load the whole SDK. */
 interface RpcErrorLike extends Error {
   method: string;
   subject: string | undefined;
@@ -41,7 +40,7 @@ interface RpcErrorLike extends Error {
   kind: string | undefined;
 }
 
-/** Converts any error to the failure of a command: one line without a stack trace. */
+/** Converts any error to a command's failure: one line without a stack trace. */
 export function toCommandFailure(error: unknown, url?: URL): Error {
   if (error instanceof CommandFailure || error instanceof CommanderError) return error;
   const { name, message } = error instanceof Error ? error : new Error(String(error));

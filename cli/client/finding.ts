@@ -1,4 +1,4 @@
-/** Finding of one check of `longhaul doctor`. */
+/** Result of one check of `longhaul doctor`. */
 export interface Finding {
   check: string;
   status: 'ok' | 'warn' | 'fail';

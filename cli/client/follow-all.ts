@@ -14,15 +14,15 @@ import type { Session } from './session.js';
 import { createView, type View } from './views.js';
 import type { Task } from './wire.js';
 
-/** Exit codes, worst first: an unknown outcome is worse than a bad one. */
+/** Worst first: an unknown outcome is worse than a bad one. */
 const WORST_FIRST: number[] = [
   ...[EXIT.detached, EXIT.unreachable, EXIT.notFound],
   ...[EXIT.failed, EXIT.timedOut, EXIT.canceled, EXIT.ok],
 ];
 
 /**
- * Waits until all tasks are closed, and prints each outcome as it comes, under a line `== TOKEN STATUS`; with --json, prints
- * every state of every task as a line. A task that doesn't exist doesn't stop the others.
+ * Waits until all tasks are closed. Prints each outcome under a line `== TOKEN STATUS`, or with --json every state of every task.
+ * A missing task doesn't stop the others.
  *
  * @returns the worst of the tasks' exit codes
  * @throws CommandFailure `detached` after Ctrl-C; `unreachable` when no server answers, or none for 15 minutes
@@ -74,14 +74,14 @@ export async function followAll(session: Session, command: Command, taskIds: str
 function showOutcome(view: View, task: Task): void {
   view.hold();
   const header = `== ${task.taskId} ${task.status}`;
-  // Printed to the same stream as the outcome itself.
+  // Use the outcome's own stream.
   if (task.status === 'completed') print(header);
   else say(header);
   printOutcome(task);
   view.release();
 }
 
-/** Connection state shared by all tasks: one answer makes all tasks wait for the server, and each change is printed once. */
+/** Connection state shared by all tasks: after one answer all tasks wait for the server, and each change is printed once. */
 class SharedServer {
   #isReached = false;
   #troubled = 0;

@@ -12,18 +12,13 @@ import { watchTask } from './watch.js';
 import { isClosed, type Task } from './wire.js';
 
 export interface FollowOptions {
-  /** Whether the task is known to exist, so that an unreachable server is retried from the start. */
+  /** Whether the task is known to exist, so that even the first attempt is retried. */
   isKnown?: boolean;
   /** Default: the view that fits the output. */
   view?: View;
 }
 
-/**
- * Waits until a task is closed.
- *
- * @returns the closed task; with --json every state of it has been printed
- * @throws CommandFailure `detached` after Ctrl-C, Unreachable, RpcError
- */
+/** Returns a task once it is closed. With --json, prints every state. @throws CommandFailure `detached`, Unreachable, RpcError */
 export async function follow(
   session: Session,
   command: Command,
@@ -51,7 +46,7 @@ export async function follow(
   );
 }
 
-/** Runs a function; Ctrl-C aborts the signal. Clears the live lines at the end. */
+/** Runs a function with a signal that Ctrl-C aborts. Clears the live lines at the end. */
 export async function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
@@ -86,7 +81,7 @@ export async function followTask(
   }
 }
 
-/** How questions are handled in this terminal or pipe. */
+/** How to handle questions in this terminal or pipe. */
 export function questionModeOf(command: Command): QuestionMode {
   if (isJson(command)) return 'silent';
   return isInteractive() ? 'prompt' : 'print';

@@ -3,7 +3,7 @@ import type { ToolDeclaration } from './wire.js';
 
 export interface ToolList {
   tools: ToolDeclaration[];
-  /** Problems of tool files that can't be used, a line each. */
+  /** Problems of unusable tool files, a line each. */
   problems: string[];
 }
 
@@ -13,11 +13,7 @@ interface ToolPage {
   _meta?: Record<string, unknown>;
 }
 
-/**
- * Reads all pages of `tools/list`.
- *
- * @param request sends `tools/list` with these params
- */
+/** Reads all pages of `tools/list`. */
 export async function listTools(
   request: (params: Record<string, unknown>) => Promise<ToolPage>,
 ): Promise<ToolList> {

@@ -13,7 +13,7 @@ export interface WriterOptions {
 }
 
 export class LogWriter {
-  /** Number of the line that was written in part. */
+  /** Number of the partly written line. */
   #openLine: number | undefined;
   #held = '';
   #isStyled = false;

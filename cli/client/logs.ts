@@ -16,7 +16,7 @@ import { pause, type ReconnectPolicy } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import type { Child, LogAnswer, OperationSteps } from './wire.js';
 
-/** Poll interval while nothing is new, in milliseconds: first and last. */
+/** First and last poll interval while nothing is new. */
 const FIRST_POLL_MS = 1_000;
 const LAST_POLL_MS = 5_000;
 
@@ -37,7 +37,7 @@ export interface ServerLink {
   signal: AbortSignal;
 }
 
-/** Prints a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
+/** Prints a log to its current end. With `isFollowed`, continues until its step, or the operation, has ended. */
 export async function showLog(
   { session, reconnects, signal }: ServerLink,
   request: LogRequest,
@@ -65,7 +65,7 @@ export async function showLog(
   }
 }
 
-/** Converts a tail to line numbers, since one page from the end holds a limited number of lines. */
+/** Converts a tail to line numbers, because one page from the end has a limited number of lines. */
 async function firstQuery(
   ask: (query: Record<string, unknown>) => Promise<LogAnswer | undefined>,
   { step, tail, from, to, pattern }: LogRequest,
@@ -79,9 +79,9 @@ async function firstQuery(
 }
 
 /**
- * Follows an operation until it is closed, or until the step that the reference names has ended.
+ * Follows an operation until it, or the requested step, has ended.
  *
- * @returns the last state of the operation; undefined when the signal was aborted first
+ * @returns the operation's last state; undefined when the signal was aborted first
  * @throws CommandFailure for an unknown step
  */
 export async function followLogs(
@@ -116,7 +116,6 @@ export async function followLogs(
   return undefined;
 }
 
-/** Whether the request is for the operation's own log rather than a step's. */
 async function isOperationLog(
   { session, reconnects, signal }: ServerLink,
   { token, step }: LogRequest,
@@ -148,7 +147,6 @@ function childrenOf({ token, children, isLive, status }: OperationSteps): Child[
 class StepSequence {
   readonly #shown = new Set<string>();
   #since = '';
-  /** Whether the request is for one step only. */
   isOneStep = false;
   isDone = false;
 

@@ -1,4 +1,4 @@
-/** The open questions of a task: each is asked once in a terminal, else printed once with how to answer it. */
+/** The open questions of a task. Asks each once in a terminal, else prints it once with how to answer it. */
 import type PQueue from 'p-queue';
 import { answerInstructions, sendAnswers } from './answers.js';
 import { toCommandFailure } from './failures.js';
@@ -18,7 +18,6 @@ export interface QuestionsOptions {
   turns: PQueue;
   /** Whether several tasks are watched, so that each question must name its task. */
   isNamed: boolean;
-  /** Called on Ctrl-C at a prompt. */
   leave: () => void;
 }
 
@@ -30,7 +29,6 @@ export class QuestionPrompter {
 
   constructor(private readonly options: QuestionsOptions) {}
 
-  /** Updates the set of open questions. */
   update(open: Record<string, InputRequest>): void {
     this.#open = open;
     if (this.#current && !(this.#current.key in open)) this.#current.gone.abort();

@@ -1,7 +1,4 @@
-/**
- * Changes of the operations that a caller may list: one call to the server's list each interval, since Temporal limits lists, and
- * reads of open operations that are too old for it.
- */
+/** Changes of a caller's operations, from one list per interval (Temporal limits lists) and reads of older open operations. */
 import { defined } from '../../operations/defined.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { listOperations, type OperationPage } from './operation-tools.js';
@@ -9,13 +6,12 @@ import { pause, ReconnectPolicy, type ReconnectOptions } from './reconnect-polic
 import type { Session } from './session.js';
 import { progressOf, type ListedOperation } from './wire.js';
 
-/** Shortest time between two lists, in milliseconds. */
 export const LIST_INTERVAL_MS = 5_000;
-/** Page size of lists: the server's maximum. */
+/** The server's maximum page size. */
 const PAGE = 100;
-/** Maximum reads of single operations in an interval; further ones are read in turn. */
+/** Maximum reads of single operations in an interval. Others take turns. */
 const MAX_READS = 50;
-/** Closed operations whose state is remembered, so that they aren't shown twice. */
+/** Number of remembered closed operations, which aren't shown twice. */
 const REMEMBERED = 1_000;
 
 export interface ChangesFilter {
@@ -23,7 +19,7 @@ export interface ChangesFilter {
   everyone?: boolean;
 }
 
-/** The open operations: those that ask, then the others, each newest first. At most {@link PAGE} of each. */
+/** Open operations: those with questions, then the others, each newest first. At most {@link PAGE} of each. */
 export async function openOperations(session: Session, filter: ChangesFilter): Promise<ListedOperation[]> {
   const pages: OperationPage[] = [];
   for (const status of ['input_required', 'working'] as const)
@@ -31,11 +27,7 @@ export async function openOperations(session: Session, filter: ChangesFilter): P
   return pages.flatMap(({ operations }) => operations);
 }
 
-/**
- * Yields every operation that is open now, then each operation whose status or stage has changed, until the signal is aborted.
- *
- * @throws Unreachable, RpcError, ToolRefusal
- */
+/** Yields every open operation, then each change of status or stage, until aborted. @throws Unreachable, RpcError, ToolRefusal */
 export async function* operationChanges(
   session: Session,
   filter: ChangesFilter,
@@ -48,7 +40,7 @@ export async function* operationChanges(
   const startedAt = new Date().toISOString();
   const isNew = (operation: ListedOperation): boolean => {
     const before = known.get(operation.token);
-    // Lists lag: a state that was read may be newer.
+    // Lists lag, so the known state may be newer.
     if (before && isTerminal(before.status) && !isTerminal(operation.status)) return false;
     known.delete(operation.token);
     known.set(operation.token, operation);
@@ -84,7 +76,7 @@ function stateKey({ status, stage }: ListedOperation): string {
   return `${status}\n${stage ?? ''}`;
 }
 
-/** Reads an operation; one that doesn't exist any more has expired. */
+/** Reads an operation. If it no longer exists, it has expired. */
 async function currentState(
   session: Session,
   before: ListedOperation,

@@ -24,10 +24,10 @@ import {
   type ToolResult,
 } from './wire.js';
 
-/** Time limit of an answer, in milliseconds: it may require the replay of a closed workflow. */
+/** Limit for an answer: reading a closed workflow may replay it. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** A call that an operation tool refused, with its message. */
+/** A refusal from an operation tool, with its message. */
 export class ToolRefusal extends CommandFailure {
   constructor(
     message: string,
@@ -84,12 +84,7 @@ export async function callBuiltinTool(
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
-/**
- * Reads the state of an operation and its parts.
- *
- * @param options `page`: the items of this page instead
- * @throws ToolRefusal, Unreachable, RpcError
- */
+/** Reads the state of an operation and its parts, or one page of items. @throws ToolRefusal, Unreachable, RpcError */
 export async function readSteps(
   session: Session,
   token: string,
@@ -104,7 +99,7 @@ export async function readSteps(
   );
 }
 
-/** The jobs of a pipeline; undefined for other operations, and from servers that don't provide them. */
+/** A pipeline's jobs; undefined for other operations, and from servers that don't provide them. */
 export async function readChildren(session: Session, token: string): Promise<Child[] | undefined> {
   try {
     return (await readSteps(session, token)).children;
@@ -131,19 +126,14 @@ export async function readLog(
 /** `_meta` of a log resource. */
 interface LogResource {
   from?: number;
-  /** Begins in the middle of that line. */
+  /** Begins in the middle of line `from`. */
   is_continued?: true;
   is_at_end: boolean;
   is_complete: boolean;
   next_uri?: string;
 }
 
-/**
- * Reads the rest of a log after a page from the log's resource, whose reads are larger than the tools' answers for models.
- *
- * @param page without a pattern
- * @throws Unreachable, RpcError
- */
+/** Reads the log after a page without a pattern, in larger pages than tools give to models. @throws Unreachable, RpcError */
 export async function readLogAfter(
   session: Session,
   token: string,
@@ -169,7 +159,7 @@ export async function readLogAfter(
   };
 }
 
-/** The lines of a text; the last one is unfinished without a line break. */
+/** The lines of a text. Without a final line break, the last line is unfinished. */
 function linesOf(text: string, from: number, isContinued: boolean): LogAnswerLine[] {
   const lines: LogAnswerLine[] = text
     .split('\n')
@@ -185,12 +175,7 @@ export interface OperationPage {
   nextCursor?: string;
 }
 
-/**
- * Reads a page of the operations.
- *
- * @param filter `status` is one that lists can filter by
- * @throws ToolRefusal, Unreachable, RpcError
- */
+/** Reads a page of operations. @param filter takes only statuses for lists @throws ToolRefusal, Unreachable, RpcError */
 export async function listOperations(
   session: Session,
   { status, ...filter }: { status?: OperationStatus } & Record<string, unknown>,

@@ -5,7 +5,6 @@ import { EXIT } from './exit-codes.js';
 import { jsonText } from './terminal-text.js';
 import { statusNote, temporalUrlOf, type ContentBlock, type Task, type ToolResult } from './wire.js';
 
-/** The exit code of a closed task. */
 export function exitCodeOf(task: Task): number {
   return task.status === 'completed' ? EXIT.ok : (EXIT_CODES[task.status] ?? EXIT.failed);
 }
@@ -16,7 +15,7 @@ const EXIT_CODES: Partial<Record<OperationStatus, number>> = {
   expired: EXIT.notFound,
 };
 
-/** Prints the outcome of a closed task: a result on standard output, anything else on standard error. */
+/** Prints a result on standard output, any other outcome on standard error. */
 export function printOutcome(task: Task): void {
   if (task.result) printResult(task.result);
   else if (task.status === 'canceled') say(canceledText(task));
@@ -32,7 +31,6 @@ function canceledText(task: Task): string {
   return note?.startsWith('canceled') ? note : ['canceled', note].filter(Boolean).join(': ');
 }
 
-/** Prints a tool's result. */
 export function printResult(result: ToolResult): void {
   const lines = (result.content ?? []).map(textOfBlock);
   if (lines.length === 0 && result.structuredContent !== undefined)

@@ -1,4 +1,4 @@
-/** The caller whose operation a command is about, by `--tenant` and `--subject`. */
+/** The caller whose operation a command is about, from `--tenant` and `--subject`. */
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { usageFailure } from './failures.js';
 

@@ -1,8 +1,8 @@
-/** Prompts at the terminal, on standard error. Texts are escaped here: the library draws with control sequences of its own. */
+/** Prompts at the terminal, on standard error. Escapes texts, because the library draws with its own control sequences. */
 import { oneLine } from './table.js';
 import { escapeControls } from './terminal-text.js';
 
-/** Result of a prompt on Ctrl-C, and once its signal is aborted. */
+/** Result of a prompt after Ctrl-C or an abort. */
 export const CANCELLED: unique symbol = Symbol('cancelled');
 type Cancelled = typeof CANCELLED;
 
@@ -49,7 +49,7 @@ export async function multiselect({
   return clack.isCancel(chosen) ? CANCELLED : chosen;
 }
 
-/** @param initialValue left out if it has control characters, which the prompt would take for keys */
+/** @param initialValue ignored if it has control characters, which the prompt would take for keys */
 export async function text({
   initialValue,
   validate,

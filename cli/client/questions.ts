@@ -15,7 +15,7 @@ import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
-/** `left`: Ctrl-C at a prompt. `gone`: somebody else has answered in the meantime. */
+/** `left`: Ctrl-C at a prompt. `gone`: somebody else answered in the meantime. */
 export type NoResponse = 'left' | 'gone';
 
 /** Choice for leaving out a field. */
@@ -25,12 +25,7 @@ const YES_OR_NO: Choice[] = [
   { value: false, label: 'No' },
 ];
 
-/**
- * Asks a question: whether to answer, then field by field.
- *
- * @param gone aborted when the question is no longer open
- * @param asker token of the operation that asks, shown where several may ask
- */
+/** Asks whether to answer a question, then asks field by field. @param asker token to show if several operations may ask */
 export async function ask(
   question: InputRequest,
   gone: AbortSignal,

@@ -1,11 +1,11 @@
-/** Retries requests while the server is unreachable: the work doesn't depend on it, so waiting commands keep waiting. */
+/** Retries requests while the server is unreachable. The work doesn't depend on it, so waiting commands keep waiting. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcError, Unreachable } from './connection.js';
 import { ToolRefusal } from './operation-tools.js';
 
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5_000;
-/** How long an unreachable server is retried, in milliseconds: 15 minutes. */
+/** Retries an unreachable server for 15 minutes. */
 const GONE_LIMIT_MS = 15 * 60_000;
 
 export interface ReconnectOptions {
@@ -26,7 +26,6 @@ export class ReconnectPolicy {
 
   constructor(private readonly options: ReconnectOptions) {}
 
-  /** Records an answer of the server. */
   reached(): void {
     this.options.onReached?.();
     if (this.#isDisconnected) this.options.onConnectionChange();
@@ -53,11 +52,7 @@ export class ReconnectPolicy {
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
-  /**
-   * Retries until there is an answer.
-   *
-   * @returns undefined once the signal is aborted
-   */
+  /** Retries until there is an answer. @returns undefined once the signal is aborted */
   async retryUntilAnswered<T>(ask: () => Promise<T>): Promise<T | undefined> {
     while (!this.options.signal.aborted) {
       try {

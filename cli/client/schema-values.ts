@@ -1,4 +1,4 @@
-/** Parses text by JSON Schema: flags of a call, fields of an answer. */
+/** Parses text by JSON Schema, for flags of a call and fields of an answer. */
 import { isObject } from '../../operations/is-object.js';
 import { inexactNumberIn, inexactNumberMessage } from '../../operations/json-text.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -6,7 +6,6 @@ import { usageFailure } from './failures.js';
 
 export { isObject };
 
-/** A value of an enum. */
 export interface Choice {
   value: unknown;
   label: string;
@@ -25,7 +24,6 @@ export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   return { ...(target as JsonSchema | undefined), ...beside };
 }
 
-/** The properties of an object schema. */
 export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
   return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
     name,
@@ -58,7 +56,7 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   return isChoice ? listed : undefined;
 }
 
-/** The alternatives of a schema; empty if it has none. */
+/** The alternatives of a schema, if it has any. */
 function optionsOf(schema: JsonSchema): JsonSchema[] {
   const options = schema['oneOf'] ?? schema['anyOf'];
   return Array.isArray(options) ? options.map((one: unknown) => (isObject(one) ? one : {})) : [];
@@ -82,12 +80,7 @@ export function describeExpected(schema: JsonSchema): string {
   return words.join(' or ') || 'JSON or text';
 }
 
-/**
- * Parses a value.
- *
- * @param where name of the value in the message, such as `--seconds`
- * @throws CommandFailure that says where, what was expected and what came
- */
+/** @param where name of the value, such as `--seconds` @throws CommandFailure that says where, what was expected and what came */
 export function parseValue(text: string, schema: JsonSchema, where: string): unknown {
   const fail = (): never => {
     throw usageFailure(`${where}: expected ${describeExpected(schema)}; got ${JSON.stringify(text)}`);
@@ -101,7 +94,7 @@ export function parseValue(text: string, schema: JsonSchema, where: string): unk
   const json = parseJson(text);
   const exactJson = () => parseExactJson(text, where);
   const isFree = types.length === 0;
-  // A number that a double can't hold is taken as text where the schema allows both.
+  // If the schema allows text, a number that a double can't hold counts as text.
   const isNumber = typeof json === 'number' && !(types.includes('string') && inexactNumberIn(text));
   if (types.includes('null') && text === 'null') return null;
   if (types.includes('boolean') && typeof json === 'boolean') return json;
@@ -123,12 +116,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Parses JSON that the user wrote; undefined for invalid JSON.
- *
- * @param where name of the value in the message, such as `--args`
- * @throws CommandFailure for a number that a double can't hold
- */
+/** Parses the user's JSON; undefined for invalid JSON. @throws CommandFailure for a number that a double can't hold */
 export function parseExactJson(text: string, where: string): unknown {
   const value = parseJson(text);
   const inexact = value === undefined ? undefined : inexactNumberIn(text);

@@ -1,4 +1,4 @@
-/** A command's server, and the requests to it. */
+/** A command's server, and requests to it. */
 import type { Command } from 'commander';
 import { checkReadable } from '../../platform/home.js';
 import { programCommand, shellWord } from '../../platform/program.js';
@@ -12,8 +12,8 @@ import { asTask } from './task.js';
 import type { Task, ToolDeclaration } from './wire.js';
 
 /**
- * The MCP endpoint: --url or LONGHAUL_URL, else the running stack of LONGHAUL_HOME, else host and port of the settings. A host
- * or port on the command line takes precedence over the stack's.
+ * The MCP endpoint: --url or LONGHAUL_URL, else the running stack of LONGHAUL_HOME, else the settings' host and port. A host or
+ * port on the command line overrides the stack's.
  *
  * @throws CommandFailure when it isn't an http(s) URL, SettingsError, HomeError
  */
@@ -54,12 +54,7 @@ export class Session {
       .map((name) => `--${name}=${given[name]}`);
   }
 
-  /**
-   * A follow-up command line for people. Tokens that begin with a dash are placed after `--`.
-   *
-   * @param tokens one or several
-   * @param rest further operands and flags, unquoted
-   */
+  /** A follow-up command line for people, with tokens that begin with a dash after `--`. @param rest operands and flags, unquoted */
   hint(name: string, tokens: string | readonly string[], rest: string[] = []): string {
     const all = [tokens].flat();
     const operands = [...all, ...rest.filter((word) => !word.startsWith('--'))];

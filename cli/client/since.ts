@@ -1,7 +1,7 @@
 /** The flag --since: a time, or an age. */
 import { InvalidArgumentError } from 'commander';
 
-/** Maximum age: a century; longer ones are typing errors. */
+/** A century: longer ages are typing errors. */
 const MOST_DAYS = 36_500;
 const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
 

@@ -4,17 +4,12 @@ import { truncateTo, widthOf } from './text-width.js';
 import { progressOf, type Task } from './wire.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-/** Widths that the bar may have, in columns. */
+/** Widths of the bar, in columns. */
 const BAR_WIDTHS = [24, 8];
 /** Columns that words need to be worth showing. */
 const LEAST_WORDS = 8;
 
-/**
- * Fits the terminal's width: first the bar is narrowed and removed, then the message is cut, then the stage.
- *
- * @param frame counts up with each drawing; turns the spinner
- * @param columns width of the terminal
- */
+/** Fits the terminal's width: shrinks the bar, then the message, then the stage. @param frame counts drawings, for the spinner */
 export function statusLine(task: Task, frame: number, nowMs: number, columns: number): string {
   const { progress, total, message, stage } = progressOf(task);
   const spinner = FRAMES[frame % FRAMES.length]!;
@@ -27,7 +22,7 @@ export function statusLine(task: Task, frame: number, nowMs: number, columns: nu
   const said = progress === undefined ? task.statusMessage : message;
   const words = said && said !== stage ? oneLine(said) : '';
   const time = `(${elapsed(nowMs - Date.parse(task.createdAt))})`;
-  // The last column stays free: some terminals go to the next line once it is written.
+  // Keep the last column free: some terminals wrap once it is written.
   const room = columns - 1;
   let left = room - widthOf([spinner, name, number, time].filter(Boolean).join(' '));
   if (left < 0) {

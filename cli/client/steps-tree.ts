@@ -4,7 +4,7 @@ import { elapsed } from './status-line.js';
 import { oneLine, textTable } from './table.js';
 import type { Child } from './wire.js';
 
-/** Number of steps up to which all are shown; beyond it, only those of jobs that run, wait or went wrong. */
+/** With more steps, shows only those of jobs that run, wait or went wrong. */
 const ALL_STEPS = 40;
 const QUIET = new Set(['pending', 'completed', 'skipped']);
 
@@ -21,7 +21,7 @@ export function stepsTree(children: Child[], nowMs: number = Date.now()): string
 
 function jobRow({ name, status, statusMessage, steps }: Child): string[] {
   const done = steps.filter((step) => step.status === 'completed').length;
-  // A page of items has its steps in a list of its own.
+  // A page of items lists its steps elsewhere.
   const words =
     statusMessage ?? (QUIET.has(status) || steps.length === 0 ? '' : `${done} of ${steps.length} steps`);
   return [`  ${name}`, status, oneLine(words)];

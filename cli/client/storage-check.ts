@@ -1,19 +1,19 @@
-/** Checks of storage, of `longhaul doctor` and `longhaul storage check`. */
+/** Storage checks for `longhaul doctor` and `longhaul storage check`. */
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { say } from '../console.js';
 import type { Finding } from './finding.js';
 
-/** Number of runs between two lines about the progress. */
+/** Runs between two progress lines. */
 const PROGRESS_RUNS = 1_000;
 
 export interface NamedValues {
   /** Runs of all workflows that Temporal has. */
   runs: number;
-  /** Values that their histories name; counted for each run. */
+  /** Values that their histories name, counted for each run. */
   values: number;
-  /** Those that storage doesn't have. */
+  /** Values missing in storage. */
   lost: { workflowId: string; key: string }[];
 }
 
@@ -25,7 +25,7 @@ export async function checkStorageAnswers(settings: Settings): Promise<Finding> 
   const name = storageName(settings);
   try {
     const storage = openStorage(settings);
-    // A folder that no worker has used stays as it is.
+    // Don't change a folder that no worker has used.
     const id =
       settings.storage === 'folder'
         ? await storage.size('storage-id').then((size) => (size ? storageId(storage) : undefined))
@@ -38,7 +38,7 @@ export async function checkStorageAnswers(settings: Settings): Promise<Finding> 
   }
 }
 
-/** Whether the workers of a task queue have the storage of these settings; nothing if none of them names its own. */
+/** Whether a task queue's workers use the storage of these settings; empty if none of them names its own. */
 export async function checkStorageOfWorkers(client: Client, settings: Settings): Promise<Finding[]> {
   const check = 'storage of workers';
   const [{ openStorage, storageId }, { isPolling, pollersOf, storageInIdentity }, { storageMismatch }] =
@@ -51,7 +51,7 @@ export async function checkStorageOfWorkers(client: Client, settings: Settings):
     .filter(isPolling)
     .map(({ identity }) => identity);
   if (!identities.some(storageInIdentity)) return [];
-  // Its trouble is a finding of its own.
+  // Storage trouble has its own finding.
   const id = await storageId(openStorage(settings)).catch(() => undefined);
   if (id === undefined) return [];
   const detail = storageMismatch(id, identities);

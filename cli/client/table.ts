@@ -2,14 +2,13 @@
 import { escapeControls, escapeLine } from './terminal-text.js';
 import { columnsOf, padTo, widthOf } from './text-width.js';
 
-/** Least width of prose in the last column of a table. */
+/** Least width of prose in the last column. */
 const LEAST_PROSE = 20;
-/** Indent of the lines of a row after its first, where a row is a paragraph. */
+/** Indent of continuation lines when a row is a paragraph. */
 const HANGING = '    ';
 
 /**
- * Formats rows with padded columns, two spaces apart; the last column is wrapped between words. Where the columns don't fit
- * beside each other, each row is a paragraph of its cells.
+ * Formats rows with padded columns, and wraps the last one. Too wide rows become paragraphs of their cells.
  *
  * @param width of the whole, in columns. Default: the terminal's; no limit for a file or a pipe
  */
@@ -31,7 +30,7 @@ export function textTable(cells: string[][], width = columnsOf('stdout')): strin
     .join('\n');
 }
 
-/** Whether the last column can be wrapped into this width, without a word that only a paragraph has room for. */
+/** Whether the last column wraps into this width, without a word that fits only into a paragraph. */
 function hasEnoughRoom(room: number, rows: string[][], lastWidth: number, width: number): boolean {
   if (room < Math.min(lastWidth, LEAST_PROSE)) return false;
   return rows.every((row) =>
@@ -39,7 +38,7 @@ function hasEnoughRoom(room: number, rows: string[][], lastWidth: number, width:
   );
 }
 
-/** Wraps a text into lines of at most `room` columns, between words; a longer word is a line of its own. */
+/** Wraps a text between words into lines of at most `room` columns. A longer word gets its own line. */
 function wrapText(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -52,7 +51,6 @@ function wrapText(text: string, room: number): string[] {
   return [...lines, line];
 }
 
-/** Formats a row as a paragraph of its cells. */
 function paragraph(row: string[], width: number): string[] {
   const [indent] = /^ */.exec(row[0] ?? '')!;
   const hanging = indent + HANGING;
@@ -63,7 +61,7 @@ function paragraph(row: string[], width: number): string[] {
     const joined = isEmpty() ? line + text : line + gap + text;
     if (widthOf(joined) <= width) return void (line = joined);
     if (!isEmpty()) lines.push(line);
-    // The terminal breaks a word that is longer than its lines; without an indent it can be copied whole.
+    // The terminal breaks a word longer than its lines. Without an indent, you can copy it whole.
     line = widthOf(hanging + text) <= width ? hanging + text : text;
   };
   for (const cell of row.map((one) => one.trim()).filter(Boolean)) {

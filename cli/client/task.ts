@@ -1,4 +1,4 @@
-/** Converts tasks and results of the protocol for printing: text for people, and the status of the operation's record. */
+/** Converts protocol tasks and results for printing: text for people, and the status of the operation's record. */
 import { STATUS_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { errorKindOf, type ProtocolTask, type Task, type ToolResult } from './wire.js';
@@ -16,8 +16,8 @@ export function asTask(answer: ProtocolTask & { resultType?: string }): Task {
 }
 
 /**
- * The status of the record: from the server's `_meta`, or derived for another vendor's server, where failed work is a completed
- * task whose result has `isError` (specs: ext-tasks, "Task Execution Errors").
+ * The record's status. Other vendors' servers report failed work as completed, with `isError` (specs: ext-tasks, "Task Execution
+ * Errors").
  */
 function statusOf({ status, result, _meta }: ProtocolTask): OperationStatus {
   const own = _meta?.[STATUS_META_KEY];
@@ -31,7 +31,7 @@ function statusOfError(result: ToolResult): OperationStatus {
   return kind === 'timed_out' || kind === 'canceled' ? kind : 'failed';
 }
 
-/** The result with the text for people, where the server also sends one for models. */
+/** The result with the text for people, if the server also sends one for models. */
 export function withPlainText({ _meta = {}, ...result }: ToolResult): ToolResult {
   const { [TEXT_META_KEY]: text, ...meta } = _meta;
   const [first, ...others] = result.content ?? [];

@@ -1,17 +1,14 @@
-/** Escapes text from other programs for the terminal. Escaped text stays the same if it is escaped again. */
+/** Escapes text from other programs for the terminal. Escaping twice changes nothing. */
 import { codeOf, CONTROL_CHARACTERS, escapeJson } from '../../platform/control-characters.js';
 
 const SCREEN_LINES = 40;
 const ESCAPE = '\u001b';
-/** Colors and the like: SGR sequences, which change nothing but how text looks. */
+/** SGR sequences, such as colors, which only change how text looks. */
 const STYLE = new RegExp(`(${ESCAPE}\\[[0-9;:]*m)`);
 /** An incomplete style sequence at the end of a text. */
 const UNFINISHED_STYLE = new RegExp(`${ESCAPE}(\\[[0-9;:]{0,30})?$`);
 
-/**
- * Replaces control characters, except tabs and line feeds: by their symbols where Unicode has them (`␛`), by their numbers
- * elsewhere (`<U+202E>`). A CRLF becomes a line feed.
- */
+/** Replaces control characters, except tabs and line feeds, by symbols (`␛`) or numbers (`<U+202E>`), and CRLF by a line feed. */
 export function escapeControls(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(CONTROL_CHARACTERS, symbolOf);
 }
@@ -42,11 +39,7 @@ export function splitStyle(text: string): [text: string, rest: string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)];
 }
 
-/**
- * A document as JSON that is safe on a terminal.
- *
- * @param indent number of spaces. Default: all on one line
- */
+/** JSON that is safe on a terminal. @param indent number of spaces. Default: all on one line */
 export function jsonText(document: unknown, indent?: number): string {
   return escapeJson(JSON.stringify(document, null, indent));
 }

@@ -7,7 +7,6 @@ const CHARACTERS = new Intl.Segmenter();
 /** Default width of a terminal, in columns. */
 const USUAL_COLUMNS = 80;
 
-/** Width of a text on one line, in columns. */
 export function widthOf(text: string): number {
   return stringWidth(text);
 }
@@ -24,15 +23,11 @@ export function truncateTo(text: string, columns: number): string {
   return columns > 0 ? `${cut}${ELLIPSIS}` : '';
 }
 
-/** Pads a text with spaces to at least `columns` columns. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/**
- * Width of an output, in columns: the terminal's, or COLUMNS where that is less or the terminal's is unknown. Infinity for a
- * file or a pipe, whose lines are never cut or wrapped.
- */
+/** The terminal's width, or COLUMNS if that is less or the only one known. Infinity for a file or a pipe, which never wraps. */
 export function columnsOf(output: Output): number {
   const { isTTY, columns: own } = process[output];
   if (!isTTY) return Infinity;

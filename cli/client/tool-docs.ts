@@ -5,20 +5,12 @@ import { usageFailure } from './failures.js';
 import { Unreachable } from './connection.js';
 import { credentialHeaders, refusedCredential } from './credential.js';
 
-/**
- * @param mcpUrl the MCP endpoint; the API is beside it
- * @param type `text/markdown` or `application/json`
- * @throws CommandFailure, Unreachable
- */
+/** @param mcpUrl the MCP endpoint @param type `text/markdown` or `application/json` @throws CommandFailure, Unreachable */
 export function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<string> {
   return fetchJobsApi(mcpUrl, `v1/tools/${encodeURIComponent(tool)}`, type);
 }
 
-/**
- * Reads a path of the HTTP jobs API, which is beside the MCP endpoint.
- *
- * @throws CommandFailure, Unreachable
- */
+/** Reads a path of the HTTP jobs API, which is beside the MCP endpoint. @throws CommandFailure, Unreachable */
 export async function fetchJobsApi(mcpUrl: URL, path: string, type: string): Promise<string> {
   const address = new URL(path, mcpUrl);
   let response: Response;

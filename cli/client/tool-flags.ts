@@ -1,7 +1,4 @@
-/**
- * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence; an argument of the same name is
- * given as `--arg-NAME`.
- */
+/** Flags for a tool's arguments, from its schema. If Longhaul has a flag of that name, use `--arg-NAME`. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 import {
@@ -30,11 +27,9 @@ const BUILTIN_FLAGS: Record<string, boolean> = {
 /** The words after the tool's name: Longhaul's own flags, and the tool's words. */
 export interface ToolWords {
   own: Record<string, string | true>;
-  /** Words of the tool's flags. */
   words: string[];
 }
 
-/** Separates Longhaul's own flags from the tool's. */
 export function extractBuiltinFlags(tail: string[]): ToolWords {
   const own: ToolWords['own'] = {};
   const words: string[] = [];
@@ -52,7 +47,6 @@ export function extractBuiltinFlags(tail: string[]): ToolWords {
   return { own, words };
 }
 
-/** A tool's argument as a flag. */
 export interface ToolFlag {
   argument: string;
   /** As shown in help, such as `--max-rows`. */
@@ -74,8 +68,7 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
 }
 
 /**
- * Parses a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per
- * flag.
+ * Parses `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per flag.
  *
  * @throws CommandFailure that names the flag, what was expected and what came
  */

@@ -7,24 +7,21 @@ import { isClosed, progressOf, type Task } from './wire.js';
 
 const REDRAW_MS = 100;
 const NEXT_LINE = new Sequence('\n');
-/** Interval of progress lines in plain output, in milliseconds. */
+/** Interval of progress lines in plain output. */
 const PLAIN_INTERVAL_MS = 30_000;
 
 export interface View {
-  /** Shows a new state; the outcome of a closed task is shown by the JSON view only. */
+  /** Shows a new state. Only the JSON view shows a closed task's outcome. */
   show(task: Task): void;
   /** Prints a permanent line. */
   say(line: string): void;
-  /** Removes the live lines, for a prompt or permanently; new states are still recorded. */
+  /** Removes the live lines, for a prompt or permanently. New states are still recorded. */
   hold(): void;
   /** Shows the live lines again. */
   release(): void;
 }
 
-/**
- * @param json value of --json
- * @param taskIds the watched tasks; several are labelled
- */
+/** @param taskIds the watched tasks; several are labelled */
 export function createView(json: boolean, taskIds: string[] = []): View {
   if (json) return new JsonView();
   return isTerminal() ? new TerminalView(taskIds) : new PlainView(taskIds.length > 1);

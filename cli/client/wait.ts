@@ -1,4 +1,4 @@
-/** Waits for work that the command itself has started. */
+/** Waits for work that the command itself started. */
 import type { Command } from 'commander';
 import { print, printJson, say } from '../console.js';
 import { isJson } from './command.js';

@@ -1,25 +1,18 @@
-/**
- * Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server; the work doesn't
- * depend on the connection.
- */
+/** Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server. */
 import { RpcError } from './connection.js';
 import { ReconnectPolicy, pause, type ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { asTask } from './task.js';
 import { isClosed, type ProtocolTask, type Task } from './wire.js';
 
-/** Silence of a subscription after which the task is read, in milliseconds, to detect dead connections. */
+/** Reads the task after this silence of a subscription, to detect dead connections. */
 const SILENCE_MS = 30_000;
 const POLL_MS = 5_000;
 
 const METHOD_NOT_FOUND = -32601;
 const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
 
-/**
- * Yields every state of a task that differs from the one before; the last is closed, unless the signal is aborted first.
- *
- * @throws Unreachable, RpcError
- */
+/** Yields each change of the task until it is closed, or the signal aborts. @throws Unreachable, RpcError */
 export async function* watchTask(
   session: TaskSource,
   taskId: string,
@@ -45,7 +38,7 @@ export async function* watchTask(
   }
 }
 
-/** States from one subscription, until it ends. Servers without subscriptions are polled. */
+/** States from one subscription, until it ends. Polls servers without subscriptions. */
 async function* observe(session: TaskSource, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
   const queue = new AsyncQueue();
   const done = new AbortController();
@@ -110,7 +103,6 @@ function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
 }
 
-/** The part of a session that watching needs. */
 export type TaskSource = Pick<Session, 'request' | 'task'>;
 
 type TaskEvent = Task | Error | 'ready' | 'end';

@@ -16,7 +16,7 @@ import {
 import type { JsonSchema } from '../../operations/schema.js';
 import type { TaskStatus } from '../../operations/status-names.js';
 
-/** A question: an elicitation with a form, or another request, of which only `method` is typed. */
+/** A question: an elicitation with a form, or another request with only `method` typed. */
 export interface InputRequest {
   method: string;
   params?: { message?: string; mode?: string; requestedSchema?: JsonSchema };
@@ -26,7 +26,6 @@ export interface InputRequest {
 export type InputResponse =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
-/** One part of a tool's result. */
 export interface ContentBlock {
   type: string;
   text?: string;
@@ -79,15 +78,13 @@ export interface ToolDeclaration {
   outputSchema?: JsonSchema;
 }
 
-/** An operation in a list, with the fields that `operation_list` has. */
+/** An operation in a list, with the fields of `operation_list`. */
 export type ListedOperation = Omit<Listed, 'cancelRequestedAt' | 'keepAliveSeconds' | 'requestId'>;
 
-/** A job of a pipeline, with its steps. */
 export interface Child extends Omit<ChildRecord, 'artifacts'> {
   artifacts?: { name: string; uri: string; mimeType: string; bytes: number }[];
 }
 
-/** State of an operation and its parts. */
 export interface OperationSteps {
   token: string;
   tool: string;
@@ -99,7 +96,7 @@ export interface OperationSteps {
   isLive: boolean;
 }
 
-/** A page of a log, as the view `logs` of `operation_get` has it. */
+/** A page of a log, from the view `logs` of `operation_get`. */
 export interface LogAnswer {
   step: string;
   name?: string;
@@ -135,7 +132,6 @@ export function answersOf(task: Task): AnsweredRequest[] {
   return (task._meta?.[ANSWERS_META_KEY] as AnsweredRequest[] | undefined) ?? [];
 }
 
-/** ID of the trace that the operation belongs to. */
 export function traceIdOf(task: Task): string | undefined {
   return task._meta?.[TRACE_META_KEY] as string | undefined;
 }

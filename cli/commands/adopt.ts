@@ -21,7 +21,6 @@ interface AdoptFlags {
   subject?: string;
 }
 
-/** `longhaul adopt`. */
 export function define(command: Command): void {
   command
     .argument('<workflow-id>', "the run's workflow ID")

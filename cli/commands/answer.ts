@@ -8,7 +8,6 @@ import type { InputRequest, InputResponse } from '../client/wire.js';
 import { print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
-/** `longhaul answer`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

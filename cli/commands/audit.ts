@@ -11,7 +11,7 @@ A server that is started with --audit-log FOLDER records there who started, read
 what, and who was refused. This command reads the files, and needs no server.
 `;
 
-/** `longhaul audit`. It reads the folder of the audit log. */
+/** `longhaul audit`. Reads the folder of the audit log. */
 export function define(command: Command): void {
   command
     .option('--principal <name>', 'lines of this principal: TENANT/SUBJECT, percent-encoded, or anonymous')

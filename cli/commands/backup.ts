@@ -12,7 +12,6 @@ own.
   longhaul backup longhaul-2026-11-25.tar.gz
   longhaul restore longhaul-2026-11-25.tar.gz --home /srv/longhaul`;
 
-/** `longhaul backup`. */
 export function define(command: Command): void {
   command
     .argument('<target>', 'new file, .tar.gz, or new folder')

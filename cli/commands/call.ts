@@ -21,7 +21,6 @@ interface CallFlags {
   help?: boolean;
 }
 
-/** `longhaul call`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<tool>')
@@ -41,7 +40,7 @@ export function define(command: Command): void {
   });
 }
 
-/** Ensures that the stack of this home runs. @throws StackError when it doesn't start */
+/** Ensures that the home's stack runs. @throws StackError when it doesn't start */
 async function startStack(command: Command): Promise<void> {
   if (command.opts<{ url?: string }>().url)
     throw usageFailure('--up: starts the stack of a home, so it has no --url (nor LONGHAUL_URL) beside it');
@@ -54,7 +53,7 @@ async function startStack(command: Command): Promise<void> {
   await attachToStack(settings, say);
 }
 
-/** Applies Longhaul's own flags that follow the tool's name, where commander doesn't parse flags. */
+/** Applies Longhaul's own flags after the tool's name, where commander doesn't parse flags. */
 async function applyBuiltinFlags(command: Command): Promise<void> {
   const { extractBuiltinFlags } = await import('../client/tool-flags.js');
   const { own, words } = extractBuiltinFlags(command.processedArgs[1] as string[]);
@@ -107,7 +106,7 @@ async function call(
   return flags.detach ? printToken(command, task) : waitFor(session, command, tool.name, task);
 }
 
-/** Prints a result that comes instead of a task: of short work, or of a rejected call. */
+/** Prints a result instead of a task: from short work, or a rejected call. */
 async function printImmediateResult(command: Command, answer: ToolResult): Promise<number> {
   const [{ printResult }, { exitCodeOfKind }, { errorKindOf }, { withPlainText }] = await Promise.all([
     import('../client/outcome.js'),

@@ -4,7 +4,6 @@ import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
 import { print, printJson } from '../console.js';
 
-/** `longhaul cancel`. */
 export function define(command: Command): void {
   addClientFlags(command).argument('<tokens...>', 'one operation or several');
   runAgainstServer(command, async (session, tokens: string[]) => {
@@ -14,7 +13,7 @@ export function define(command: Command): void {
       try {
         exitCode = Math.max(exitCode, await cancel(session, token, isJson(command)));
       } catch (error) {
-        // The others are canceled all the same.
+        // Still cancel the others.
         failure ??= error as Error;
       }
     }

@@ -8,7 +8,6 @@ import { exitOnceWritten, print, printJson } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 
-/** `longhaul check`. */
 export function define(command: Command): void {
   command
     .argument('[files...]')
@@ -44,7 +43,7 @@ Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing 
       if (types && !types.checked) print(`types: not checked: ${types.detail}`);
       else if (types) print(`types: checked with ${types.detail}`);
     }
-    // Code of tools may have left timers and connections open.
+    // Tool code may have left timers and connections open.
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
     if (types) exitOnceWritten();
   });
@@ -56,7 +55,7 @@ interface Checked {
   tool?: string;
   jobs?: number;
   steps?: number;
-  /** Description of the exports of a code file. */
+  /** Describes the exports of a code file. */
   gives?: string;
   problems: (Omit<Problem, 'line' | 'column'> & { line?: number; column?: number })[];
 }
@@ -67,7 +66,6 @@ interface CheckedFiles {
   types?: { checked: boolean; detail: string };
 }
 
-/** Checks the project's code and its YAML files. */
 async function checkAll(command: Command): Promise<CheckedFiles> {
   const settings = await settingsOf(command);
   const { yamlFolders, yamlPaths } = await import('../../platform/tools.js');
@@ -88,7 +86,7 @@ async function checkAll(command: Command): Promise<CheckedFiles> {
   );
 }
 
-/** Checks YAML files, those of a folder in alphabetical order. */
+/** Checks YAML files, a folder's in alphabetical order. */
 async function checkFiles(operands: string[]): Promise<CheckedFiles> {
   const code = operands.find((path) => /\.[mc]?[jt]s$/.test(path));
   if (code !== undefined)
@@ -112,7 +110,7 @@ async function printSchema(language: 'pipeline' | 'tool'): Promise<void> {
   print(JSON.stringify(schema, null, 2));
 }
 
-/** The YAML files in a folder; any other path is treated as a file, and reported if it isn't one. */
+/** The YAML files in a folder. Any other path counts as a file, and is reported if it isn't one. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)

@@ -17,7 +17,6 @@ cancels them with Temporal's client alone, and prints a line for each requiremen
 
 Exit code: 0 when all requirements are met, 1 when one isn't, 2 for wrong usage, 3 when Temporal can't be reached.`;
 
-/** `longhaul conformance`. */
 export function define(command: Command): void {
   command
     .option('--level <number>', 'highest level to check, 1 to 4', level, 4)

@@ -11,7 +11,7 @@ somebody does, with Temporal's command line, once workers of the build run:
   temporal worker deployment set-current-version --deployment-name longhaul-longhaul --build-id BUILD
 `;
 
-/** `longhaul deploy` and its command, which connects to Temporal, not to a server. */
+/** `longhaul deploy status`. Connects to Temporal, not to a server. */
 export function define(deploy: Command): void {
   deploy.addHelpText('after', HELP);
   const command = deploy

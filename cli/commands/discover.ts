@@ -40,7 +40,6 @@ interface DiscoverFlags {
   yes?: boolean;
 }
 
-/** `longhaul discover`. */
 export function define(command: Command): void {
   command
     .option('--namespace <name>', 'namespace to read (default: the one that Longhaul is connected to)')
@@ -122,12 +121,7 @@ async function discover(
   if (found.leftOut.length > 0) say(`No draft for ${found.leftOut.join(', ')}; --type chooses them.`);
 }
 
-/**
- * Shows what would be read, and asks whether to read it.
- *
- * @returns false if the person declined
- * @throws CommandFailure without a terminal to ask on, unless `yes` is set
- */
+/** Shows what would be read, and asks whether to read it. @throws CommandFailure without a terminal, unless `yes` is set */
 async function confirmed(plan: string[], { yes }: DiscoverFlags): Promise<boolean> {
   for (const line of plan) say(line);
   if (yes) return true;

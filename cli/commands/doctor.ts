@@ -6,7 +6,6 @@ import { EXIT } from '../client/exit-codes.js';
 import { print, printJson } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
-/** `longhaul doctor`. */
 export function define(command: Command): void {
   addClientFlags(command);
   command.option('--fix', 'create missing search attributes in the namespace');
@@ -27,7 +26,7 @@ async function examine(command: Command): Promise<Finding[]> {
     import('../client/storage-check.js'),
     import('../client/steps-check.js'),
   ]);
-  // A server given by --url may be on another machine, so local checks don't apply.
+  // A server from --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
   const groups = await Promise.all([
     checks.checkSettings(settings, command.optsWithGlobals()),
@@ -47,7 +46,7 @@ async function examine(command: Command): Promise<Finding[]> {
   return [checks.checkNode(), ...groups.flat()];
 }
 
-/** An unreadable home is a finding of its own; the server's address then comes from the settings. */
+/** With an unreadable home, which is its own finding, the server's address comes from the settings. */
 async function urlOf(command: Command, settings: Settings): Promise<URL> {
   const [{ serverUrlOf }, { mcpUrl }] = await Promise.all([
     import('../client/session.js'),

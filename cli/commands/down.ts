@@ -3,7 +3,6 @@ import { checkReadable } from '../../platform/home.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
-/** `longhaul down`. */
 export function define(command: Command): void {
   command.action(async () => {
     const [{ home }, { down }] = await Promise.all([settingsOf(command), import('../../stack/down.js')]);

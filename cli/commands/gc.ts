@@ -12,7 +12,6 @@ Removes now what the sweeps of a worker remove by themselves, every 10 minutes (
 of old messages, workspaces of operations whose results are no longer kept, files that killed processes left unfinished. It
 completes interrupted deletions. Data of open operations stays; without Temporal nothing is removed.`;
 
-/** `longhaul gc`. */
 export function define(command: Command): void {
   command
     .option('--dry-run', 'show what would be removed, and why; change nothing')
@@ -53,7 +52,7 @@ export function define(command: Command): void {
   );
 }
 
-/** All that the sweeps remove. */
+/** Everything that the sweeps remove. */
 async function* plan(client: Client, settings: Settings, isDry: boolean): AsyncGenerator<SweepItem> {
   const [{ planStorageSweep }, { planWorkspaceSweep }, { planTemporarySweep }, { openStorage }] =
     await Promise.all([

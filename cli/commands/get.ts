@@ -9,7 +9,6 @@ import { CommandFailure } from '../failure.js';
 /** Type of an empty folder. */
 const FOLDER_TYPE = 'inode/directory';
 
-/** `longhaul get`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

@@ -57,7 +57,6 @@ export function define(hosts: Command): void {
 
 /** The host of the home that the command uses. */
 interface ThisHost {
-  /** ID of the host. */
   name: string;
   steps: StepProcesses[];
 }

@@ -14,7 +14,7 @@ keys have the same tenant and subject see the same operations. Keys take effect,
 
 const DAY_MS = 24 * 3600_000;
 
-/** `longhaul keys`, `longhaul keys add SUBJECT` and `longhaul keys revoke ID`. They read and write the folder of the keys. */
+/** `longhaul keys`, `longhaul keys add SUBJECT` and `longhaul keys revoke ID`. They use the folder of the keys. */
 export function define(keys: Command): void {
   keys.option('--json', 'print JSON, for programs').addHelpText('after', HELP);
   keys.action(() =>

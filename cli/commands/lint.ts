@@ -7,7 +7,6 @@ import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
 import { shortestPath } from '../shortest-path.js';
 
-/** `longhaul lint`. */
 export function define(command: Command): void {
   command.argument('[files...]').option('--json', 'print JSON, for programs');
   command.action(async (operands: string[]) => {
@@ -35,7 +34,7 @@ interface Finding {
   message: string;
 }
 
-/** The files of the operands; without operands, those of all tools and pipelines that a server with these settings has. */
+/** The operands' files, else all tools and pipelines that a server with these settings has. */
 async function filesOf(command: Command, operands: string[]): Promise<string[]> {
   if (operands.length > 0) {
     const files = operands.flatMap(filesAt);
@@ -49,10 +48,7 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   return [...codeOf('tools', settings), ...yaml].map(shortestPath);
 }
 
-/**
- * A folder's files, in alphabetical order, and the index of each of its folders that has one, as shipped tools may. Any other
- * path is treated as a file, and reported if it isn't one.
- */
+/** A folder's files and its folders' index files, in alphabetical order. Other paths count as files, and are reported if missing. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)

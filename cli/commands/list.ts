@@ -7,7 +7,7 @@ import { since } from '../client/since.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, printJson, say } from '../console.js';
 
-/** Statuses that lists can filter by. Operations that were just started are `working`. */
+/** Statuses that lists can filter by. Operations that have just started are `working`. */
 const STATUSES: OperationStatus[] = [
   'working',
   'input_required',
@@ -16,10 +16,9 @@ const STATUSES: OperationStatus[] = [
   'canceled',
   'timed_out',
 ];
-/** Maximum page size of the server. */
+/** The server's maximum page size. */
 const PAGE_LIMIT = 100;
 
-/** `longhaul list`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .option('--tool <name>', 'only those of this tool')

@@ -23,7 +23,6 @@ interface LogFlags {
   pattern?: string;
 }
 
-/** `longhaul logs`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

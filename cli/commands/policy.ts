@@ -12,7 +12,6 @@ of their tenant. A case names a caller, and what this caller can and cannot do. 
 or two; one that isn't valid is refused, and the one before stays in force.
 `;
 
-/** `longhaul policy test`. */
 export function define(policy: Command): void {
   policy.addHelpText('after', HELP);
   const test = policy

@@ -15,9 +15,9 @@ import { settingsOf } from '../settings-flags.js';
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_TIMEOUT_SECONDS = 60;
-/** Port of Node.js's inspector, by its own default. */
+/** Default port of Node.js's inspector. */
 const INSPECT_PORT = 9_229;
-/** How long the command waits for a connection to Temporal, in milliseconds. */
+/** Limit for connecting to Temporal. */
 const CONNECT_LIMIT_MS = 5_000;
 
 const HELP = `
@@ -41,7 +41,6 @@ interface ReplayFlags {
   subject?: string;
 }
 
-/** `longhaul replay`. */
 export function define(command: Command): void {
   command
     .argument('[targets...]', 'tokens or workflow IDs of operations, or files with histories')
@@ -128,11 +127,7 @@ async function replayAll(
   }
 }
 
-/**
- * The workflow of an operation. A workflow ID is taken as it is; a token of an authenticated caller belongs to one.
- *
- * @throws CommandFailure with the exit code `notFound`
- */
+/** The given workflow ID, or the one for the named caller's token. @throws CommandFailure with the exit code `notFound` */
 async function workflowIdOfToken(
   client: Client,
   { home }: Settings,

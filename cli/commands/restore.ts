@@ -3,7 +3,6 @@ import { isJson, withErrorReporting } from '../client/command.js';
 import { print, printJson, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
-/** `longhaul restore`. */
 export function define(command: Command): void {
   command
     .argument('<backup>', 'file or folder made by longhaul backup')

@@ -6,7 +6,6 @@ import { print, printJson } from '../console.js';
 import { jsonText } from '../client/terminal-text.js';
 import { CommandFailure } from '../failure.js';
 
-/** `longhaul result`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

@@ -6,7 +6,6 @@ interface ResumeFlags {
   detach?: boolean;
 }
 
-/** `longhaul resume`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
 import { settingsOf, showSettings } from '../settings-flags.js';
 
-/** `longhaul server`. */
 export function define(command: Command): void {
   showSettings(command, ['basics', 'server', 'temporal', 'storage', 'callers', 'limits', 'records']);
   command.action(async () => {

@@ -18,7 +18,6 @@ interface AnswerFlags {
   subject?: string;
 }
 
-/** `longhaul sign-answer TOKEN KEY`. */
 export function define(command: Command): void {
   command
     .argument('<token>')

@@ -32,7 +32,6 @@ interface SignFlags {
   subject?: string;
 }
 
-/** `longhaul sign TOOL`. */
 export function define(command: Command): void {
   command
     .argument('<tool>')
@@ -75,7 +74,7 @@ export function define(command: Command): void {
         const start = await sign(settings, name, flags, times);
         if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
         else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
-        // Files of tools are watched.
+        // Watching the files of tools keeps the process alive.
         exitOnceWritten();
       },
     ),
@@ -143,7 +142,7 @@ async function sign(
   );
 }
 
-/** The command of Temporal's command line, for a shell. */
+/** A shell command for Temporal's command line. */
 function commandLine(
   start: SignedStart,
   taskQueue: string,

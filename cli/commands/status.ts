@@ -3,7 +3,6 @@ import { addClientFlags, isJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print, printJson } from '../console.js';
 
-/** `longhaul status`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<token>')

@@ -14,7 +14,6 @@ example after storage was copied. It also says whether the workers use this stor
 another storage.
 `;
 
-/** `longhaul storage check`. */
 export function define(storage: Command): void {
   const check = storage
     .command('check')

@@ -3,7 +3,6 @@ import { openHome } from '../../platform/home.js';
 import { print, say } from '../console.js';
 import { settingsOf, showSettings } from '../settings-flags.js';
 
-/** `longhaul temporal`. */
 export function define(command: Command): void {
   showSettings(command, ['basics', 'temporal', 'records']);
   command.action(async () => {

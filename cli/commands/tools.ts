@@ -6,7 +6,6 @@ import { print, printJson, say } from '../console.js';
 
 const NONE = 'The server has no tools.';
 
-/** `longhaul tools`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('[tool]', 'print its whole documentation')

@@ -6,7 +6,6 @@ const HELP = `
 Keys: up and down select, o or Enter opens, a answers, c cancels, Esc goes back, q quits. Questions are on top.
 `;
 
-/** `longhaul top`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .option('--tool <name>', 'only those of this tool')

@@ -3,7 +3,6 @@ import { openHome } from '../../platform/home.js';
 import { print, say } from '../console.js';
 import { settingsOf, showSettings } from '../settings-flags.js';
 
-/** `longhaul up`. */
 export function define(command: Command): void {
   showSettings(command);
   command.action(async () => {

@@ -8,7 +8,6 @@ Of several operations each result follows a line "== TOKEN STATUS" as it comes; 
 code is the first of 130, 3, 4, 1, 6, 5 and 0 that one of them has.
 `;
 
-/** `longhaul watch`. */
 export function define(command: Command): void {
   addClientFlags(command).argument('<tokens...>', 'one operation or several').addHelpText('after', HELP);
   runAgainstServer(command, async (session, tokens: string[]) => {

@@ -3,7 +3,6 @@ import { openHome } from '../../platform/home.js';
 import { boundHeapGrowth } from '../../worker/heap-growth.js';
 import { settingsOf, showSettings } from '../settings-flags.js';
 
-/** `longhaul worker`. */
 export function define(command: Command): void {
   showSettings(command, ['basics', 'temporal', 'worker', 'storage', 'records']);
   command.action(async () => {

@@ -70,7 +70,7 @@ async function applicationFailure(fixture: Fixture): Promise<ApplicationFailure>
   return failure;
 }
 
-/** As the server does: with a reason, which the SDK's client doesn't send. */
+/** Gives a reason like the server, which the SDK's client can't send. */
 async function requestCancel({ handle }: Fixture): Promise<void> {
   const { client, workflowId } = handle;
   await client.workflowService.requestCancelWorkflowExecution({

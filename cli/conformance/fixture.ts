@@ -33,7 +33,7 @@ export interface CheckResult {
   level: number;
   workflow: string;
   requirement: string;
-  /** Why it is not met; missing if it is. */
+  /** Why it isn't met; missing if it is. */
   problem?: string;
 }
 
@@ -74,7 +74,6 @@ export class Fixture {
     return this.options.searchAttributes;
   }
 
-  /** Handle of the current run. */
   get handle(): WorkflowHandle {
     return this.options.client.workflow.getHandle(this.#workflowId);
   }
@@ -97,14 +96,13 @@ export class Fixture {
       taskQueue,
       args,
       memo: { [START_MEMO]: memo },
-      // Nothing stays behind if this process is killed.
+      // Cleans up even if this process is killed.
       workflowExecutionTimeout: 20 * limitMs,
       workflowTaskTimeout: '5s',
       ...(searchAttributes ? { typedSearchAttributes: [{ key: STATUS, value: 'working' }] } : {}),
     });
   }
 
-  /** Records whether a requirement is met. */
   async check(requirement: string, run: () => Promise<void> | void): Promise<boolean> {
     const result: CheckResult = { level: this.level, workflow: this.name, requirement };
     this.results.push(result);
@@ -117,7 +115,7 @@ export class Fixture {
     }
   }
 
-  /** Records whether a requirement is met that all further checks need. @throws FixtureStopped */
+  /** Records a requirement that all further checks need. @throws FixtureStopped */
   async need<T>(requirement: string, run: () => Promise<T>): Promise<T> {
     let found: T | undefined;
     if (await this.check(requirement, async () => void (found = await run()))) return found as T;
@@ -130,7 +128,7 @@ export class Fixture {
     await this.options.client.connection.withDeadline(Date.now() + this.options.limitMs + 5_000, run);
   }
 
-  /** Waits until `read` gives something. */
+  /** Waits until `read` returns a value. */
   async eventually<T>(expected: string, read: () => Promise<T | undefined>): Promise<T> {
     const until = performance.now() + this.options.limitMs;
     for (;;) {
@@ -155,7 +153,7 @@ export class Fixture {
     return Object.assign(description, { state });
   }
 
-  /** Waits for a state memo of which this is true. */
+  /** Waits for a state memo that meets the condition. */
   async state(expected: string, isMet: (state: StateMemo) => boolean): Promise<StateMemo> {
     return this.eventually(expected, async () => {
       const { state } = await this.describe();
@@ -186,7 +184,7 @@ export class Fixture {
     await this.handle.signal(PROVIDE_INPUT_SIGNAL, { key, answerId, answer });
   }
 
-  /** Has the worker refuse an answer. @throws Error unless it does, for one of these types */
+  /** Expects the worker to refuse an answer. @throws Error unless it does, for one of these types */
   async expectRefusal(sending: Promise<void>, ...types: string[]): Promise<void> {
     const outcome = await sending.then(
       () => 'an accepted answer',

@@ -147,7 +147,7 @@ function expectClosed(state: StateMemo | undefined): void {
   expectThat(left.length === 0 && !state?.questionsSince, 'no open question at the end', left);
 }
 
-/** Whether two values are the same JSON, in whatever order of keys. */
+/** Whether two values are the same JSON, in any order of keys. */
 function isSame(one: unknown, other: unknown): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }

@@ -13,7 +13,7 @@ const FIXTURES: [name: string, level: number, check: (fixture: Fixture) => Promi
   ['ContractCancel', 4, checkCancel],
 ];
 
-/** All fixtures up to a level, side by side. */
+/** Runs all fixtures up to a level concurrently. */
 export async function runConformance(options: ConformanceOptions, level: number): Promise<CheckResult[]> {
   const selected = FIXTURES.filter(([, least]) => least <= level);
   const results = await Promise.all(

@@ -16,7 +16,7 @@ const FOLDERS = ['../../docs', '../../../docs'].map(
 
 const schemas = new Map<ContractSchema, JsonSchema>();
 
-/** Each refers to others by their names, so it comes with all of them. */
+/** Schemas refer to each other by name, so each comes with all of them. */
 function schemaOf(name: ContractSchema): JsonSchema {
   if (schemas.size === 0) {
     const folder = FOLDERS.find((one) => existsSync(one));
@@ -29,7 +29,7 @@ function schemaOf(name: ContractSchema): JsonSchema {
   return schemas.get(name)!;
 }
 
-/** Why a value does not fit a schema of the contract; empty if it does. */
+/** Why a value doesn't fit a schema of the contract; empty if it does. */
 export function contractProblems(name: ContractSchema, value: unknown): string[] {
   return check(schemaOf(name), value, `${name}.json`);
 }

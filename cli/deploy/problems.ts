@@ -36,7 +36,7 @@ export function deploymentProblems(report: DeploymentReport, namespace: string):
   return problems;
 }
 
-/** The build that workers poll for, if it is one. */
+/** The build that workers poll for, if there is only one. */
 function onlyPolled(versions: VersionReport[]): string | undefined {
   const [first, ...others] = versions.filter(({ isPolled }) => isPolled);
   return others.length === 0 ? first?.buildId : undefined;
@@ -60,7 +60,6 @@ function strandedProblem(
   };
 }
 
-/** `1 open operation`, `3 open operations`. */
 function operations(count: number): string {
   return `${count} open operation${count === 1 ? '' : 's'}`;
 }

@@ -71,7 +71,7 @@ function workersOf({ isPolled, pollers }: VersionReport): string {
     : `none for ${age}`;
 }
 
-/** Builds, other than the current one, whose workers have to stay, with their number of open operations. */
+/** Builds, other than the current one, that still need workers, with their number of open operations. */
 function keptBuilds({ deployment, versions }: DeploymentReport): string[] {
   const needed = versions
     .filter(

@@ -1,4 +1,4 @@
-/** Drafts a tool for each workflow type, with a name of its own, and writes them if there is a folder for them. */
+/** Drafts a uniquely named tool for each workflow type, and writes the drafts if there is a folder for them. */
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Settings } from '../../platform/settings/index.js';
 import { filesOf } from '../../platform/project.js';
@@ -11,14 +11,14 @@ import { toolNameFor } from './names.js';
 import { statusCounts, taskQueues } from './runs.js';
 import { existingFiles, writeDraft, type ExistingFile } from './write-drafts.js';
 
-/** A draft, as `--json` has it. */
+/** A draft, as in `--json`. */
 export interface Draft {
   tool: string;
   type: string;
   taskQueues: string[];
   /** Runs by status. */
   runs: Record<string, number>;
-  /** Number of histories that were read. */
+  /** Number of histories read. */
   histories: number;
   /** Path of its file; without a folder, the file's name. */
   file: string;
@@ -51,7 +51,7 @@ export function draftAll(
   });
 }
 
-/** Names of the project's tools and pipelines, as far as files' names show them. A broken file in the folder keeps its own. */
+/** Names of the project's tools and pipelines, derived from file names. A broken file in the folder keeps its own. */
 function namesOf(settings: Settings, existing: ExistingFile[], output: string | undefined): Set<string> {
   const elsewhere = yamlFolders(settings)
     .map(({ path }) => path)

@@ -1,4 +1,4 @@
-/** The draft of a tool over a workflow type: a YAML document whose comments say what it is made of, and what to look at. */
+/** The draft of a tool over a workflow type: YAML with comments that say what it is based on, and what to check. */
 import { Document, isMap, isScalar, isSeq, visit, type Node, type YAMLMap } from 'yaml';
 import type { RunInfo } from '../../engine/current-runs.js';
 import { humanDuration } from '../../operations/budgets.js';
@@ -18,10 +18,9 @@ export interface Found {
   observed: Observed;
 }
 
-/** Width of comments and of lines that YAML folds. */
+/** Width of comments and of folded YAML lines. */
 const WIDTH = 120;
 
-/** The text of a tool's file. @param name of the tool */
 export function draftOf(name: string, found: Found, source: Source): string {
   const { type, infos, observed } = found;
   const [queue = 'default', ...otherQueues] = taskQueues(infos);
@@ -90,7 +89,7 @@ function progressQueryOf(observed: Observed, questionQuery: string | undefined):
   return definitions.queries.find(({ name }) => name !== questionQuery)?.name;
 }
 
-/** A query isn't both. */
+/** A query can't be both. */
 function progressUnlessAsked(observed: Observed, questionQuery: string | undefined) {
   const proposal = queryProgress(observed);
   const isAsked = proposal && 'query' in proposal.progress && proposal.progress.query === questionQuery;
@@ -147,7 +146,7 @@ function yamlLines(value: object): string[] {
   return document.toString({ lineWidth: 0 }).trimEnd().split('\n');
 }
 
-/** Small maps and lists are on one line. */
+/** Puts small maps and lists on one line. */
 function layOut(document: Document): void {
   visit(document, {
     Seq: (_key, node) => {
@@ -184,7 +183,7 @@ function commentLine(line: string): string {
   return `# ${line}`.trimEnd();
 }
 
-/** Lines of at most {@link WIDTH} characters; a line without spaces stays whole. Indentation is YAML's. */
+/** Lines of at most {@link WIDTH} characters. A line without spaces stays whole. Indentation is YAML's. */
 function wrapped(line: string): string[] {
   const text = commentText(line);
   if (text.length <= WIDTH || text.startsWith(' ')) return [text];

@@ -1,4 +1,4 @@
-/** Finds the workflow types of a namespace, and reads what their tools need to know. */
+/** Finds a namespace's workflow types, and reads what their tools need to know. */
 import type { RunInfo } from '../../engine/current-runs.js';
 import { isLonghauls } from '../../engine/external/own-types.js';
 import type { Found } from './draft.js';
@@ -11,7 +11,7 @@ export interface FoundTypes {
   types: Found[];
   /** Number of runs, without Longhaul's. */
   runs: number;
-  /** Number of runs of Longhaul, which are left out. */
+  /** Number of Longhaul's own runs, which are left out. */
   longhauls: number;
   /** Whether older runs were left out. */
   isLimited: boolean;
@@ -62,7 +62,7 @@ async function observe(
   return observed;
 }
 
-/** Leaves out runs of Longhaul, and child workflows under them, which have no mark of their own. */
+/** Leaves out Longhaul's runs, and child workflows under them, which have no mark of their own. */
 async function withoutLonghauls(reads: TemporalReads, infos: RunInfo[]): Promise<RunInfo[]> {
   const isOwn = new Map<string, boolean>(
     infos.map((info) => [executionKey(executionOf(info)), isLonghauls(info)]),

@@ -1,4 +1,4 @@
-/** The comment at the beginning of a draft: what it is made of. */
+/** The comment at the beginning of a draft: what it is based on. */
 import type { RunInfo } from '../../engine/current-runs.js';
 import type { Observed } from './observed.js';
 import { statusCounts } from './runs.js';
@@ -36,7 +36,7 @@ function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Text for a comment. Names are those of others: a line break would end it. */
+/** Text for a comment. Replaces line breaks in foreign names, which would end the comment. */
 export function commentText(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, ' ');

@@ -12,7 +12,7 @@ export interface Inputs {
   args?: string[] | Record<string, string>;
 }
 
-/** Inputs for the arguments of a workflow, update or signal: the fields of its only one, if that is an object, else arg1 and so on. */
+/** Inputs for the arguments of a workflow, update or signal: the fields of a single object, else arg1 and so on. */
 export function inputsFor({ shapes, least, most }: SeenValues): Inputs {
   const [first] = shapes;
   if (least === 1 && most === 1 && first && isRecord(first)) return fieldsFor(first);
@@ -39,10 +39,7 @@ function fieldsFor(shape: Shape): Inputs {
   };
 }
 
-/**
- * Schema of results; clients refuse a result that it excludes, so it requires nothing, and is left out where results differ too
- * much for one.
- */
+/** Schema of results. Clients refuse a result that it excludes, so it requires nothing, and is left out if results differ too much. */
 export function outputFor({ shapes: [shape] }: SeenValues): JsonSchema | 'mixed' | undefined {
   if (!shape) return undefined;
   const types = typesOf(shape).filter((type) => type !== 'null');
@@ -52,7 +49,7 @@ export function outputFor({ shapes: [shape] }: SeenValues): JsonSchema | 'mixed'
   return types[0] === 'object' ? { ...schema, type: 'object' } : schema;
 }
 
-/** Whether clients can show the inputs as a form. */
+/** Inputs that clients can show as a form; undefined if they can't. */
 export function asForm({ properties, required, args }: Inputs): Inputs | undefined {
   const flat = Object.entries(properties).map(([name, { type }]) => {
     const types = [type].flat().filter((one) => one !== 'null');

@@ -1,4 +1,4 @@
-/** Proposals for `progress`, `question` and `cancel`, by the names of fields, queries, updates and signals. */
+/** Proposes `progress`, `question` and `cancel`, by the names of fields, queries, updates and signals. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { asForm, inputsFor, type Inputs } from './inputs.js';
 import { wordsOf } from './names.js';
@@ -61,7 +61,7 @@ function heartbeatMap(shape: Shape): ProgressMap | undefined {
   return Object.keys(map).length > 0 ? map : undefined;
 }
 
-/** The field of this type whose name is or contains the first of these words that any has. */
+/** Finds a field of this type by the first matching word: exact names first, then names that contain the word. */
 function fieldNamed({ fields }: Shape, words: string[], type: 'number' | 'string'): string | undefined {
   const types: JsonType[] = type === 'number' ? ['number', 'integer'] : ['string'];
   const fitting = [...fields].filter(([, field]) => hasOnly(field, types)).map(([name]) => name);
@@ -79,7 +79,7 @@ function hasOnly(shape: Shape, types: JsonType[]): boolean {
   return found.length > 0 && found.every((type) => types.includes(type));
 }
 
-/** Progress by a query whose name says so. Its fields are a guess: no query but that of definitions is asked. */
+/** Progress by a query whose name says so. Its fields are a guess, because only the query of definitions is sent. */
 export function queryProgress({ definitions }: Observed): ProgressProposal | undefined {
   if (definitions === undefined || definitions === 'none') return undefined;
   const query = named(
@@ -103,7 +103,7 @@ export interface QuestionProposal {
   isSeen: boolean;
 }
 
-/** A question by a query and an update or signal whose names say so. */
+/** A question by a query and an update or signal with telling names. */
 export function questionOf({ definitions, updates, signals }: Observed): QuestionProposal | undefined {
   if (definitions === undefined || definitions === 'none') return undefined;
   const [query] = named(
@@ -130,12 +130,12 @@ export function questionOf({ definitions, updates, signals }: Observed): Questio
       fields: { properties, ...(required.length > 0 ? { required } : {}) },
       answer: { ...way, ...(args ? { args } : {}) },
     },
-    // Several that may answer are a choice for a person.
+    // If several may answer, a person must choose.
     isSeen: updateNames.length <= 1 && (isUpdate || signalNames.length === 1),
   };
 }
 
-/** Positional arguments of an answer with the names that they usually have: true or false first is the approval. */
+/** Gives an answer's positional arguments their usual names: a leading boolean is the approval. */
 function namedAnswer(inputs: Inputs): Inputs {
   const { properties, required, args } = inputs;
   if (!Array.isArray(args) || properties['arg1']?.['type'] !== 'boolean') return inputs;
@@ -153,7 +153,7 @@ export function cancelSignalOf({ definitions, signals }: Observed): string | und
   return named([...new Set([...signals.keys(), ...defined.map(({ name }) => name)])], CANCEL_WORDS)[0];
 }
 
-/** Those with one of the words, in the words' order. */
+/** Names with one of the words, in the words' order. */
 function named(names: string[], words: string[]): string[] {
   return [...new Set(words.flatMap((word) => names.filter((name) => wordsOf(name).includes(word))))];
 }

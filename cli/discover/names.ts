@@ -14,11 +14,7 @@ export function wordsOf(name: string): string[] {
     .filter(Boolean);
 }
 
-/**
- * The name of a tool over a workflow type, in snake case without the word `workflow` at the end: `refund` for `RefundWorkflow`.
- *
- * @param taken names of other tools
- */
+/** The name of a tool over a workflow type: `refund` for `RefundWorkflow`. @param taken names of other tools */
 export function toolNameFor(type: string, taken: ReadonlySet<string>): string {
   const words = wordsOf(type);
   const short = words.length > 1 && words.at(-1) === 'workflow' ? words.slice(0, -1) : words;
@@ -27,7 +23,7 @@ export function toolNameFor(type: string, taken: ReadonlySet<string>): string {
   return unique(name, (one) => taken.has(one));
 }
 
-/** The name of the input that gives a workflow this field: the field's own, unless tools or clients can't have it. */
+/** The name of the input for a workflow's field: the field's own, unless tools or clients can't have it. */
 export function inputNameFor(field: string, taken: ReadonlySet<string>): string {
   const isUsable =
     NAME.test(field) && !isBuiltIn(field) && !(RESERVED_ARGUMENTS as readonly string[]).includes(field);

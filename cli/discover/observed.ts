@@ -19,7 +19,6 @@ export interface Definitions {
 }
 
 export class Observed {
-  /** Number of histories. */
   histories = 0;
   readonly inputs = new SeenValues();
   readonly results = new SeenValues();
@@ -30,9 +29,8 @@ export class Observed {
   readonly heartbeats = new Map<string, SeenValues>();
   /** Activity types with a heartbeat time-out. */
   readonly beating = new Set<string>();
-  /** Execution time-outs, in seconds. */
   readonly timeoutsSeconds: number[] = [];
-  /** Undefined if no worker was asked; `none` if none has answered. */
+  /** Undefined if no worker was asked; `none` if none answered. */
   definitions: Definitions | 'none' | undefined;
 
   /** @param events of one run */
@@ -42,7 +40,6 @@ export class Observed {
     for (const event of events) this.#add(event, activities);
   }
 
-  /** @param details of a heartbeat */
   addHeartbeat(activity: string, details: proto.temporal.api.common.v1.IPayloads | null | undefined): void {
     if (details?.payloads?.length) seenOf(this.heartbeats, activity).add(details.payloads);
   }
@@ -95,7 +92,7 @@ function addMessage(
   name: string | null | undefined,
   args: proto.temporal.api.common.v1.IPayloads | null | undefined,
 ): void {
-  // Built-in ones begin so.
+  // Built-in names begin with `__`.
   if (name && !name.startsWith('__')) seenOf(messages, name).add(args?.payloads);
 }
 
@@ -105,7 +102,7 @@ function seenOf(all: Map<string, SeenValues>, name: string): SeenValues {
   return seen;
 }
 
-/** Definitions of a worker's answer to Temporal's built-in query of metadata, without the built-in ones. */
+/** A worker's answer to Temporal's built-in metadata query, without built-in definitions. */
 export function definitionsOf(metadata: unknown): Definitions {
   const definition = (metadata as { definition?: Record<string, unknown> } | null)?.definition ?? {};
   const listOf = (key: string): Definition[] =>

@@ -3,9 +3,9 @@
 /** Most pages of the list of runs, and runs in each. */
 export const MAX_PAGES = 10;
 export const PAGE_RUNS = 1_000;
-/** Most workflow types; those with the most runs come first. */
+/** Most workflow types, starting with the most runs. */
 export const MAX_TYPES = 100;
-/** Most pages of a history, and events in each; a longer one is read from its beginning, and its last event. */
+/** Most pages of a history, and events in each. Of a longer history, reads the beginning and the last event. */
 export const HISTORY_PAGES = 3;
 export const PAGE_EVENTS = 500;
 /** Most open runs of each type that are described, to find heartbeats. */
@@ -20,11 +20,10 @@ export interface Selection {
   taskQueue?: string;
   /** Histories of each type. */
   runs: number;
-  /** Whether a worker of each type is asked for its definitions. */
+  /** Whether to ask a worker of each type for its definitions. */
   asksWorkers: boolean;
 }
 
-/** Lines for people. */
 export function planOf(namespace: string, address: string, selection: Selection): string[] {
   const { since, types, taskQueue, runs, asksWorkers } = selection;
   const filters = [

@@ -1,4 +1,4 @@
-/** Runs as lists have them: by type, with their statuses and durations. */
+/** Listed runs: by type, with their statuses and durations. */
 import proto from '@temporalio/proto';
 import { median } from '../../operations/estimate.js';
 import { toDate } from '../../engine/history.js';
@@ -9,12 +9,11 @@ const RUNNING = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
 const COMPLETED = Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
 const CONTINUED = Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
 
-/** Least time-out of a draft, and how often the longest run fits into it. */
 const LEAST_TIMEOUT_MINUTES = 60;
-/** Time-out of a workflow that asks, in minutes: three days. */
+/** Time-out of a workflow that asks: three days. */
 const ANSWER_MINUTES = 3 * 24 * 60;
 const TIMEOUT_ROOM = 4;
-/** A year: the maximum of a tool's file. */
+/** A year: the maximum in a tool's file. */
 const MAX_MINUTES = 365 * 24 * 60;
 
 export function byType(infos: readonly RunInfo[]): Map<string, RunInfo[]> {
@@ -35,7 +34,7 @@ function statusName(status: number): string {
   return (Status[status] ?? '').replace('WORKFLOW_EXECUTION_STATUS_', '').toLowerCase().replaceAll('_', ' ');
 }
 
-/** Task queues, the one of most runs first. */
+/** Task queues, most runs first. */
 export function taskQueues(infos: readonly RunInfo[]): string[] {
   const groups = grouped(infos, ({ taskQueue }) => taskQueue ?? '');
   return [...groups]
@@ -44,7 +43,7 @@ export function taskQueues(infos: readonly RunInfo[]): string[] {
     .map(([queue]) => queue);
 }
 
-/** The runs whose histories say most: completed ones, one that is open, then others; the latest of each first. */
+/** The most informative runs: completed ones, an open one, then others, each latest first. */
 export function chosenRuns(infos: readonly RunInfo[], count: number): RunInfo[] {
   const latest = [...infos].sort((one, other) => startMs(other) - startMs(one));
   const [open, ...moreOpen] = latest.filter(isOpenRun);
@@ -62,11 +61,11 @@ export function isOpenRun({ status }: RunInfo): boolean {
 export interface Durations {
   /** Median of the completed executions, in seconds; undefined without any. */
   medianSeconds?: number;
-  /** Longest execution, also of those that are open, in seconds. */
+  /** Longest execution, including open ones, in seconds. */
   longestSeconds: number;
 }
 
-/** Durations of executions: runs that continue as new are one. */
+/** Durations of executions. Runs that continue as new count as one. */
 export function durationsOf(infos: readonly RunInfo[], nowMs: number): Durations {
   const completed: number[] = [];
   let longestSeconds = 0;
@@ -84,12 +83,12 @@ export function durationsOf(infos: readonly RunInfo[], nowMs: number): Durations
   return { longestSeconds, ...(completed.length > 0 ? { medianSeconds: median(completed) } : {}) };
 }
 
-/** Two significant digits, of at least a hundredth of a minute. */
+/** Two significant digits, at least a hundredth of a minute. */
 export function estimateMinutes(seconds: number): number {
   return Math.min(MAX_MINUTES, Math.max(0.01, Number((seconds / 60).toPrecision(2))));
 }
 
-/** The longest execution time-out of the runs, else the longest run with room; days where a person has to answer in that time. */
+/** The longest execution time-out of the runs, else the longest run with room. Days if a person has to answer meanwhile. */
 export function timeoutMinutes(
   timeoutsSeconds: readonly number[],
   longestSeconds: number,

@@ -1,4 +1,4 @@
-/** Lines for comments of a draft: encodings, messages, heartbeats and definitions that were seen. */
+/** Comment lines of a draft about the encodings, messages, heartbeats and definitions that were seen. */
 import type { Definition, Observed } from './observed.js';
 import type { SeenValues } from './seen-values.js';
 import { shapeText } from './shape.js';
@@ -51,7 +51,6 @@ export function heartbeatLines({ heartbeats, beating }: Observed): string[] {
   ];
 }
 
-/** Definitions of the worker. */
 export function definedLines({ definitions }: Observed): string[] {
   if (definitions === undefined)
     return ['Queries are unknown: histories hold none. longhaul discover --query asks a worker for them.'];

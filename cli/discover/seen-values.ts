@@ -1,4 +1,4 @@
-/** Lists of payloads that histories hold, such as the arguments of runs: their number, and the types of those that are JSON. */
+/** Lists of payloads in histories, such as arguments of runs: their number, and the types of JSON payloads. */
 import type { Payload } from '@temporalio/common';
 import { addExample, emptyShape, type Shape } from './shape.js';
 
@@ -7,7 +7,7 @@ const NULL_ENCODING = 'binary/null';
 /** The value of a payload, or the encoding that isn't JSON. */
 export type Decoded = { value: unknown; encoding?: string } | { encoding: string };
 
-/** Decodes plain JSON and null alone: codecs, such as for encryption, are the namespace's own. */
+/** Decodes only plain JSON and null: codecs, such as for encryption, belong to the namespace. */
 export function decodePayload({ metadata, data }: Payload): Decoded {
   const encoding = text(metadata?.['encoding']);
   if (encoding === NULL_ENCODING) return { value: null };

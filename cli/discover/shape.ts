@@ -1,7 +1,4 @@
-/**
- * Types of JSON values, merged over examples. A shape has no value: values of histories may be secret. Names of fields are kept
- * where they look like names; a map whose keys are data, such as IDs, has none.
- */
+/** Types of JSON values, merged over examples. Never has values, which may be secret, or keys that are data, such as IDs. */
 import { isObject } from '../../operations/is-object.js';
 import { isBuiltIn } from '../../pipelines/names.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -33,7 +30,6 @@ export function emptyShape(): Shape {
   return { examples: 0, types: new Set(), objects: 0, fields: new Map() };
 }
 
-/** Adds the types of a JSON value. */
 export function addExample(shape: Shape, value: unknown, depth = 0): void {
   shape.examples += 1;
   if (depth > MAX_DEPTH) return;
@@ -68,11 +64,11 @@ function hasDataKeys({ fields, objects }: Shape): boolean {
   const names = [...fields.keys()];
   if (fields.size > MAX_FIELDS) return true;
   if (names.some((name) => !FIELD_NAME.test(name) || DATA_NAME.test(name) || isBuiltIn(name))) return true;
-  // No two of them have a key in common.
+  // No two of them share a key.
   return objects > 1 && fields.size > 1 && [...fields.values()].every(({ examples }) => examples === 1);
 }
 
-/** The types of a shape's values, the usual order; a number includes integers. */
+/** The types of a shape's values, in the usual order. A number includes integers. */
 export function typesOf({ types }: Shape): JsonType[] {
   return TYPES.filter((type) => types.has(type) && !(type === 'integer' && types.has('number')));
 }
@@ -82,14 +78,10 @@ export function commonFields({ fields, objects }: Shape): string[] {
   return [...fields].filter(([, { examples }]) => examples === objects).map(([name]) => name);
 }
 
-/**
- * The JSON Schema of a shape.
- *
- * @param isStrict whether objects require the fields that all examples have
- */
+/** The JSON Schema of a shape. @param isStrict whether objects require the fields that all examples have */
 export function schemaOf(shape: Shape, isStrict: boolean): JsonSchema {
   const types = typesOf(shape);
-  // Without any other value than null, nothing is known.
+  // Only null values: nothing is known.
   if (types.every((type) => type === 'null')) return {};
   return {
     type: types.length === 1 ? types[0]! : types,

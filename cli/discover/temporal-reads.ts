@@ -1,4 +1,4 @@
-/** Calls to Temporal, one at a time and slowly: others share the namespace's limits. */
+/** Calls Temporal slowly, one call at a time, because others share the namespace's limits. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { RunInfo } from '../../engine/current-runs.js';
@@ -11,16 +11,16 @@ import { definitionsOf, type Definitions } from './observed.js';
 import { HISTORY_PAGES, MAX_PAGES, PAGE_EVENTS, PAGE_RUNS, type Selection } from './plan.js';
 import { decodePayload } from './seen-values.js';
 
-/** Deadline of a call, in milliseconds: Temporal's SDK repeats one that is throttled for some 35 s before it reports that. */
+/** Deadline of a call: Temporal's SDK retries a throttled one for some 35 s before it reports that. */
 const CALL_LIMIT_MS = 60_000;
-/** Deadline of a query, in milliseconds: without a worker, Temporal itself waits for longer. */
+/** Deadline of a query: without a worker, Temporal itself waits longer. */
 const QUERY_LIMIT_MS = 10_000;
-/** Least time between two calls, in milliseconds. Temporal's default limit is 10 lists a second for all of a namespace. */
+/** Least time between two calls. Temporal's default limit is 10 lists a second for a whole namespace. */
 const LIST_INTERVAL_MS = 500;
 const READ_INTERVAL_MS = 50;
 /** Temporal's proto: HistoryEventFilterType. */
 const CLOSE_EVENT = 2;
-/** Query that Temporal's SDKs answer with the definitions of queries, signals and updates. */
+/** Temporal's SDKs answer this query with the definitions of queries, signals and updates. */
 const DEFINITIONS_QUERY = '__temporal_workflow_metadata';
 
 type Execution = { workflowId: string; runId: string };
@@ -34,7 +34,7 @@ export class TemporalReads {
     return this.client.options.namespace;
   }
 
-  /** Runs, the latest first. @returns also whether there are more */
+  /** Runs, latest first. @returns also whether there are more */
   async runs({ since, types, taskQueue }: Selection): Promise<{ infos: RunInfo[]; isLimited: boolean }> {
     const query = [
       `StartTime >= ${quote(since)}`,
@@ -90,7 +90,7 @@ export class TemporalReads {
     );
   }
 
-  /** Asks the worker of an open run for its definitions; undefined if none answers, or its SDK is older than this query. */
+  /** Asks an open run's worker for its definitions; undefined if none answers, or its SDK is older than this query. */
   async definitions(execution: Execution): Promise<Definitions | undefined> {
     await this.#pace(READ_INTERVAL_MS);
     try {

@@ -5,7 +5,6 @@ import { isToolFile, parseToolFile } from '../../external-workflows/parse.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
-/** A tool's file that is there already. */
 export interface ExistingFile {
   file: string;
   /** Undefined if it can't be parsed. */
@@ -13,7 +12,7 @@ export interface ExistingFile {
   type?: string;
 }
 
-/** Files of tools in a folder, which need not exist. */
+/** Files of tools in a folder, which may be missing. */
 export function existingFiles(folder: string): ExistingFile[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(folder)
@@ -26,18 +25,12 @@ export function existingFiles(folder: string): ExistingFile[] {
     });
 }
 
-/**
- * Writes a file.
- *
- * @param replaces whether an existing file is overwritten
- * @returns whether it was written
- * @throws CommandFailure if the folder can't be written
- */
+/** Writes a file. @returns whether it was written. @throws CommandFailure if the folder can't be written */
 export function writeDraft(path: string, folder: string, text: string, replaces: boolean): boolean {
   try {
     mkdirSync(folder, { recursive: true });
     if (!replaces && existsSync(path)) return false;
-    // A file that was made meanwhile stays, too.
+    // Don't overwrite a file that was made meanwhile, either.
     writeFileSync(path, text, { flag: replaces ? 'w' : 'wx' });
     return true;
   } catch (error) {

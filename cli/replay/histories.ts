@@ -1,4 +1,4 @@
-/** The histories that `longhaul replay` replays: of an operation, of the workflows of a query, or in a file. One is read at a time. */
+/** The histories that `longhaul replay` replays: an operation's, a query's, or a file's. Reads one at a time. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { History } from '@temporalio/worker';
 import { findWorkflow } from '../../platform/find-workflow.js';
@@ -10,12 +10,7 @@ export interface SelectedHistory {
   history: History;
 }
 
-/**
- * Histories of a workflow: its latest run, then those of its child workflows and the earlier runs that it continues, also
- * indirectly.
- *
- * @throws WorkflowNotFoundError if Temporal doesn't know the workflow
- */
+/** A workflow's latest run, then child workflows and continued runs, recursively. @throws WorkflowNotFoundError if unknown */
 export async function* historiesOf(client: Client, workflowId: string): AsyncGenerator<SelectedHistory> {
   const { runId } = await client.workflow.getHandle(workflowId).describe();
   const known = new Set<string>();
@@ -36,7 +31,7 @@ export async function* historiesOf(client: Client, workflowId: string): AsyncGen
   }
 }
 
-/** Histories of the workflows that a visibility query finds, the latest first. */
+/** Histories of the workflows that a visibility query finds, latest first. */
 export async function* historiesOfQuery(client: Client, query: string): AsyncGenerator<SelectedHistory> {
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     const history = await fetchHistory(client, { workflowId, runId });

@@ -1,4 +1,4 @@
-/** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
+/** Replays histories with the code of this build: Longhaul's workflows and the project's. */
 import type { History } from '@temporalio/worker';
 import type { Settings } from '../../platform/settings/index.js';
 import { bundleInChildProcess } from '../../worker/bundle-in-child.js';
@@ -21,11 +21,7 @@ export class Replays {
     this.#replayer = new Replayer(settings);
   }
 
-  /**
-   * @param timeoutSeconds of each replay
-   * @param inspectPort port on which a debugger is waited for, which then stops before each replay
-   * @throws BundleError when the project's workflows can't be bundled
-   */
+  /** @param inspectPort waits there for a debugger, which stops before each replay @throws BundleError for unbundlable workflows */
   static async start(settings: Settings, timeoutSeconds: number, inspectPort?: number): Promise<Replays> {
     const { codePath, exports } = await bundleInChildProcess(settings);
     const replaySettings = { codePath, storage: storageChoice(settings), inspectPort };
@@ -37,7 +33,7 @@ export class Replays {
     return { workflowId, runId, ...(await this.#replay(history, workflowId)) };
   }
 
-  /** Replays a file. One that holds no history is a report too: other files are still replayed. */
+  /** Replays a file. An unreadable file gives a report too, so that other files are still replayed. */
   async ofFile(file: string): Promise<Report> {
     try {
       return { file, ...(await this.#replay(await readHistoryFile(file), file)) };

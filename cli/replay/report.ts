@@ -8,11 +8,11 @@ import type { ReplayOutcome } from '../../worker/replay/replayer.js';
 /** `unknown_type`: this build has no such workflow. `unreadable`: the file holds no history. */
 export type Verdict = ReplayOutcome['verdict'] | 'unknown_type' | 'unreadable';
 
-/** One history, as `--json` has it. */
+/** One history, as in `--json`. */
 export interface Report {
   verdict: Verdict;
   fits: boolean;
-  /** File that the history is from. */
+  /** The history's file. */
   file?: string;
   workflowId?: string;
   runId?: string;
@@ -74,10 +74,8 @@ const WORDS: Record<Verdict, string> = {
   unreadable: 'UNREADABLE',
 };
 
-/** Number of functions that are shown. */
 const SHOWN_CALLERS = 5;
 
-/** The report as lines of text. */
 export function linesOf(report: Report): string[] {
   const { verdict, file, workflowId, runId, type, events, problem, message, difference } = report;
   const about = [

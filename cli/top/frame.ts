@@ -7,7 +7,7 @@ import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
 import { isAsking, isQueued, type Row } from './operations.js';
 import type { ScreenLine } from './screen.js';
 
-/** Least width of the column with stage and bar; columns before it are left out for it. */
+/** Least width of the column with stage and bar. Earlier columns are dropped to make room. */
 const LEAST_STATE = 30;
 const TOKEN_WIDTH = 12;
 
@@ -25,17 +25,15 @@ export interface FrameContext {
   notice: string | undefined;
 }
 
-/** Number of rows that fit. */
 export function capacity(rows: number): number {
   return Math.max(1, rows - 4);
 }
 
-/** First row on the screen, so that the selected one is on it. */
+/** First row on the screen, chosen to show the selected one. */
 export function firstShown(selected: number, rows: number): number {
   return Math.max(0, selected - capacity(rows) + 1);
 }
 
-/** The list of open operations. */
 export function listFrame(rows: readonly Row[], selected: number, context: FrameContext): ScreenLine[] {
   const from = firstShown(selected, context.rows);
   const shown = rows.slice(from, from + capacity(context.rows));

@@ -10,7 +10,7 @@ import { Operations } from './operations.js';
 import { Screen } from './screen.js';
 
 const REDRAW_MS = 250;
-/** Lines of the log that are read; the screen shows the last ones. */
+/** Lines of the log to read. The screen shows the last ones. */
 const LOG_TAIL = 100;
 
 interface Details {
@@ -26,7 +26,7 @@ class Top {
   /** Token of the opened operation. */
   #opened: string | undefined;
   #details: Details | undefined;
-  /** Token whose cancel waits for a y. */
+  /** Token of an operation whose cancel waits for a y. */
   #cancelling: string | undefined;
   #notice: string | undefined;
   #trouble: string | undefined;
@@ -89,7 +89,6 @@ class Top {
       .map(({ operation }) => operation.token);
   }
 
-  /** Position of the selected row. */
   #index(): number {
     return Math.max(
       0,
@@ -102,7 +101,7 @@ class Top {
     const job = steps.children?.findLast(({ steps: own }) => own.some(({ startedAt }) => startedAt));
     const position = job ? job.steps.findLastIndex(({ startedAt }) => startedAt) + 1 : 0;
     const step = job ? { step: `${job.name}/${position}` } : {};
-    // Before its first line there may be no log.
+    // A log may be missing before its first line.
     const log = await readLog(this.session, { token, tail: LOG_TAIL, ...step }).catch(() => undefined);
     return { task, steps, log };
   }
@@ -225,7 +224,7 @@ class Top {
 
 /** Shows the screen until q or Ctrl-C. @returns the exit code */
 export async function runTop(session: Session, filter: ChangesFilter, intervalMs: number): Promise<number> {
-  // A first request: a server that can't be reached is an error of the command.
+  // Request something first, so that an unreachable server fails the command.
   await session.listTools();
   await new Top(session, filter, intervalMs).run();
   return EXIT.ok;

@@ -1,6 +1,6 @@
 /**
- * The open operations of `longhaul top`. One list each 5 s, which Temporal limits, of those that ask and of the others in turn; in
- * between, only the rows on the screen are read.
+ * The open operations of `longhaul top`. Lists once in 5 s, because Temporal limits lists: operations that ask and others in
+ * turn. In between, it reads only the rows on the screen.
  */
 import { isTerminal } from '../../operations/record.js';
 import { LIST_INTERVAL_MS, openOperations, type ChangesFilter } from '../client/operation-changes.js';
@@ -8,13 +8,13 @@ import { listOperations, readSteps } from '../client/operation-tools.js';
 import type { Session } from '../client/session.js';
 import type { ListedOperation, Task } from '../client/wire.js';
 
-/** Interval of reading the hosts of a pipeline's jobs, in milliseconds: its worker has to answer. */
+/** Interval for reading the hosts of a pipeline's jobs, which its worker has to answer. */
 const HOSTS_INTERVAL_MS = 15_000;
 const PAGE = 100;
 
 export interface Row {
   operation: ListedOperation;
-  /** Once it has been on the screen. */
+  /** Set once it has been on the screen. */
   task?: Task;
   /** Hosts of its open jobs. */
   hosts: string[];
@@ -31,7 +31,7 @@ export class Operations {
     private readonly filter: ChangesFilter,
   ) {}
 
-  /** Those that ask first, then the latest. */
+  /** Operations that ask first, then the latest. */
   get rows(): Row[] {
     return [...this.#rows.values()].sort(
       (one, other) =>
@@ -63,7 +63,7 @@ export class Operations {
     for (const operation of (await listOperations(this.session, filter)).operations) this.#add(operation);
   }
 
-  /** Lists lag: the state of a row that was read stays. */
+  /** Lists lag, so a row keeps the state that was read. */
   #add(operation: ListedOperation): void {
     const row = this.#rows.get(operation.token);
     if (!row) this.#rows.set(operation.token, { operation, hosts: [], hostsReadMs: -Infinity });

@@ -1,7 +1,4 @@
-/**
- * The whole terminal as a screen: the alternate buffer, keys, resizes. Whatever ends the process, the terminal gets its cursor, its
- * lines and its line mode back.
- */
+/** The whole terminal as a screen: alternate buffer, keys, resizes. Restores the terminal however the process ends. */
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { escapeLine } from '../client/terminal-text.js';
 import { padTo, truncateTo } from '../client/text-width.js';
@@ -17,7 +14,7 @@ const NEXT_LINE = new Sequence('\r\n');
 const INVERSE = new Sequence('\u001b[7m');
 const PLAIN = new Sequence('\u001b[0m');
 
-/** Exit codes as shells show them: 128 and the number of the signal. */
+/** Exit codes as shells show them: 128 plus the number of the signal. */
 const ENDING_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** A line of the screen; the selected one is inverse. */
@@ -28,10 +25,7 @@ export class Screen {
   readonly #onKey: (text: string | undefined, key: Key) => void;
   readonly #restore = () => this.#leave();
 
-  /**
-   * @param onKey called with the name of a key, `up`, or its character
-   * @param onResize called after the terminal's size has changed
-   */
+  /** @param onKey called with the name of a key, `up`, or its character */
   constructor(
     onKey: (name: string) => void,
     private readonly onResize: () => void,

@@ -1,6 +1,6 @@
 /**
- * Files of the audit log: `20261123T155012345Z-4711-3f0c6b.0001.jsonl`. Each process writes files of its own, so a line that a kill
- * has cut off is the last one of its file.
+ * Files of the audit log: `20261123T155012345Z-4711-3f0c6b.0001.jsonl`. Each process writes its own, so a kill can cut off only
+ * its last line.
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -8,17 +8,16 @@ import { join } from 'node:path';
 
 const FILE = /^(\d{8}T\d{9}Z-\d+-[0-9a-f]{6})\.(\d{4,})\.jsonl$/;
 
-/** Name of a process's files: its time of start, its PID, and random digits, since processes in containers share PIDs. */
+/** Start time, PID, and random digits because processes in containers share PIDs. */
 export function newFilesName(nowMs: number, pid: number): string {
   return `${new Date(nowMs).toISOString().replaceAll(/[-:.]/g, '')}-${pid}-${randomBytes(3).toString('hex')}`;
 }
 
-/** @param part from 1 */
 export function auditFilePath(folder: string, name: string, part: number): string {
   return join(folder, `${name}.${String(part).padStart(4, '0')}.jsonl`);
 }
 
-/** Paths of the log's files, for each process in the order in which it wrote them; processes in the order of their starts. */
+/** Paths of the log's files by process, processes by start time, and files in the order written. */
 export function auditFilesIn(folder: string): string[][] {
   const processes = new Map<string, { path: string; part: number }[]>();
   for (const file of readdirSync(folder).sort()) {

@@ -1,7 +1,4 @@
-/**
- * The audit log: who did what, appended to files. A line is handed to the system before `append` returns, so it outlives the
- * process; it is synced to the disk within {@link SYNC_MS}.
- */
+/** The audit log: who did what. Lines outlive the process once `append` returns, and reach the disk within {@link SYNC_MS}. */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -15,15 +12,14 @@ import { AuditSink } from './sink.js';
 
 export type { AuditCredential, AuditEntry } from './line.js';
 
-/** How long a line may be in the system's memory only, in milliseconds: a power failure loses no more. */
+/** A power failure loses at most the lines of this period. */
 const SYNC_MS = 100;
-/** How often a failed write is tried again, in milliseconds. */
 const RETRY_MS = 1_000;
-/** How often the failure is logged while it lasts, in milliseconds. */
+/** Interval for logging a failure while it lasts. */
 const REPORT_MS = 60_000;
-/** Size from which the log continues in another file; it does at the end of each day (UTC), too. */
+/** The log continues in another file from this size on, and at the end of each day (UTC). */
 const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
-/** Lines that wait in memory for room on the disk, in bytes; further ones are counted and dropped. */
+/** Lines that wait for room on the disk. The log counts and drops further ones. */
 const MOST_PENDING_BYTES = 1024 * 1024;
 
 export interface AuditLogLimits {
@@ -43,7 +39,7 @@ export class AuditLog {
   #part = 0;
   #day = '';
   #sequence = 0;
-  /** Text that isn't in the file yet; begins within a line after a partial write. */
+  /** Text that isn't in the file yet. It begins inside a line after a partial write. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #isPartial = false;
@@ -54,11 +50,7 @@ export class AuditLog {
   #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /**
-   * Begins a log in a folder, which is created where it is missing.
-   *
-   * @throws SettingsError when the folder can't be written for another reason than a full disk
-   */
+  /** Begins a log, and creates its folder. @throws SettingsError when the folder can't be written, except for a full disk */
   constructor(
     private readonly folder: string,
     private readonly logger: Logger,
@@ -87,11 +79,7 @@ export class AuditLog {
     return this.#failedAtMs === undefined;
   }
 
-  /**
-   * Appends a line. Never throws: failures are logged, and a `log.gap` line follows once there is room.
-   *
-   * @returns its sequence; undefined for a line that was dropped
-   */
+  /** Appends a line, and never throws: after a failure, a `log.gap` line follows. @returns its sequence; undefined if dropped */
   append(entry: AuditEntry): number | undefined {
     if (this.#isClosed) return undefined;
     const time = new Date().toISOString();
@@ -107,11 +95,7 @@ export class AuditLog {
     return sequence;
   }
 
-  /**
-   * Resolves once everything so far is on the disk.
-   *
-   * @throws an error of the file system, when that is not so
-   */
+  /** Resolves once everything so far is on the disk. @throws a file system error if it can't be */
   async synced(): Promise<void> {
     const sink = this.#sink;
     if (!this.isWritten || !sink) throw new Error('the audit log cannot be written');
@@ -124,7 +108,7 @@ export class AuditLog {
     }
   }
 
-  /** Ends the log. Lines that can't be written are lost, and logged as lost. */
+  /** Ends the log. Logs the loss of lines that can't be written. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.append({ event: 'log.closed' });
@@ -152,7 +136,6 @@ export class AuditLog {
     this.#gap = undefined;
   }
 
-  /** Writes what is pending. */
   #drain(): void {
     try {
       this.#sink ??= this.#open();
@@ -190,7 +173,7 @@ export class AuditLog {
     return sink;
   }
 
-  /** Continues in another file, when the current one is large or of another day. */
+  /** Continues in another file when the current one is large or from another day. */
   #rotate(time: string): void {
     const last = this.#sink;
     if (!last || this.#pendingBytes > 0) return;
@@ -203,7 +186,7 @@ export class AuditLog {
     }
   }
 
-  /** Gives up a file that was removed, or that the system could not bring to the disk: the next line goes to another one. */
+  /** Drops a file that was removed or can't be synced. The next line goes to another one. */
   #giveUp(): void {
     const last = this.#sink;
     this.#sink = undefined;
@@ -250,7 +233,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it concurrently.
+    // Another process may have created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

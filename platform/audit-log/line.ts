@@ -21,12 +21,11 @@ type AuditEvent =
   | 'log.gap'
   | 'log.closed';
 
-/** How a caller has proved who it is. Identifies the credential; never holds it. */
+/** How a caller proved its identity. Identifies the credential but never holds it. */
 export type AuditCredential =
   | { kind: 'key'; id: string }
-  /** A token of an OAuth authorization server, or of a gateway. */
+  /** A token of an OAuth authorization server or a gateway. */
   | { kind: 'token'; issuer: string; client?: string }
-  /** A client certificate. */
   | { kind: 'certificate'; fingerprint: string };
 
 /** One event, without the fields that the log adds. */
@@ -37,25 +36,24 @@ export interface AuditEntry {
   /** `http-jobs`, or MCP's revision. */
   protocol?: string;
   transport?: 'http' | 'stdio';
-  /** IP address of the caller. */
+  /** The caller's IP address. */
   address?: string;
   /** Token of the operation. */
   operation?: string;
-  /** For `operation.resume`: token of the operation that continues it. */
+  /** For `operation.resume`: token of the new operation that continues it. */
   started?: string;
   tool?: string;
-  /** Name of the artifact. */
   artifact?: string;
   /**
-   * `ok`, or the kind of the error. `attempted`, before the action is done, where none may be done unrecorded. For
-   * `authentication.refused`: `no_credential`, `rate_limited`, `unavailable`, or an error code of RFC 6750.
+   * `ok` or the error's kind. `attempted`, written first for actions that must not go unrecorded. For `authentication.refused`:
+   * `no_credential`, `rate_limited`, `unavailable`, or an error code of RFC 6750.
    */
   outcome?: 'ok' | 'attempted' | 'no_credential' | ErrorKind | (string & {});
-  /** Sequence of the line with `attempted` for the same action. */
+  /** Sequence of the `attempted` line for the same action. */
   attempt?: number;
-  /** How many further refusals like this one have no line of their own. */
+  /** Number of further refusals like this one without a line. */
   suppressed?: number;
-  /** For `log.gap`: how many lines are missing, and the times of the first and the last. */
+  /** For `log.gap`: the number of missing lines, and the times of the first and the last. */
   missing?: number;
   from?: string;
   to?: string;
@@ -65,7 +63,6 @@ export interface AuditEntry {
   version?: string;
 }
 
-/** A line as it is read. */
 export interface AuditLine extends AuditEntry {
   /** ISO 8601, UTC. */
   time: string;
@@ -73,7 +70,7 @@ export interface AuditLine extends AuditEntry {
   sequence: number;
 }
 
-/** Undefined for text that is no line of an audit log, such as one that was not written whole. */
+/** Undefined for text that isn't a complete line of an audit log. */
 export function parseLine(text: string): AuditLine | undefined {
   try {
     const line = JSON.parse(text) as AuditLine | null;

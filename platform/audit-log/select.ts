@@ -1,4 +1,4 @@
-/** Lines of an audit log that match a filter. */
+/** Finds lines of an audit log that match a filter. */
 import { readFile } from 'node:fs/promises';
 import { auditFilesIn } from './files.js';
 import { parseLine, type AuditLine } from './line.js';
@@ -6,22 +6,17 @@ import { parseLine, type AuditLine } from './line.js';
 export interface AuditFilter {
   principal?: string | undefined;
   operation?: string | undefined;
-  /** An event, or the beginning of its name: `operation`, `operation.start`. */
+  /** An event or its first words: `operation`, `operation.start`. */
   event?: string | undefined;
   /** ISO 8601. */
   since?: string | undefined;
 }
 
-/**
- * Matching lines of all processes, the oldest first; those of a process in the order in which they were written, also where the clock
- * was set back.
- *
- * @throws an error of the file system
- */
+/** Matching lines, oldest first. Lines of a process keep their order even if the clock was set back. @throws a file system error */
 export async function selectAuditLines(folder: string, filter: AuditFilter): Promise<AuditLine[]> {
   const found: { line: AuditLine; latest: string }[] = [];
   for (const paths of auditFilesIn(folder)) {
-    /** Time that the process has reached. */
+    /** Latest time seen in this process. */
     let latest = '';
     for (const path of paths)
       for (const text of (await readFile(path, 'utf8')).split('\n')) {
@@ -43,7 +38,7 @@ function matches(line: AuditLine, { principal, operation, event, since }: AuditF
   );
 }
 
-/** The workflow ID of an operation, by which others of the tenant name it, ends with its token. */
+/** Others in the tenant use the operation's workflow ID, which ends with its token. */
 function isOf({ operation }: AuditLine, token: string): boolean {
   return operation === token || operation?.endsWith(`.${token}`) === true;
 }

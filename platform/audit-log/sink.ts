@@ -4,18 +4,16 @@ import { promisify } from 'node:util';
 
 const sync = promisify(fdatasync);
 
-/** Mode of the files: for the server's user alone. */
 const MODE = 0o600;
 
 export class AuditSink {
   readonly #descriptor: number;
   #bytes = 0;
-  /** Number of bytes that are on the disk for certain. */
   #syncedBytes = 0;
   #syncing: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @throws an error of the file system, also for an existing file */
+  /** @throws a file system error, also for an existing file */
   constructor(path: string) {
     this.#descriptor = openSync(path, 'ax', MODE);
   }
@@ -28,12 +26,7 @@ export class AuditSink {
     return this.#syncedBytes === this.#bytes;
   }
 
-  /**
-   * Appends as much as there is room for.
-   *
-   * @returns the number of bytes written
-   * @throws an error of the file system, when nothing was written
-   */
+  /** Appends as much as there is room for. @returns how many bytes. @throws a file system error when nothing was written */
   append(bytes: Buffer): number {
     const written = writeSync(this.#descriptor, bytes);
     if (written === 0) throw new Error('the system has written nothing');
@@ -42,9 +35,9 @@ export class AuditSink {
   }
 
   /**
-   * Resolves once everything appended so far is on the disk. Calls that come while a sync runs share the next one.
+   * Resolves once everything so far is on the disk. Calls during a sync share the next one.
    *
-   * @throws an error of the file system, also when the file is no longer in its folder
+   * @throws a file system error, also when the file is no longer in its folder
    */
   async synced(): Promise<void> {
     const goal = this.#bytes;
@@ -54,7 +47,6 @@ export class AuditSink {
     }
   }
 
-  /** Closes the file once it is synced. */
   async close(): Promise<void> {
     try {
       await this.synced();

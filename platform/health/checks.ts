@@ -1,4 +1,4 @@
-/** Health checks, as every process answers them: `GET /healthz` and `GET /readyz`. */
+/** Health checks of every process: `GET /healthz` and `GET /readyz`. */
 import { statfs } from 'node:fs/promises';
 import { LonghaulError } from '../../operations/errors.js';
 import { freshFor } from '../fresh-for.js';
@@ -8,37 +8,36 @@ import { withTimeout } from '../with-timeout.js';
 /** Result of one check. A warning doesn't make the process unready. */
 export interface Check {
   status: 'ok' | 'warning' | 'failed';
-  /** Set unless it is ok: one line that says what is wrong. */
+  /** One line that says what is wrong; unset if ok. */
   reason?: string;
-  /** Whether waiting doesn't help: somebody has to change a setting, a permission or the store. */
+  /** Waiting doesn't help: somebody must change a setting, a permission or the store. */
   isPermanent?: true;
 }
 
-/** Results by name of the check. */
 export type Checks = Record<string, Check>;
 
 /** Body of `GET /readyz`. */
 export interface ReadinessBody {
   status: 'ready' | 'unavailable';
   checks: Checks;
-  /** Reasons of the failed checks; only with status `unavailable`. */
+  /** Reasons of failed checks; only with status `unavailable`. */
   missing?: string[];
-  /** Reasons of warnings; only where there are any. */
+  /** Reasons of warnings, if any. */
   degraded?: string[];
 }
 
-/** Body of `GET /healthz`: an answer at all means that the event loop turns. */
+/** Body of `GET /healthz`: any answer means that the event loop turns. */
 export const ALIVE = { status: 'ok' } as const;
 
-/** Free space of the home's disk below which the process isn't ready, and below which it warns, in bytes. */
+/** Free space on the home's disk: less makes the process unready (fail), or adds a warning. */
 export const FREE_FAIL_BYTES = 16 * 1024 ** 2;
 export const FREE_WARN_BYTES = 1024 ** 3;
 
-/** How long the answer of storage counts, in milliseconds, and the limit of one answer. */
+/** How long an answer of storage counts, and the time limit for one. */
 const ANSWER_FRESH_MS = 10_000;
 const ANSWER_LIMIT_MS = 5_000;
 
-/** Advice on processes of one Temporal that have different secrets. */
+/** Advice for processes of one Temporal that have different secrets. */
 export const SAME_SECRET =
   'give all servers and workers of this Temporal the same LONGHAUL_SECRET, or the same file "secret" in LONGHAUL_HOME';
 
@@ -64,7 +63,7 @@ export function readinessOf(checks: Checks): ReadinessBody {
   };
 }
 
-/** Checks of the home's disk and of storage. Addresses and paths stay out of the reasons: anybody may read them. */
+/** Checks the home's disk and storage. Reasons leave out addresses and paths, because anybody may read them. */
 export class StorageChecks {
   readonly #isUsable = freshFor(ANSWER_FRESH_MS, () => this.#probe());
 
@@ -105,7 +104,7 @@ export class StorageChecks {
   }
 }
 
-/** A system error's code, such as ENOSPC; its message would name the path. */
+/** A system error's code, such as ENOSPC. Its message would name the path. */
 function codeOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code ?? (error instanceof LonghaulError ? error.kind : message);

@@ -1,4 +1,4 @@
-/** Gauges of the home's disk and storage folder, and of the checks of readiness. Read in the background, when a page is scraped. */
+/** Gauges of the home's disk, its storage folder and the readiness checks. A scrape refreshes them in the background. */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contentSize } from '../content-size.js';
@@ -8,7 +8,7 @@ import type { Checks, ReadinessBody } from './checks.js';
 
 const DISK_INTERVAL_MS = 10_000;
 const READINESS_INTERVAL_MS = 15_000;
-/** Interval of walks through storage, in milliseconds: each looks at every file. */
+/** Interval of walks through storage, each of which looks at every file. */
 const SIZE_INTERVAL_MS = 600_000;
 
 /** @returns a function that ends them */
@@ -17,7 +17,7 @@ export function registerHomeGauges(
   readiness: () => Promise<ReadinessBody>,
 ): () => void {
   const disk = new Background(DISK_INTERVAL_MS, () => statfs(home));
-  // A bucket has metrics of its own; a walk through it would cost requests.
+  // A bucket has its own metrics, and a walk through it would cost requests.
   const size =
     storage === 'folder'
       ? new Background(SIZE_INTERVAL_MS, () => contentSize(join(home, 'storage')))

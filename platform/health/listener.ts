@@ -1,7 +1,6 @@
 /**
- * Listener of a process for health checks and metrics, without authentication: for probes and scrapers on a private network. It shares
- * nothing with the server's own port, so that neither load there nor its limits keep a probe from its answer. It checks Host, so that
- * no web page reads it under a rebound name.
+ * Serves health checks and metrics without authentication, on a private network. Shares nothing with the server's own port, so
+ * load there can't delay a probe. Checks Host, so a web page can't read it under a rebound name.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,26 +11,25 @@ import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
 import { formatAddress, type ListenAddress } from '../settings/health-address.js';
 import { ALIVE, type ReadinessBody } from './checks.js';
 
-/** Limits of a request, of an idle connection and of an answer that isn't read, in milliseconds. */
+/** Limits of a request, and of an idle connection or an answer that isn't read. */
 const REQUEST_LIMIT_MS = 5_000;
 const SOCKET_LIMIT_MS = 30_000;
-/** Maximum number of connections: probes and scrapers are few. */
 const MAX_CONNECTIONS = 100;
 
 /**
- * Serves `/healthz`, `/readyz` and, where the process keeps metrics, `/metrics`.
+ * Serves `/healthz`, `/readyz` and, if the process keeps metrics, `/metrics`.
  *
- * @param allowedHosts names under which it is called, beside those of loopback
- * @param readiness answers within a bounded time
- * @returns a function that closes it, with its connections
- * @throws SettingsError when the address can't be listened on
+ * @param allowedHosts names that clients may use besides loopback's
+ * @param readiness must answer within a bounded time
+ * @returns a function that closes it and its connections
+ * @throws SettingsError when the process can't listen on the address
  */
 export async function startHealthListener(
   address: ListenAddress,
   allowedHosts: string[],
   readiness: () => Promise<ReadinessBody>,
 ): Promise<() => Promise<void>> {
-  // Orchestrators probe by the address of a container.
+  // Orchestrators probe by a container's address.
   const acceptsAddresses = !isLoopback(address.host);
   const origins = new Origins({ ...address, allowedHosts, acceptsAddresses });
   const server = createServer(
@@ -39,7 +37,7 @@ export async function startHealthListener(
     (request, response) => {
       const problem = problemOf(request, origins);
       if (problem !== undefined) return json(response, 403, { error: problem });
-      // As on the server's own port, a slash at the end counts for nothing.
+      // As on the server's own port, ignore a trailing slash.
       const path = (request.url?.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1');
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.setHeader('Allow', 'GET, HEAD');
@@ -62,7 +60,7 @@ export async function startHealthListener(
         'LONGHAUL_HEALTH_ADDRESS or --health-address',
     );
   }
-  // The process ends when its work does.
+  // Don't keep the process alive.
   server.unref();
   return async () => {
     const closed = once(server, 'close');
@@ -72,7 +70,7 @@ export async function startHealthListener(
   };
 }
 
-/** Probes in HTTP/1.0 have no Host; browsers always send it. */
+/** Probes in HTTP/1.0 have no Host. Browsers always send it. */
 function problemOf({ headers: { host, origin } }: IncomingMessage, origins: Origins): string | undefined {
   return host === undefined ? undefined : origins.problemOf({ protocol: 'http', host, origin });
 }

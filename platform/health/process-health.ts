@@ -1,25 +1,21 @@
-/** Health and metrics of a process: begun before its work, ended after it. */
+/** Health and metrics of a process. Start them before its work, and end them after it. */
 import type { Settings } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { startMetrics } from '../metrics/index.js';
 import { formatAddress, parseAddress } from '../settings/health-address.js';
 import type { ReadinessBody } from './checks.js';
 
-/**
- * Keeps metrics if the settings say so; call it before anything connects to Temporal, whose core has metrics too.
- *
- * A worker without an address has no page, so that it keeps none.
- */
+/** Keeps metrics if the settings ask for them and there is a page. Call it first: Temporal's core has metrics too. */
 export async function prepareMetrics(settings: Settings, process: 'server' | 'worker'): Promise<void> {
   if (settings.metrics && (process === 'server' || settings.healthAddress !== undefined))
     await startMetrics(process);
 }
 
 /**
- * Serves health and metrics on the address of the settings, and registers the gauges of the home.
+ * Serves health and metrics, and registers the home's gauges.
  *
  * @returns a function that ends both
- * @throws SettingsError when the address can't be listened on
+ * @throws SettingsError when the process can't listen on the address
  */
 export async function startProcessHealth(
   settings: Settings,

@@ -1,18 +1,14 @@
-/**
- * The client's end of a request: its address, and the scheme and host that it called. Headers of proxies count only if the
- * connection comes from a proxy that the settings name.
- */
+/** The client's end of a request. Proxy headers count only from proxies in the settings. */
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { parseForwarded, parseXForwarded, plainAddress, type ForwardedHop } from './forwarded.js';
 
-/** The client's end of a request. */
 export interface Client {
-  /** IP address; empty if the connection is closed already. */
+  /** IP address; empty if the connection is already closed. */
   address: string;
   protocol: 'http' | 'https';
-  /** Name and port of the server, as the client called it; undefined if it didn't say. */
+  /** The server's name and port as the client called it; undefined if it didn't say. */
   host: string | undefined;
 }
 
@@ -22,26 +18,20 @@ declare module 'hono' {
   }
 }
 
-/** The connection of a request; undefined where there is none. */
+/** The connection of a request, if it has one. */
 export function socketOf(c: Context): Socket | undefined {
   return (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
 }
 
-/** IP address of the client, behind trusted proxies the one that they name. */
 export function clientAddress(c: Context): string {
   return clientOf(c).address;
 }
 
-/** The client's end of a request. */
 export function clientOf(c: Context): Client {
   return c.get('client') ?? directClient(c);
 }
 
-/**
- * Middleware that takes the client from the headers of trusted proxies.
- *
- * @param trustedProxies addresses and networks (CIDR)
- */
+/** Middleware that takes the client from the headers of trusted proxies. @param trustedProxies addresses and networks (CIDR) */
 export function behindProxies(trustedProxies: readonly string[]): MiddlewareHandler {
   if (trustedProxies.length === 0) return (_c, next) => next();
   const isTrusted = trustedBy(trustedProxies);
@@ -52,21 +42,18 @@ export function behindProxies(trustedProxies: readonly string[]): MiddlewareHand
   };
 }
 
-/**
- * Part of an address that one client has: all of an IPv4 address, the first 64 bits of an IPv6 address (RFC 4291, section 2.5.4), since
- * it may use any of the others.
- */
+/** The part of an address that one client owns: all of IPv4, or the first 64 bits of IPv6 (RFC 4291, section 2.5.4). */
 export function networkOf(address: string): string {
   const [plain] = plainAddress(address).split('%') as [string];
   if (!isIPv6(plain)) return plain;
-  // The parser of URLs writes each address in one form.
+  // The URL parser normalizes addresses.
   const [head, tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
   const [first, last] = [head, tail].map((groups) => (groups ? groups.split(':') : []));
   const zeros = Array<string>(8 - first!.length - last!.length).fill('0');
   return `${[...first!, ...zeros, ...last!].slice(0, 4).join(':')}::/64`;
 }
 
-/** Whether an address is one of the proxies', addresses and networks (CIDR). */
+/** Makes a check for proxies' addresses. @param proxies addresses and networks (CIDR) */
 export function trustedBy(proxies: readonly string[]): (address: string) => boolean {
   if (proxies.length === 0) return () => false;
   const networks = networksOf(proxies);
@@ -98,9 +85,8 @@ function directClient(c: Context): Client {
 }
 
 /**
- * The client as trusted proxies describe it: the last address that isn't one of theirs. Where `Forwarded` (RFC 7239) and the
- * `X-Forwarded-` headers name different ones, neither counts: one of them comes from the client, through a proxy that only
- * knows the other.
+ * The last address that isn't a trusted proxy's. If `Forwarded` (RFC 7239) and `X-Forwarded-` headers name different clients,
+ * neither counts: one comes from the client, through a proxy that only knows the other.
  */
 function forwardedClient(c: Context, direct: Client, isTrusted: (address: string) => boolean): Client {
   const standard = parseForwarded(c.req.header('forwarded'));
@@ -116,11 +102,11 @@ function forwardedClient(c: Context, direct: Client, isTrusted: (address: string
   };
 }
 
-/** The hop of the client: the last one whose address is no trusted proxy's, else the first. */
+/** The last hop that isn't a trusted proxy, else the first hop. */
 function clientHop(hops: ForwardedHop[], isTrusted: (address: string) => boolean): ForwardedHop | undefined {
   let client: ForwardedHop | undefined;
   for (const hop of [...hops].reverse()) {
-    // Whatever is before a hop without an address can't be checked.
+    // Hops before one without an address can't be checked.
     if (hop.address === undefined) return client ?? hop;
     client = hop;
     if (!isTrusted(hop.address)) return client;

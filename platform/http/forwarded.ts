@@ -1,9 +1,9 @@
-/** Headers in which proxies describe the client: `Forwarded` (RFC 7239) and the usual `X-Forwarded-` ones. */
+/** Parses the headers in which proxies describe the client: `Forwarded` (RFC 7239) and `X-Forwarded-`. */
 import { isIP } from 'node:net';
 
-/** One proxy's description of who called it. */
+/** One proxy's description of its caller. */
 export interface ForwardedHop {
-  /** IP address; undefined where the proxy hides it, or it is malformed. */
+  /** IP address; undefined if the proxy hides it or it is malformed. */
   address?: string;
   protocol?: 'http' | 'https';
   host?: string;
@@ -12,7 +12,7 @@ export interface ForwardedHop {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const PAIR = new RegExp(`^\\s*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")\\s*$`);
 
-/** The hops of `Forwarded`, that of the nearest proxy last (RFC 7239, section 4). */
+/** The hops of `Forwarded`, nearest proxy last (RFC 7239, section 4). */
 export function parseForwarded(header: string | undefined): ForwardedHop[] {
   if (header === undefined) return [];
   return splitOutsideQuotes(header, ',').map((element) => {
@@ -25,7 +25,7 @@ export function parseForwarded(header: string | undefined): ForwardedHop[] {
   });
 }
 
-/** The hops of X-Forwarded-For; protocol and host, of which proxies keep one, are those of the nearest proxy. */
+/** The hops of X-Forwarded-For. Protocol and host come from the nearest proxy, because proxies keep only one. */
 export function parseXForwarded(
   addresses: string | undefined,
   protocols: string | undefined,
@@ -37,7 +37,7 @@ export function parseXForwarded(
   return list.map((address) => hopOf(address.trim(), last(protocols), last(hosts)));
 }
 
-/** An IPv4 address that came over IPv6, `::ffff:192.0.2.1`, as IPv4. */
+/** Converts an IPv4 address that came over IPv6, `::ffff:192.0.2.1`. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
 }
@@ -56,7 +56,7 @@ function hopOf(
   };
 }
 
-/** `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`. */
+/** Parses `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` and `[2001:db8::1]:4711`. */
 function addressIn(node = ''): string | undefined {
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(node) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(node) ?? [];

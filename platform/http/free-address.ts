@@ -1,13 +1,9 @@
-/** Free ports and addresses of loopback. */
+/** Finds free ports and addresses of loopback. */
 import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import type { ListenAddress } from '../settings/health-address.js';
 
-/**
- * A port that nothing listens on now, chosen by the system: two processes that ask at the same time get different ones.
- *
- * @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address
- */
+/** A free port, different for each caller. @throws Error with the code EADDRNOTAVAIL when the machine doesn't have the address */
 export function anyFreePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -20,11 +16,9 @@ export function anyFreePort(host: string): Promise<number> {
 }
 
 /**
- * An address that web pages can't find, for a listener of a foreign program that doesn't check Host: one of 16 million of
- * loopback, and a free port.
+ * A loopback address, one of 16 million, and port that web pages can't find, for foreign listeners that don't check Host.
  *
- * @param host default: a random address of 127.0.0.0/8
- * @returns undefined where the machine doesn't have the address: macOS has 127.0.0.1 alone
+ * @returns undefined if the machine doesn't have the address: macOS has only 127.0.0.1
  */
 export async function hiddenAddress(host = randomLoopback()): Promise<ListenAddress | undefined> {
   try {
@@ -35,7 +29,7 @@ export async function hiddenAddress(host = randomLoopback()): Promise<ListenAddr
   }
 }
 
-/** Outside of 127.0.0.0/16, which has the known addresses. */
+/** Avoids 127.0.0.0/16, which has the well-known addresses. */
 function randomLoopback(): string {
   return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
 }

@@ -1,39 +1,35 @@
 /**
- * Checks of Host and Origin, against web pages that call a listener through a browser (DNS rebinding, requests across origins).
- * Origins are compared whole, with scheme and port: another port of the same machine is another site.
+ * Checks Host and Origin, against web pages that call a listener (DNS rebinding, cross-origin requests). Compares whole origins,
+ * because another port of the same machine is another site.
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../settings/index.js';
 import { settingFlag } from '../settings/flag.js';
 import { namesOf, readTlsFiles } from '../settings/tls-files.js';
 
-/** Names of loopback. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-/** A listener, as far as its names and origins depend on it. */
+/** The settings that decide a listener's names and origins. */
 export type OriginsOptions = Pick<Settings, 'host' | 'port' | 'allowedHosts'> &
   Partial<Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'oauthResource'>> & {
     /** Accept every IP address as the host: a rebound page has a name. Default: false. */
     acceptsAddresses?: boolean;
   };
 
-/** Where a request was sent, and by which page. */
 export interface RequestOrigin {
   protocol: 'http' | 'https';
-  /** Header `Host`. */
   host: string | undefined;
-  /** Header `Origin`. */
   origin: string | undefined;
 }
 
 export class Origins {
-  /** Names of the listener; those of its certificate too. */
+  /** Names of the listener, including its certificate's. */
   readonly #names: string[];
-  /** Origins of the listener under its names, its port and its scheme. */
+  /** The listener's own origins: its names with its port and scheme. */
   readonly #own: ReadonlySet<string>;
   readonly #acceptsAddresses: boolean;
 
-  /** @throws Error when the files of TLS can't be used */
+  /** @throws Error when the TLS files can't be used */
   constructor(options: OriginsOptions) {
     const { host, port, allowedHosts, tlsCert, tlsKey, tlsClientCa, oauthResource } = options;
     const ofCertificate =
@@ -50,11 +46,7 @@ export class Origins {
     this.#acceptsAddresses = options.acceptsAddresses ?? false;
   }
 
-  /**
-   * The reason for which a request is refused; undefined if it isn't.
-   *
-   * @param allowed further origins that may send it. Default: none
-   */
+  /** Why a request is refused; undefined if it isn't. @param allowed further origins. Default: none */
   problemOf(request: RequestOrigin, allowed: readonly string[] = []): string | undefined {
     const { protocol, host, origin: given } = request;
     if (!this.#isOwnName(nameIn(host))) {
@@ -78,7 +70,7 @@ export class Origins {
   }
 }
 
-/** Name of the host in a header `Host`, as URLs write it; undefined if it is missing or isn't an address. */
+/** The host's name as URLs write it; undefined if it is missing or malformed. */
 function nameIn(host: string | undefined): string | undefined {
   return host && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
 }

@@ -1,12 +1,9 @@
-/**
- * A value that takes a while to read: read in the background when somebody asks, and kept. A scrape never waits for it, and nothing
- * is read while nobody scrapes.
- */
+/** A cached value that is slow to read. Asking starts a read in the background, so a scrape never waits. */
 
-/** Age from which a value is left out, in milliseconds: reading it has failed since. */
+/** Reads have failed for this long: leave the value out. */
 const STALE_MS = 300_000;
 
-/** Time between two reads while none has succeeded, in milliseconds. */
+/** Time between two reads until one succeeds. */
 const RETRY_MS = 5_000;
 
 export class Background<T> {
@@ -14,10 +11,7 @@ export class Background<T> {
   #startedMs = -Infinity;
   #isReading = false;
 
-  /**
-   * @param intervalMs least time between two reads, in milliseconds, or a function of the value that gives it
-   * @param read gives the value; after a failure the previous one stays for five minutes
-   */
+  /** @param intervalMs least time between two reads @param read after a failure, the previous value stays for five minutes */
   constructor(
     private readonly intervalMs: number | ((value: T) => number),
     private readonly read: () => Promise<T>,
@@ -37,7 +31,6 @@ export class Background<T> {
       .finally(() => (this.#isReading = false));
   }
 
-  /** The latest value; undefined without one. */
   get value(): T | undefined {
     if (!this.#value) return undefined;
     const limitMs = Math.max(STALE_MS, 2 * this.#waitMs);

@@ -1,16 +1,15 @@
 /**
- * Every metric of Longhaul's own, with its labels: the only place where one is declared. Names have Prometheus's form: prefix,
- * base unit, `_total` for counters. docs/metrics.md lists them; a test compares it with this list and with a live page.
+ * Declares every metric and its labels. Names have Prometheus's form: prefix, base unit, `_total` for counters. A test compares
+ * this list with docs/metrics.md and a live page.
  */
 
-/** Bounds of histograms, in seconds: of calls, of time in queues, and of operations. */
+/** Histogram bounds in seconds, for calls, time in queues, and operations. */
 const CALLS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 const QUEUES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 900, 3_600];
 const WORK = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 10_800, 43_200, 86_400];
 
 interface Described {
   type: 'counter' | 'gauge' | 'histogram';
-  /** Names of its labels. */
   labels: readonly string[];
   /** Processes that have it. */
   of: 'server' | 'worker' | 'both';
@@ -284,5 +283,4 @@ export type CounterName = NameOf<'counter'>;
 export type GaugeName = NameOf<'gauge'>;
 export type HistogramName = NameOf<'histogram'>;
 
-/** Values of a metric's labels: each label has one. */
 export type Labels<Name extends MetricName> = Record<(typeof METRICS)[Name]['labels'][number], string>;

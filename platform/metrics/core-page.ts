@@ -1,19 +1,19 @@
 /**
- * Metrics of Temporal's native core (`temporal_...`): requests, slots, pollers, caches. Its exporter is a listener of its own, which
- * web pages can't find; its page is added to that of the process.
+ * Metrics of Temporal's native core (`temporal_...`). Its exporter listens where web pages can't find it, and the process adds
+ * the core's page to its own.
  */
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { anyFreePort, hiddenAddress } from '../http/free-address.js';
 import { formatAddress } from '../settings/health-address.js';
 
-/** Limit of reading the core's page, in milliseconds: it comes from memory. */
+/** Limit for reading the core's page, which comes from memory. */
 const LIMIT_MS = 1_000;
 const LOOPBACK = '127.0.0.1';
 
 let address: string | undefined;
 
-/** Chooses the address of the core's exporter, before Temporal's runtime is installed. */
+/** Chooses the address of the core's exporter. Call it before Temporal's runtime is installed. */
 export async function chooseCoreAddress(): Promise<void> {
   address ??= formatAddress((await hiddenAddress()) ?? { host: LOOPBACK, port: await anyFreePort(LOOPBACK) });
 }
@@ -23,12 +23,12 @@ export function coreAddress(): string | undefined {
   return address;
 }
 
-/** The core has no exporter: its page stays empty. */
+/** Call this when the core has no exporter: its page stays empty. */
 export function withoutCorePage(): void {
   address = undefined;
 }
 
-/** The core's page; empty while there is no runtime yet, or it doesn't answer. */
+/** The core's page; empty before there is a runtime, or if it doesn't answer. */
 export function corePage(): Promise<string> {
   return new Promise((resolve) => {
     if (address === undefined) return resolve('');

@@ -1,7 +1,4 @@
-/**
- * Counts and measures, for every room of the process. Until {@link startMetrics} has loaded OpenTelemetry's SDK, a count is a check
- * for undefined: a process without metrics loads and keeps nothing.
- */
+/** Counts and measures, for the whole process. Without {@link startMetrics}, a count only checks for undefined. */
 import type { CounterName, GaugeName, HistogramName, Labels } from './catalog.js';
 import type { Recorder } from './recorder.js';
 
@@ -9,17 +6,16 @@ import type { Recorder } from './recorder.js';
 export type Reading<Name extends GaugeName> = [labels: Labels<Name>, value: number];
 type Read<Name extends GaugeName> = () => Iterable<Reading<Name>>;
 
-/** Label for names that callers make up, such as unknown methods: labels have few values. */
+/** Label value for names that callers invent, such as unknown methods: labels must have few values. */
 export const OTHER = 'other';
 
-/** Media type of the page: Prometheus's text format. */
+/** Prometheus's text format. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 let recorder: Recorder | undefined;
 const gauges = new Map<GaugeName, Set<Read<GaugeName>>>();
 const scrapeListeners = new Set<() => void>();
 
-/** Whether the process keeps metrics. */
 export function areMetricsOn(): boolean {
   return recorder !== undefined;
 }
@@ -45,11 +41,7 @@ export function observe<Name extends HistogramName>(name: Name, labels: Labels<N
   recorder?.observe(name, labels, value);
 }
 
-/**
- * Registers a source of a gauge's values, read at each scrape. It may not wait.
- *
- * @returns a function that removes it
- */
+/** Registers a source of a gauge's values, read synchronously at each scrape. @returns a function that removes it */
 export function gauge<Name extends GaugeName>(name: Name, read: Read<NoInfer<Name>>): () => void {
   const sources = gauges.get(name) ?? new Set();
   gauges.set(name, sources.add(read as Read<GaugeName>));
@@ -57,8 +49,7 @@ export function gauge<Name extends GaugeName>(name: Name, read: Read<NoInfer<Nam
 }
 
 /**
- * Registers a listener that is called at each scrape, before values are read. It returns at once: slow reads run in the background,
- * and their values are on a later page.
+ * Registers a listener, called at each scrape. It must return at once: run slow reads in the background.
  *
  * @returns a function that removes it
  */
@@ -67,7 +58,7 @@ export function onScrape(listener: () => void): () => void {
   return () => void scrapeListeners.delete(listener);
 }
 
-/** The page of metrics in Prometheus's text format; undefined while the process keeps none. */
+/** Renders metrics in Prometheus's text format; undefined while the process keeps none. */
 export async function metricsPage(): Promise<string | undefined> {
   if (!recorder) return undefined;
   for (const listener of scrapeListeners) listener();

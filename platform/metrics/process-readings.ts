@@ -3,10 +3,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Attributes } from '@opentelemetry/api';
 import type { MetricName } from './catalog.js';
 
-/** Interval at which the event loop's delay is sampled, in milliseconds. */
+/** Sampling interval of the event loop's delay. */
 const SAMPLE_INTERVAL_MS = 20;
 
-/** @param kind of process */
 export function processReadings(
   kind: 'server' | 'worker',
   version: string,
@@ -21,7 +20,7 @@ export function processReadings(
     },
     longhaul_process_resident_memory_bytes: () => [{}, process.memoryUsage.rss()],
     longhaul_event_loop_delay_seconds: () => {
-      // Each sample has the interval of the timer itself.
+      // Each sample includes the timer's own interval.
       const seconds = Math.max(0, delay.max / 1e9 - SAMPLE_INTERVAL_MS / 1_000);
       delay.reset();
       return [{}, seconds];

@@ -1,6 +1,6 @@
 /**
- * Metrics of the process, kept by OpenTelemetry's SDK and rendered by its Prometheus exporter. Loaded only where metrics are on. The
- * exporter listens on no port: pages are served by the process's own listeners.
+ * Keeps metrics with OpenTelemetry's SDK, and renders them with its Prometheus exporter, which doesn't listen. Loaded only if
+ * metrics are on.
  */
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
@@ -17,10 +17,9 @@ export class Recorder {
   readonly #serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
-  /** Page that is being made: scrapes at the same time share it. */
+  /** Concurrent scrapes share the page that is being made. */
   #page: Promise<string> | undefined;
 
-  /** @param readGauge values of a gauge now */
   constructor(process: 'server' | 'worker', readGauge: ReadGauge) {
     const meter = new MeterProvider({ readers: [this.#exporter] }).getMeter('longhaul');
     const own = processReadings(process, longhaulPackage().version);
@@ -59,7 +58,7 @@ export class Recorder {
     this.#histograms.get(name)!.record(Math.max(0, value), labels);
   }
 
-  /** The values now, and those of Temporal's core. */
+  /** The current values, including Temporal's core. */
   page(): Promise<string> {
     this.#page ??= this.#render().finally(() => (this.#page = undefined));
     return this.#page;

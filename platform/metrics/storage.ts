@@ -1,22 +1,22 @@
-/** Storage whose calls are measured. */
+/** Measures calls to a storage. */
 import { isKind } from '../../operations/errors.js';
 import { openStorage, type Storage, type StorageChoice } from '../storage/index.js';
 import { areMetricsOn, count, observe } from './index.js';
 
-/** Calls that give a promise; those that give an iterator are counted when reading it fails. */
+/** Calls that return a promise. Calls that return an iterator count as failed when reading it fails. */
 const CALLS = [
   ...(['put', 'create', 'putFile', 'read', 'stream', 'size', 'about'] as const),
   ...(['remove', 'removeAll', 'probe'] as const),
 ] as const satisfies (keyof Storage)[];
 const LISTS = ['list', 'keys'] as const satisfies (keyof Storage)[];
 
-/** Opens a storage, measured where the process keeps metrics. */
+/** Opens a storage, measured if the process keeps metrics. */
 export function openMeasuredStorage(settings: StorageChoice): Storage {
   const storage = openStorage(settings);
   return areMetricsOn() ? withMetrics(storage) : storage;
 }
 
-/** The same storage, with a count of its errors and the time of its calls. A missing value is no error. */
+/** Adds counts of errors and times of calls to a storage. A missing value isn't an error. */
 function withMetrics(storage: Storage): Storage {
   for (const operation of [...CALLS, ...LISTS]) count('longhaul_storage_errors_total', { operation }, 0);
   const failed = (operation: string, error: unknown) => {
@@ -45,7 +45,7 @@ function withMetrics(storage: Storage): Storage {
         throw error;
       }
     };
-  // A proxy keeps members that are added to the interface later.
+  // The proxy passes on members added to the interface later.
   return new Proxy(storage, {
     get: (target, name) => measured[name as keyof Storage] ?? (Reflect.get(target, name) as unknown),
   });

@@ -1,21 +1,20 @@
-/** Calls to Temporal, measured on the connection: by the method of its gRPC service. */
+/** Measures calls to Temporal on the connection, by gRPC method. */
 import type { NativeConnection } from '@temporalio/worker';
 import { GRPC, isDenied, isGrpcError, isThrottled, isUnreachable } from '../grpc-errors.js';
 import { areMetricsOn, count, observe } from './index.js';
 
-/** Label of histories that are polled for the next event: they last until there is one. */
+/** Label for polls of a history's next event, which last until there is one. */
 const LONG_POLL = 'GetWorkflowExecutionHistory (long poll)';
 
 type Callback = (error: Error | null, response?: unknown) => void;
 type Method = (request: object, callback?: Callback) => Promise<unknown> | undefined;
 
-/** Measures all further calls on the connection. */
 export function measureCalls<Connection extends Pick<NativeConnection, 'workflowService'>>(
   connection: Connection,
 ): Connection {
   if (!areMetricsOn()) return connection;
   const service = connection.workflowService as unknown as Record<string, unknown>;
-  // protobufjs makes a function of its own for each method of the service.
+  // protobufjs makes a separate function for each method of the service.
   for (const [name, method] of Object.entries(service))
     if (typeof method === 'function' && name !== 'rpcImpl')
       service[name] = measured(
@@ -43,7 +42,7 @@ function measured(name: string, call: Method): Method {
 
 function record(method: string, seconds: number, error: unknown): void {
   const isRefused = error !== undefined && isThrottled(error);
-  // From the first call on, so that the first refusal is an increase.
+  // Start counting with the first call, so that the first refusal shows as an increase.
   count('longhaul_temporal_throttled_total', { method }, isRefused ? 1 : 0);
   observe('longhaul_temporal_request_duration_seconds', { method, outcome: outcomeOf(error) }, seconds);
 }
@@ -53,7 +52,7 @@ function outcomeOf(error: unknown): string {
   if (isThrottled(error)) return 'throttled';
   if (isUnreachable(error)) return 'unavailable';
   if (isDenied(error)) return 'denied';
-  // Answers about the workflow, which callers handle: it doesn't exist, has ended, or has begun already.
+  // Answers about the workflow that callers handle: it doesn't exist, has ended, or has already begun.
   return isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.invalidArgument, GRPC.alreadyExists)
     ? 'refused'
     : 'error';

@@ -1,4 +1,4 @@
-/** The policy file: roles, who has them, and cases that `longhaul policy test` checks. YAML 1.2. */
+/** The policy file: roles, their members, and cases that `longhaul policy test` checks. YAML 1.2. */
 import { readFileSync } from 'node:fs';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
@@ -69,7 +69,7 @@ const caller = z.strictObject({
   scopes: z.array(z.string().min(1)).default([]),
 });
 
-/** `start TOOL`, or a verb with whose operation: `read own`, `cancel tenant`. */
+/** `start TOOL`, or a verb with the operations that it applies to: `read own`, `cancel tenant`. */
 const right = z
   .string()
   .regex(
@@ -97,11 +97,7 @@ export type PolicyFile = z.output<typeof policyFile>;
 export type PolicyRole = PolicyFile['roles'][string];
 export type PolicyCase = PolicyFile['cases'][number];
 
-/**
- * Reads a policy.
- *
- * @throws SettingsError with a line for each problem: `file:line:column: path: what was expected; what came`
- */
+/** Reads a policy. @throws SettingsError with a line for each problem: `file:line:column: path: what was expected; what came` */
 export function readPolicyFile(path: string): PolicyFile {
   let text: string;
   try {
@@ -158,7 +154,7 @@ const KNOWN_KEYS = [
   ...['name', 'caller', 'groups', 'scopes', 'can', 'cannot'],
 ];
 
-/** Offset of the value at a path, or of the closest one above it. */
+/** Offset of the value at a path, or of its nearest ancestor. */
 function offsetOf(document: Document.Parsed, path: KeyPath): number {
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true);

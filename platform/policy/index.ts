@@ -1,4 +1,4 @@
-/** Rights of callers, by the roles that a policy file gives them. */
+/** Rights of callers, from the roles in a policy file. */
 import { SettingsError } from '../settings/index.js';
 import type { Logger } from '../log.js';
 import { versionOf } from '../watch-files.js';
@@ -14,10 +14,10 @@ import {
 
 export { parsePolicy, readPolicyFile, type PolicyCase, type PolicyFile, type Verb } from './file.js';
 
-/** How often the file is checked for an edit, in milliseconds. */
+/** How often the file is checked for an edit. */
 const CHECK_MS = 1_000;
 
-/** Who asks, as far as a policy distinguishes callers. */
+/** A caller, as policies see it. */
 export interface PolicySubject {
   tenant: string | undefined;
   subject: string | undefined;
@@ -25,9 +25,8 @@ export interface PolicySubject {
   scopes: readonly string[];
 }
 
-/** Rights of a caller. */
 export interface Rights {
-  /** Names of the roles that the caller has, sorted. */
+  /** Names of the caller's roles, sorted. */
   roles: readonly string[];
   /** Whether the caller may start a tool, and see it. */
   mayStart: (tool: string) => boolean;
@@ -35,11 +34,10 @@ export interface Rights {
   own: ReadonlySet<Verb>;
   /** Verbs for all operations of the caller's tenant. */
   tenant: ReadonlySet<Verb>;
-  /** Whether the caller may use the mailbox. */
   mailbox: boolean;
 }
 
-/** Rights without a policy: everything, with one's own operations. */
+/** Rights without a policy: everything, on the caller's own operations. */
 export const ALL_OWN: Rights = {
   roles: [],
   mayStart: () => true,
@@ -48,7 +46,7 @@ export const ALL_OWN: Rights = {
   mailbox: true,
 };
 
-/** The rights that a policy gives to a caller: those of all its roles. */
+/** The combined rights of all the caller's roles. */
 export function rightsOf(policy: PolicyFile, caller: PolicySubject): Rights {
   const held = Object.entries(policy.roles).filter(([, role]) => isMember(role, caller));
   const tools = held.flatMap(([, role]) => role.tools.map(matcherOf));
@@ -62,11 +60,7 @@ export function rightsOf(policy: PolicyFile, caller: PolicySubject): Rights {
   };
 }
 
-/**
- * Checks a case of a policy.
- *
- * @returns a line for each expectation that doesn't hold
- */
+/** Checks a case of a policy. @returns a line for each expectation that doesn't hold */
 export function checkCase(policy: PolicyFile, { caller, roles, can, cannot }: PolicyCase): string[] {
   const rights = rightsOf(policy, caller);
   const wrongRoles = roles !== undefined && [...roles].sort().join() !== rights.roles.join();
@@ -78,14 +72,14 @@ export function checkCase(policy: PolicyFile, { caller, roles, can, cannot }: Po
   ];
 }
 
-/** A policy that follows edits of its file. An edit that isn't valid is refused, and the rights stay as they were. */
+/** A policy that follows edits of its file. It refuses an invalid edit and keeps the previous rights. */
 export class Policy {
   #file: PolicyFile;
   #version: string | undefined;
   #checkedAtMs: number;
   #rights = new WeakMap<PolicySubject, Rights>();
 
-  /** @throws SettingsError for a file that can't be used */
+  /** @throws SettingsError for an unusable file */
   constructor(
     private readonly path: string,
     private readonly logger: Pick<Logger, 'error' | 'info'>,
@@ -124,7 +118,7 @@ export class Policy {
   }
 }
 
-/** All fields of one entry have to match. */
+/** All fields of one entry must match. */
 function isMember({ members }: PolicyRole, caller: PolicySubject): boolean {
   return members.some(
     (member) =>

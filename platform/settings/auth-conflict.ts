@@ -1,4 +1,4 @@
-/** Settings of authentication that contradict each other. */
+/** Finds settings of authentication that contradict each other. */
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { settingFlag } from './flag.js';
@@ -11,17 +11,13 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Settings that a method can't do without. */
+/** Settings that each method requires. */
 const NEEDED = {
   oauth: ['oauthIssuer', 'oauthResource'],
   gateway: ['gatewayHeader', 'gatewayKeys', 'gatewayIssuer', 'gatewayAudience'],
 } as const;
 
-/**
- * The reason why no server may start with these settings; undefined if one may.
- *
- * @param hasClientSecret whether LONGHAUL_OAUTH_CLIENT_SECRET is set
- */
+/** Why no server may start with these settings. @param hasClientSecret whether LONGHAUL_OAUTH_CLIENT_SECRET is set */
 export function authConflict({ host, ...auth }: Settings, hasClientSecret: boolean): string | undefined {
   for (const [method, names] of Object.entries(NEEDED))
     if (auth.authentication.includes(method as 'oauth'))

@@ -1,7 +1,7 @@
-/** Value of the setting `maxCachedWorkflows`. */
+/** Values of the setting `maxCachedWorkflows`. */
 import { Expected, type SettingType } from './types.js';
 
-/** Memory of a worker for each cached workflow, in MB: measured, see docs/performance.md. */
+/** A worker's memory for each cached workflow, in MB, as measured in docs/performance.md. */
 export const MB_PER_CACHED_WORKFLOW = 0.3;
 
 const MOST_CACHED = 100_000;

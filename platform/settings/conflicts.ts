@@ -1,4 +1,4 @@
-/** Settings that contradict or undo each other: the table of them, which processes check as they start, and `longhaul doctor`. */
+/** The table of settings that contradict or undo each other, checked by starting processes and `longhaul doctor`. */
 import { keysFolderConflict } from '../keys-folder.js';
 import { realPathOf } from '../real-path.js';
 import { isPublishedSecret } from '../secret.js';
@@ -10,7 +10,7 @@ import { overlapsOf, type Overlap } from './private-paths.js';
 import { readTlsFiles } from './tls-files.js';
 
 interface Row {
-  /** A row of all processes concerns each one that reads callers' files; others concern servers alone. */
+  /** `server`: concerns servers alone. `all`: concerns each process that reads callers' files. */
   of: 'server' | 'all';
   /** Contradictions: the settings with their values, what was expected, and the cure. */
   find: (settings: Settings) => readonly (string | undefined)[];
@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
   { of: 'all', find: (settings) => [secretConflict(settings)] },
 ];
 
-/** Settings that contradict or undo each other, a message for each: those that a worker checks, or all. */
+/** A message for each contradiction, for one kind of process. Servers check all. */
 export function settingConflicts(settings: Settings, process: 'worker' | 'server' = 'server'): string[] {
   return ROWS.filter(({ of }) => process === 'server' || of === 'all')
     .flatMap(({ find }) => find(settings))
@@ -58,7 +58,7 @@ function overlapConflict({ dataFolder, privatePath, isAround }: Overlap): string
     : `${data}: expected a folder outside of ${other}, since callers read files there. Name or move it to another folder`;
 }
 
-/** A path, and where its links lead. */
+/** A path and its real path. */
 function described(path: string): string {
   const real = realPathOf(path);
   return real === path ? path : `${path} (which is ${real})`;
@@ -72,7 +72,6 @@ function secretConflict({ authentication }: Settings): string | undefined {
     : undefined;
 }
 
-/** Reads the files of TLS. */
 function tlsConflict(settings: Settings): string | undefined {
   const { tlsCert, tlsKey, tlsClientCa, authentication } = settings;
   const usesMtls = authentication.includes('mtls');

@@ -1,11 +1,11 @@
-/** The settings as documents, made from their table. */
+/** Documents the settings from their table. */
 import { settingFlag } from './flag.js';
 import { SETTING_VARIABLES } from './index.js';
 import { GROUPS, SETTINGS, type Group, type SettingName } from './table.js';
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Tables in Markdown, one for each group. */
+/** Markdown tables, one for each group. */
 export function settingsTables(): string {
   const sections = (Object.keys(GROUPS) as Group[]).map((group) => {
     const rows = NAMES.filter((name) => SETTINGS[name].group === group).map((name) => {

@@ -1,6 +1,5 @@
 /** Values of the setting `healthAddress`. */
 
-/** Where a process listens. */
 export interface ListenAddress {
   host: string;
   port: number;
@@ -19,7 +18,7 @@ export function formatAddress({ host, port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The addresses of the processes of `longhaul up`; undefined without a setting. */
+/** Health addresses of the server and the worker under `longhaul up`; undefined without the setting. */
 export function addressesUnderUp(
   healthAddress: string | undefined,
 ): Record<'server' | 'worker', ListenAddress> | undefined {

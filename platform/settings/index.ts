@@ -1,6 +1,6 @@
 /**
- * The one place where settings and the environment are read. A setting comes from a flag, else from the environment, else from
- * `longhaul.config.(ts|js|json)`, else from its default.
+ * The one place that reads settings and the environment. Flags override the environment, then `longhaul.config.(ts|js|json)`,
+ * then defaults.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -20,12 +20,12 @@ export const SETTING_VARIABLES = Object.fromEntries(
   NAMES.map((name) => [name, `LONGHAUL_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`]),
 ) as Record<SettingName, string>;
 
-/** Invalid setting; the message names its source, what was expected and what came. */
+/** Invalid setting. The message names its source, what was expected and what came. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
-/** Where a value is from, and how it was given. */
+/** A value as given, and its source. */
 interface Given {
   source: string;
   raw: unknown;
@@ -37,9 +37,8 @@ interface Given {
  * Reads the settings.
  *
  * @param flags values given on the command line; they take precedence
- * @param environment defaults to `process.env`
- * @param folder base of relative paths in flags and variables; defaults to the working folder. `longhaul.config.*` is looked
- *   for in the project that a flag or the environment names, else here.
+ * @param folder base of relative paths. Default: the working folder. `longhaul.config.*` is read from the project that a flag or
+ *   the environment names, else from here
  * @throws SettingsError when a value has the wrong form or contradicts another one, or a key isn't known
  */
 export async function loadSettings(
@@ -100,7 +99,7 @@ function invalid({ source, raw }: Given, expected: string): SettingsError {
   return new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
 }
 
-/** Value of a setting in the form in which it is given. */
+/** Value of a setting in the form in which you give it. */
 export function settingValue(settings: Settings, name: SettingName) {
   return name === 'drainTimeout' ? `${settings.drainTimeoutMs / 1_000}s` : settings[name];
 }
@@ -112,19 +111,14 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
       const value = settingValue(settings, name);
       if (value === undefined) return [];
       const { separator = '' } = ROWS[name].type;
-      // A lone separator is an empty list; an empty variable would count as unset.
+      // A lone separator means an empty list; an empty variable would count as unset.
       const text = Array.isArray(value) ? value.join(separator) || separator : String(value);
       return [[SETTING_VARIABLES[name], text]];
     }),
   );
 }
 
-/**
- * Path of the configuration file: in the project that a flag or the environment names, else in the folder.
- *
- * @param project the named project, absolute or relative to `folder`
- * @throws SettingsError when the folder holds more than one
- */
+/** The configuration file in the named project, else in the folder. @throws SettingsError when the folder holds more than one */
 export function findConfigFile(project: unknown, folder: string): string | undefined {
   const searched = typeof project === 'string' && project ? resolve(folder, project) : folder;
   const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']
@@ -138,7 +132,7 @@ export function findConfigFile(project: unknown, folder: string): string | undef
 async function readConfigFile(path: string): Promise<LonghaulConfig> {
   let config: unknown;
   try {
-    // Loaded only for an existing file: it takes as long as everything else here.
+    // Load jiti only for an existing file: it takes as long as everything else here.
     const { createJiti } = await import('jiti');
     config = await createJiti(import.meta.url).import(path, { default: true });
   } catch (error) {
@@ -166,20 +160,19 @@ export function secretValueOf(
   return environment[SECRET_VARIABLE_PREFIX + name];
 }
 
-/** Prefix of the environment variables that hold pipeline secrets. */
 export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 
-/** API key of this process: that of a client, or of the one who uses MCP over stdio. */
+/** API key of this process, as a client or for MCP over stdio. */
 export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_API_KEY'] || undefined;
 }
 
-/** Header `authorization` of requests to the codec server; never a setting, so that no list of settings shows it. */
+/** Header `authorization` for the codec server. Never a setting, so that no list of settings shows it. */
 export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
 }
 
-/** Secret of this server at the authorization server, for introspection; never a setting, so that no list of settings shows it. */
+/** This server's secret at the authorization server, for introspection. Never a setting, so that no list of settings shows it. */
 export function givenOauthClientSecret(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_OAUTH_CLIENT_SECRET'] || undefined;
 }

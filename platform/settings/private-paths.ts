@@ -1,22 +1,20 @@
-/** Files and folders of Longhaul that callers must not read, and how they lie to the data folders, from which callers do. */
+/** Longhaul's files and folders that callers must not read, and their overlaps with data folders, which callers may read. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Settings } from './table.js';
 import type { DataFolders } from '../data-folders.js';
 import { realPathOf } from '../real-path.js';
 
-/** Settings that name a private file or folder. */
 const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;
 
 export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
 
-/** Absolute path of a setting that callers must not read. */
 export interface PrivatePath {
   name: (typeof PRIVATE)[number];
   path: string;
 }
 
-/** The data folders, with what callers may not read in them. */
+/** The data folders, with the private paths in them. */
 export function dataFoldersOf(settings: PrivateSettings): DataFolders {
   return { folders: settings.dataFolders, privatePaths: privatePathsOf(settings).map(({ path }) => path) };
 }
@@ -30,17 +28,17 @@ function privatePathsOf(settings: PrivateSettings): PrivatePath[] {
   });
 }
 
-/** A data folder and a private path, of which one is within the other. */
+/** A data folder and a private path, one within the other. */
 export interface Overlap {
   dataFolder: string;
   privatePath: PrivatePath;
-  /** Whether the data folder has the private path in it; else it is within the private path, or the same folder. */
+  /** Whether the data folder contains the private path. Otherwise it is within the private path, or the same folder. */
   isAround: boolean;
 }
 
 /**
- * Data folders that overlap with private paths, each with the first of them. The project folder, the default data folder, doesn't
- * count: it often has the home in it, and callers can't read private paths there.
+ * Data folders that overlap with private paths, each with the first such path. The project folder doesn't count: it often
+ * contains the home, and callers can't read private paths there.
  */
 export function overlapsOf(settings: PrivateSettings): Overlap[] {
   const project = realPathOf(settings.project);
@@ -63,10 +61,7 @@ function isWithin(path: string, folder: string): boolean {
   return path !== dirname(path) && isWithin(dirname(path), folder);
 }
 
-/**
- * Whether two paths lead to the same file, also over a bind mount or in another case. Missing ones are compared by their names, without
- * regard to case or Unicode form, in which the file system may not distinguish them.
- */
+/** Whether two paths lead to the same file, even through a bind mount. Compares missing paths without case and Unicode form. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   const [first, second] = [identityOf(one), identityOf(other)];

@@ -1,12 +1,8 @@
-/** Public keys in files. */
+/** Reads public keys from files. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/**
- * The public key in a PEM file: of a key (SPKI), or of a certificate (X.509).
- *
- * @throws Error with the path, when the file can't be read, has no public key, or has a private one
- */
+/** Reads a key (SPKI) or certificate (X.509) in PEM. @throws Error with the path, without a public key or with a private one */
 export function readPublicKey(path: string): KeyObject {
   let pem: string;
   try {
@@ -16,7 +12,7 @@ export function readPublicKey(path: string): KeyObject {
       cause: error,
     });
   }
-  // Node.js would derive the public key, and the private one would stay where it doesn't belong.
+  // Node.js would derive the public key, and leave the private one where it doesn't belong.
   if (pem.includes('PRIVATE KEY-----'))
     throw new Error(`${path}: expected a public key in PEM format; got a private key`);
   try {

@@ -1,4 +1,4 @@
-/** Values of settings of storage. Credentials are no settings: the AWS SDK finds them itself. */
+/** Values of storage settings. Credentials aren't settings: the AWS SDK finds them itself. */
 
 const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 /** Prefix without empty parts and without parts that name folders. */

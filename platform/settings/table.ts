@@ -1,7 +1,4 @@
-/**
- * All settings: the one table from which their types, flags, variables, help, the configuration file's JSON Schema and docs/settings.md
- * are made. It loads nothing beyond this folder.
- */
+/** All settings. Types, flags, variables, help, JSON Schema and docs/settings.md come from this table, which loads nothing else. */
 import { isIP } from 'node:net';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +21,7 @@ import {
   type SettingType,
 } from './types.js';
 
-/** Headings of the settings, in their order. */
+/** Headings of the settings, in order. */
 export const GROUPS = {
   basics: 'Basics',
   server: 'Server',
@@ -37,14 +34,14 @@ export const GROUPS = {
 } as const;
 export type Group = keyof typeof GROUPS;
 
-/** What defaults depend on. */
+/** Inputs of defaults. */
 export interface Context {
   /** Values of the settings above in the table. */
   values: Record<string, unknown>;
   environment: NodeJS.ProcessEnv;
-  /** Folder of the configuration file; without one, the working folder. */
+  /** Folder of the configuration file, else the working folder. */
   folder: string;
-  /** Whether the environment names a Temporal, so that it isn't the embedded one. */
+  /** Whether the environment names a Temporal, which replaces the embedded one. */
   isExternal: boolean;
   /** Whether the process runs under `longhaul up`. */
   isSupervised: boolean;
@@ -61,7 +58,7 @@ export interface Row<T> {
   type: SettingType<T>;
   default: Default<T>;
   doc: string;
-  /** Value under `longhaul up`, whatever is set. */
+  /** Fixed value under `longhaul up`, which overrides any other. */
   underUp?: T;
 }
 
@@ -88,10 +85,10 @@ function row<T>(
 const isAuthenticated = ({ values }: Context) => (values['authentication'] as unknown[]).length > 0;
 const inHome = (name: string) => by(({ values }) => join(values['home'] as string, name), `'${name}' in the home`);
 const projectOf = ({ values }: Context) => values['project'] as string;
-/** A default with the embedded Temporal, which is the caller's own, and another one. */
+/** A default for the embedded Temporal, and another one for a named Temporal. */
 const onTemporal = (embedded: number, named: number) =>
   by(({ isExternal }) => (isExternal ? named : embedded), `${shown(embedded)}, or ${shown(named)} on a Temporal of your own`);
-/** A default for callers who protect themselves from each other, and for one who is alone. */
+/** A default for authenticated callers, who need protection from each other, and one for a lone caller. */
 const forCallers = (many: number, alone: number) =>
   by((context) => (isAuthenticated(context) ? many : alone), `${shown(many)}, or ${shown(alone)} without authentication`);
 
@@ -209,7 +206,7 @@ export type LonghaulConfig = {
 
 function regionOf({ values, environment }: Context): string | undefined {
   const hasRegion = environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'];
-  // A store that is named by its address has no regions, and requests need one.
+  // A store with its own address has no regions, but requests need one.
   return values['storageEndpoint'] !== undefined && !hasRegion ? 'us-east-1' : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Certificate, key and client authorities of the server, as PEM files. */
+/** The server's certificate, key and client authorities, as PEM files. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -6,7 +6,7 @@ import { createSecureContext } from 'node:tls';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** Settings of TLS; without a certificate the server speaks plain HTTP. */
+/** TLS settings. Without a certificate the server speaks plain HTTP. */
 export interface TlsSettings {
   tlsCert: string | undefined;
   tlsKey: string | undefined;
@@ -22,12 +22,7 @@ export interface TlsFiles {
   certificate: X509Certificate;
 }
 
-/**
- * Reads the files, which have to fit together.
- *
- * @param name setting -> its name in messages
- * @throws Error that names the file, what was expected and what came
- */
+/** Reads the files and checks that they fit together. @throws Error that names the file, what was expected and what came */
 export function readTlsFiles(
   { tlsCert, tlsKey, tlsClientCa }: TlsSettings,
   name: (setting: keyof TlsSettings) => string,
@@ -51,7 +46,7 @@ export function readTlsFiles(
       const [first] = (text.match(CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
       if (first) return [text, first];
     } catch {
-      // The same message as for a file without certificates.
+      // Throw the same message as for a file without certificates.
     }
     throw new Error(`${name(setting)} ${path}: expected PEM with certificates alone; got something else`);
   };
@@ -70,12 +65,12 @@ export function readTlsFiles(
   return { cert, key, ca, certificate };
 }
 
-/** Whether a certificate is for a host, a name or an address. */
+/** Whether a certificate covers a host name or address. */
 export function isCertificateFor(certificate: X509Certificate, host: string): boolean {
   return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }
 
-/** Names of the hosts of a certificate, without wildcards. */
+/** Host names of a certificate, without wildcards. */
 export function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
   return [...subjectAltName.matchAll(/(?:^|, )DNS:([A-Za-z0-9.-]+)(?=,|$)/g)].map(([, found]) =>
     found!.toLowerCase(),

@@ -1,7 +1,4 @@
-/**
- * Types of settings. A value comes from a configuration file as it is, and from a flag or a variable as text. They load nothing, so
- * that the command line's help doesn't wait for it.
- */
+/** Types of settings. Configuration files give values, flags and variables give text. Loads nothing, to keep help fast. */
 import { delimiter } from 'node:path';
 
 export interface SettingType<T> {
@@ -13,11 +10,11 @@ export interface SettingType<T> {
   parse: (given: unknown) => T;
   /** Separates the values of a list in text. */
   separator?: string;
-  /** Whether the values are paths, which are made absolute. */
+  /** Whether values are paths, to make absolute. */
   isPath?: true;
 }
 
-/** A value has another form than it should; the message says which. */
+/** A value has the wrong form. The message says what was expected. */
 export class Expected extends Error {
   override name = 'Expected';
 }
@@ -26,11 +23,7 @@ const fail = (expected: string): never => {
   throw new Expected(`expected ${expected}`);
 };
 
-/**
- * Text of at least one character.
- *
- * @param expected what it has to be, for errors
- */
+/** Text of at least one character. @param expected description of valid text, for errors */
 export function text(
   placeholder: string,
   isValid: RegExp | ((value: string) => boolean) = /./s,
@@ -44,7 +37,6 @@ export function text(
   };
 }
 
-/** Path of a file or folder. */
 export function path(placeholder: '<file>' | '<folder>'): SettingType<string> {
   return { ...text(placeholder, /./s, 'a path'), isPath: true };
 }
@@ -105,11 +97,7 @@ export function oneOf<const T extends string>(...values: T[]): SettingType<T> {
   };
 }
 
-/**
- * Values of a type; in text, they are separated.
- *
- * @param separator Default: a comma
- */
+/** A list of values, separated in text. @param separator default: a comma */
 export function list<T>(placeholder: string, item: SettingType<T>, separator = ','): SettingType<T[]> {
   return {
     placeholder,
@@ -130,11 +118,7 @@ export function pathSeparated<T>(placeholder: string, item: SettingType<T>): Set
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/**
- * A duration with its unit, such as `5m`, as milliseconds. A number without a unit is refused.
- *
- * @param most longest one, as text
- */
+/** A duration with its unit, such as `5m`, parsed to milliseconds. Refuses a number without a unit. @param most longest one, as text */
 export function duration(most: string): SettingType<number> {
   const msOf = (value: string) => {
     const [, amount, unit] = /^(\d+(?:\.\d+)?) ?(ms|s|m|h)$/.exec(value.trim()) ?? [];

@@ -1,4 +1,4 @@
-/** Settings of Temporal's Worker: those that contradict each other, and slots. They are named like the options of Temporal's SDK. */
+/** Settings of Temporal's Worker, named like the options of Temporal's SDK: contradictions, and slots. */
 import type { SettingName, Settings } from './table.js';
 
 /** The SDK's defaults, which Longhaul keeps. */
@@ -15,7 +15,7 @@ export type WorkerSettings = Pick<
   | 'stickyQueueScheduleToStartTimeoutSeconds'
 >;
 
-/** Number of slots for workflow tasks: a cached workflow has one workflow task at a time. */
+/** Slots for workflow tasks: a cached workflow has one workflow task at a time. */
 export function workflowTaskSlots(settings: WorkerSettings): number {
   return (
     settings.maxConcurrentWorkflowTaskExecutions ??
@@ -23,13 +23,11 @@ export function workflowTaskSlots(settings: WorkerSettings): number {
   );
 }
 
-/** A setting that contradicts another one. */
 export interface Contradiction {
   name: SettingName;
   /** Condition that the value doesn't meet. */
   expected: string;
   other: SettingName;
-  /** The other setting's value, if it has one. */
   otherValue?: number;
 }
 

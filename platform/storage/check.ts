@@ -1,18 +1,13 @@
-/** Check of a storage, by one use of each kind. */
+/** Checks a storage by using each of its functions. */
 import { randomUUID } from 'node:crypto';
 import { StorageError } from './error.js';
 import { verifyStorage } from './identity.js';
 import type { Storage } from './types.js';
 
-/** Values of checks; a check that was killed leaves one. */
+/** Values of checks. A killed check leaves one behind. */
 const CHECK_PREFIX = 'check/';
 
-/**
- * Stores a value, creates it again, reads a range of it, lists and removes it.
- *
- * @param name for messages
- * @throws StorageError
- */
+/** Stores a value, creates it again, reads a range of it, lists and removes it. @throws StorageError */
 export async function checkStorage(storage: Storage, name: string): Promise<{ id: string; ms: number }> {
   const began = performance.now();
   const expect = (what: string, expected: unknown, came: unknown) => {

@@ -2,8 +2,8 @@ import { LonghaulError } from '../../operations/errors.js';
 import { isDiskFullError } from '../disk.js';
 
 /**
- * The store doesn't do what it is asked for: it is down, slow or full, or refuses. Kind `unavailable`; the work that needs it waits.
- * Retryable for callers unless somebody has to change a setting, a permission or the store first.
+ * The store is down, slow or full, or refuses. Kind `unavailable`: work waits. Retryable, unless somebody must first change
+ * something.
  */
 export class StorageError extends LonghaulError {
   override name = 'StorageError';
@@ -13,7 +13,7 @@ export class StorageError extends LonghaulError {
   }
 }
 
-/** A large value is no longer in storage. Kind `internal`: its operation can be read as far as Temporal has it. */
+/** Storage lost a large value. Kind `internal`: its operation stays readable as far as Temporal has it. */
 export class LostValueError extends LonghaulError {
   override name = 'LostValueError';
 
@@ -22,12 +22,12 @@ export class LostValueError extends LonghaulError {
   }
 }
 
-/** The storage error in an error and its causes, also one that another copy of this module has made; else undefined. */
+/** The storage error in an error and its causes, even if another copy of this module made it. */
 export function storageErrorIn(error: unknown): StorageError | undefined {
   return named('StorageError', error) as StorageError | undefined;
 }
 
-/** As {@link storageErrorIn}, for a value that is lost. */
+/** Like {@link storageErrorIn}, for a lost value. */
 export function lostValueIn(error: unknown): LostValueError | undefined {
   return named('LostValueError', error) as LostValueError | undefined;
 }
@@ -38,7 +38,7 @@ function named(name: string, error: unknown): Error | undefined {
   return undefined;
 }
 
-/** Whether work that has failed with this error can continue once an operator, or time, has put storage right. */
+/** Whether failed work can continue once an operator, or time, has fixed the storage. */
 export function isStorageWait(error: unknown): boolean {
   return isDiskFullError(error) || storageErrorIn(error) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Storage in a folder: of one machine, or on a file system that several share. */
+/** Storage in a folder, on one machine or on a shared file system. */
 import { createReadStream } from 'node:fs';
 import {
   chmod,
@@ -20,19 +20,17 @@ import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../atomic-fi
 import { copyFile } from '../copy-file.js';
 import type { Storage } from './types.js';
 
-/** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Pause between two appends to a log, in milliseconds. */
 const APPEND_PAUSE_MS = 100;
-/** Errors of a folder that disappears. Node.js's recursive mkdir gives the second one. */
+/** Errors when a folder disappears. ENOTDIR comes from Node.js's recursive mkdir. */
 const REMOVED_CODES = ['ENOENT', 'ENOTDIR'];
 /** Attempts to create a file in a folder that other processes may remove. */
 const FOLDER_ATTEMPTS = 10;
-/** Key prefix of values that are written to see whether that works. */
+/** Key prefix of values written to test whether writing works. */
 const PROBE_PREFIX = 'health/';
 
-/** Storage in a folder of this machine; keys are relative paths. */
+/** Keys are relative paths in the folder. */
 export function folderStorage(folder: string): Storage {
   const root = resolve(folder);
   const pathOf = (key: string) => {
@@ -152,7 +150,7 @@ export function folderStorage(folder: string): Storage {
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // Removes folders that are empty now.
+      // Remove folders that are now empty.
       for (let parent = dirname(path); parent !== root; parent = dirname(parent)) {
         const isGone = await rmdir(parent).then(
           () => true,
@@ -172,7 +170,7 @@ export function folderStorage(folder: string): Storage {
   };
 }
 
-/** Runs work that needs the folder of a path, again if another process has removed the folder meanwhile, since it was empty. */
+/** Runs work that needs a path's folder. Retries if another process removed the folder while it was empty. */
 async function inFolderOf<T>(path: string, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -185,7 +183,6 @@ async function inFolderOf<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Removes the temporary file when writing it fails. */
 async function removeOnFailure(unfinished: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -195,7 +192,7 @@ async function removeOnFailure(unfinished: string, write: () => Promise<void>): 
   }
 }
 
-/** All files below a folder; none when it doesn't exist. */
+/** All files below a folder, if it exists. */
 async function* filesUnder(folder: string): AsyncGenerator<string> {
   for await (const entry of (await opendir(folder).catch(undefinedIfMissing)) ?? []) {
     const path = join(folder, entry.name);

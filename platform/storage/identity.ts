@@ -1,13 +1,13 @@
 /**
- * Identity of a storage: a value that the first process writes into it. Servers compare it with that of the workers, since a
- * process with another storage finds no large result, artifact or log that they have stored.
+ * Identity of a storage, written by its first process. Servers compare theirs with the workers', because another storage lacks
+ * their large results, artifacts and logs.
  */
 import { randomBytes } from 'node:crypto';
 import { undefinedIf } from '../../operations/errors.js';
 import { StorageError } from './error.js';
 import type { Storage } from './types.js';
 
-/** Key of the value. Isn't copied to another storage. */
+/** Not copied to another storage. */
 export const IDENTITY_KEY = 'storage-id';
 
 /** ID of a storage: ten hexadecimal digits. Creates it at first use. @throws StorageError */
@@ -20,14 +20,7 @@ export async function storageId(storage: Storage): Promise<string> {
   }
 }
 
-/**
- * Checks that a storage can be used: it is there, takes writes, and creates a value only once, on which logs with several
- * writers rely.
- *
- * @param name for messages
- * @returns its ID
- * @throws StorageError
- */
+/** Checks that a storage takes writes, and creates a value only once, which logs rely on. @returns its ID. @throws StorageError */
 export async function verifyStorage(storage: Storage, name: string): Promise<string> {
   const id = await storageId(storage);
   // A store that ignores the condition overwrites the value with itself.

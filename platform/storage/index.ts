@@ -1,4 +1,4 @@
-/** Storage of a home, as its settings choose it. */
+/** Opens the storage that a home's settings choose. */
 import { join } from 'node:path';
 import { bucketIn } from '../settings/storage.js';
 import { folderStorage } from './folder.js';
@@ -12,7 +12,7 @@ export { folderStorage } from './folder.js';
 export { storageChoice, storageName, type StorageChoice } from './name.js';
 export type { Storage, StoredValue } from './types.js';
 
-/** Opens a storage: sends no request, and loads the AWS SDK only with the first request to a bucket. */
+/** Sends no request. Loads the AWS SDK only with the first request to a bucket. */
 export function openStorage(settings: StorageChoice): Storage {
   if (!bucketIn(settings.storage ?? '')) return folderStorage(join(settings.home, 'storage'));
   return lazyStorage(async () => {

@@ -1,7 +1,7 @@
-/** Storage whose driver is loaded with its first use: the AWS SDK takes time and memory that other homes don't need. */
+/** Loads a storage's driver on first use: the AWS SDK takes time and memory that other homes don't need. */
 import type { Storage } from './types.js';
 
-/** Minimum pause between two appends to a log in S3, in milliseconds: readers see a line at most this much later. */
+/** Minimum pause between two appends to a log in S3. Readers see a line at most this much later. */
 const APPEND_PAUSE_MS = 2_000;
 
 /** @param load called once */

@@ -3,7 +3,7 @@ import { defined } from '../../operations/defined.js';
 import { bucketIn } from '../settings/storage.js';
 import type { Settings } from '../settings/table.js';
 
-/** Settings that choose a storage. Without `storage`, it is the home's folder. */
+/** Settings that choose a storage. Default: the home's folder. */
 export type StorageChoice = Pick<Settings, 'home'> & Partial<StorageSettings>;
 
 export type StorageSettings = Pick<
@@ -17,7 +17,7 @@ export function storageName({ home, storage = 'folder', storageEndpoint }: Stora
   return storageEndpoint === undefined ? storage : `${storage} at ${storageEndpoint}`;
 }
 
-/** The settings that choose a storage, to hand them on. */
+/** Picks the settings that choose a storage. */
 export function storageChoice(settings: StorageChoice): StorageChoice {
   const { home, storage, storageEndpoint, storageRegion, storageEncryption } = settings;
   return defined({

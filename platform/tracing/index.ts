@@ -1,7 +1,4 @@
-/**
- * Spans of this process, by OpenTelemetry. Its SDK is loaded only where its standard variables name a collector; otherwise
- * {@link tracing} is undefined, and contexts are passed along as they came.
- */
+/** OpenTelemetry spans of this process. Its SDK is loaded only if its standard variables name a collector. */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../log.js';
 import type { Tracing } from './types.js';
@@ -17,12 +14,7 @@ export function tracing(): Tracing | undefined {
   return current;
 }
 
-/**
- * Starts the export of spans, if the environment says so. A problem of these settings is logged, and fails nothing.
- *
- * @param part name of the process, for its spans' resource
- * @returns ends it, after the last span
- */
+/** Starts the export of spans if the environment asks for it. Only logs problems. @returns ends it, after the last span */
 export async function startTracing(part: string, logger: Logger): Promise<() => Promise<void>> {
   if (!wantsTraces(process.env)) return () => Promise.resolve();
   const problem = tracesEndpointProblem(process.env);
@@ -45,11 +37,7 @@ export async function startTracing(part: string, logger: Logger): Promise<() => 
   };
 }
 
-/**
- * ID of a span that several processes have to know before it has ended, as its parent or to end it in another's place.
- *
- * @param parts what the span is about; the same parts give the same ID
- */
+/** ID of a span that several processes must know before it ends. The same parts give the same ID. */
 export function spanIdOf(...parts: (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

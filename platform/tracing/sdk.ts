@@ -1,4 +1,4 @@
-/** Spans by OpenTelemetry's SDK, sent in batches over OTLP. Loaded only where traces are on. */
+/** Spans by OpenTelemetry's SDK, sent in batches over OTLP. Loaded only if traces are on. */
 import { randomUUID } from 'node:crypto';
 import {
   diag,
@@ -28,14 +28,14 @@ import { longhaulPackage } from '../package.js';
 import { withTimeout } from '../with-timeout.js';
 import type { Span, SpanOptions, Tracing } from './types.js';
 
-/** Time for the last spans to be sent as the process ends, in milliseconds. */
+/** Time for sending the last spans when the process ends. */
 const CLOSE_LIMIT_MS = 2_000;
-/** Interval of log lines about a collector that can't be reached, in milliseconds. */
+/** Interval of log lines about an unreachable collector. */
 const COMPLAINT_INTERVAL_MS = 60_000;
 
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
-/** Gives the next span an ID that was chosen for it. Spans are created synchronously. */
+/** Gives the next span a chosen ID. Spans are created synchronously. */
 class SpanIds extends RandomIdGenerator {
   next: string | undefined;
 
@@ -57,7 +57,7 @@ export function createTracing(part: string, logger: Logger): Tracing {
   const provider = new BasicTracerProvider({
     idGenerator,
     resource: resourceOf(part),
-    // Bounded: what a slow collector doesn't take is dropped.
+    // Bounded: spans that a slow collector doesn't take are dropped.
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   const tracer = provider.getTracer('longhaul', longhaulPackage().version);
@@ -135,7 +135,7 @@ function resourceOf(part: string): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-/** Logs at most a line a minute, without what the collector has answered: it may repeat what it was sent. */
+/** Logs at most a line a minute. Leaves out the collector's answer, which may repeat what it was sent. */
 function complainTo(logger: Logger): void {
   let saidAtMs = -Infinity;
   const complain = (reason: string) => {
@@ -149,7 +149,7 @@ function complainTo(logger: Logger): void {
   });
   const silent = () => undefined;
   const warn = (message: string) => {
-    // The rest of a message may have a header's value or a password of an address in it.
+    // The rest of a message may contain a header's value or a password.
     const [setting] = /\bOTEL_[A-Z_]+\b/.exec(message) ?? [];
     if (setting !== undefined) logger.warn(`the value of ${setting} can't be used`);
     else if (message.includes('maxQueueSize reached')) complain('queue is full');

@@ -1,4 +1,4 @@
-/** OpenTelemetry's standard variables that decide whether there are traces; its SDK reads the others. */
+/** OpenTelemetry's standard variables that decide whether there are traces. Its SDK reads the others. */
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +14,7 @@ export function wantsTraces(environment: Environment): boolean {
   return ENDPOINTS.some((name) => valueOf(environment, name) !== undefined);
 }
 
-/** Why spans can't be sent as the environment says, for people; undefined if they can. */
+/** Why spans can't be sent with this environment; undefined if they can. */
 export function tracesEndpointProblem(environment: Environment): string | undefined {
   const exporter = valueOf(environment, 'OTEL_TRACES_EXPORTER') ?? 'otlp';
   if (exporter !== 'otlp') return `OTEL_TRACES_EXPORTER: expected otlp or none; got ${exporter}`;
@@ -26,11 +26,11 @@ export function tracesEndpointProblem(environment: Environment): string | undefi
   if (endpointName === undefined) return undefined;
   const endpoint = valueOf(environment, endpointName)!;
   const isHttp = /^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '');
-  // An address may have a password in it.
+  // An address may contain a password.
   return isHttp ? undefined : `${endpointName}: expected a URL with http or https`;
 }
 
-/** Empty means unset, as OpenTelemetry has it. */
+/** Empty means unset, as in OpenTelemetry. */
 function valueOf(environment: Environment, name: string): string | undefined {
   return environment[name]?.trim() || undefined;
 }

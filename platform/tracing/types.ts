@@ -1,4 +1,4 @@
-/** Spans as the rest of the code sees them: without OpenTelemetry's own packages. */
+/** Spans without OpenTelemetry's own packages, for the rest of the code. */
 import type { TraceContext } from '../../operations/trace-context.js';
 
 /** Values of a span's attributes. Never arguments, answers, results, messages of errors, or secrets. */
@@ -11,14 +11,14 @@ export interface SpanOptions {
   parent?: TraceContext;
   /** ID of the span, 16 hexadecimal digits: see `spanIdOf`. Default: a random one. */
   spanId?: string;
-  /** Contexts that it has to do with, besides its parent. */
+  /** Related contexts, besides the parent. */
   links?: readonly TraceContext[];
   attributes?: SpanAttributes;
   /** In milliseconds since 1970. Default: now. */
   startMs?: number;
 }
 
-/** A span that is open. One that isn't recorded, since its trace isn't sampled, has a context too. */
+/** An open span. A span that isn't sampled has a context too. */
 export interface Span {
   readonly context: TraceContext;
   /** Whether it will be exported. */
@@ -26,7 +26,7 @@ export interface Span {
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
   link(to: TraceContext): void;
-  /** Marks it as failed. @param type of the error, of which there are few: a code, or the name of a class */
+  /** Marks it as failed. @param type one of few values: an error code or a class name */
   fail(type: string): void;
   /** @param atMs in milliseconds since 1970. Default: now */
   end(atMs?: number): void;
@@ -34,6 +34,6 @@ export interface Span {
 
 export interface Tracing {
   startSpan(name: string, options?: SpanOptions): Span;
-  /** Sends what is left; resolves within 2 s. */
+  /** Sends what is left. Resolves within 2 s. */
   close(): Promise<void>;
 }

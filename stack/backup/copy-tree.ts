@@ -1,4 +1,4 @@
-/** Copies of folders that other processes write to. */
+/** Copies folders while other processes write to them. */
 import { constants } from 'node:fs';
 import {
   copyFile,
@@ -15,12 +15,12 @@ import {
 import { join } from 'node:path';
 import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../../platform/atomic-files.js';
 
-/** Errors of a hard link that a copy does without: another file system, or one without links, or too many. */
+/** Hard-link errors that fall back to a copy: another file system, no support for links, or too many links. */
 const NO_LINK_CODES: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);
 
 /**
- * Copies a folder. Files that disappear meanwhile, sockets and pipes are left out. Folders come before files: the cursor of a
- * step's output is beside the folder of that output, and must not be older.
+ * Copies a folder, without files that disappear, sockets and pipes. Folders come before files, because a step's output cursor
+ * must not be older than its output.
  *
  * @param isExcluded called with paths relative to the folder
  */
@@ -46,16 +46,13 @@ export async function copyTree(
 
 async function copyOne(source: string, target: string): Promise<void> {
   const { atime, mtime } = await stat(source);
-  // A clone takes no space, where the file system has them.
+  // A clone takes no space on file systems that support it.
   await copyFile(source, target, constants.COPYFILE_FICLONE);
-  // Sweeps go by the time of the last change.
+  // Sweeps compare modification times.
   await utimes(target, atime, mtime);
 }
 
-/**
- * Links the files of a folder that are only written once or replaced: a link keeps a file that is removed later. A repeated call adds
- * new files, and replaces those that were replaced.
- */
+/** Hard-links files that are only written once or replaced, so they survive removal. Repeat it to pick up new ones. */
 export async function linkTree(from: string, to: string, path = ''): Promise<void> {
   const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];
   if (entries.length) await mkdir(join(to, path), { recursive: true, mode: 0o700 });

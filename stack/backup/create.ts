@@ -1,10 +1,7 @@
 /**
- * `longhaul backup`: a consistent copy of a home, also while its stack runs.
- *
- * Values are in storage before the database names them, and are removed at any time, by deletions and sweeps. So storage is linked
- * first, then the database is copied, then what storage has got meanwhile is linked: every value that the copied database names is
- * in the backup, and no process has to wait. Workspaces and journals are copied after the database: the outcome of a step that the
- * database still calls running is found in its journal.
+ * `longhaul backup`: a consistent copy of a home, even while its stack runs. The database may name values only after storage has
+ * them, and sweeps remove values at any time: so link storage, copy the database, then link what is new. Copy workspaces and
+ * journals last, because a journal has the outcome of a step that the database still calls running.
  */
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +16,7 @@ import { contentSize } from '../../platform/content-size.js';
 import { copyTree, linkTree } from './copy-tree.js';
 import { HOME_FOLDER, MANIFEST_FILE, newManifest, type Manifest } from './manifest.js';
 
-/** Entries that belong to the running stack, or are found or made again. */
+/** Entries that belong to the running stack, or are recreated. */
 const LEFT_OUT = /^(stack\.json|stack\.lock.*|temporal\.db.*|logs|storage)$/;
 /** Workspaces that a sweep is removing. */
 const BEING_REMOVED = /^workspaces\/\.removed-/;
@@ -27,9 +24,9 @@ const BEING_REMOVED = /^workspaces\/\.removed-/;
 /**
  * Backs up a home.
  *
- * @param target a name ending with `.gz` or `.tgz`: an archive; else a folder, which must not exist
- * @param binFolder left out if it is in the home
- * @throws StackError if the home holds nothing, the target exists or is in the home, the database is damaged, or there is no room
+ * @param target an archive if the name ends with `.gz` or `.tgz`, else a folder; must not exist
+ * @param binFolder excluded if it is in the home
+ * @throws StackError if the home is empty, the target exists or is in the home, the database is damaged, or space is short
  */
 export async function createBackup(
   { home, binFolder }: { home: string; binFolder: string },
@@ -94,7 +91,7 @@ async function stage(home: string, binFolder: string, staging: string, say: Say)
     (!path.startsWith('workspaces') && isTemporaryPath(path)) ||
     isWithin(binFolder, join(home, path));
   await copyTree(home, copy, isExcluded);
-  // Logs of steps have at least the output that the journals count.
+  // Step logs must have at least the output that the journals count.
   await linkStorage();
   if (hasDatabase) {
     await chmod(databasePath(copy), 0o600);
@@ -125,7 +122,6 @@ async function writeArchive(staging: string, path: string): Promise<void> {
   }
 }
 
-/** Size of a backup, in bytes. */
 export async function backupBytes(target: string): Promise<number> {
   return (await contentSize(target)).bytes;
 }

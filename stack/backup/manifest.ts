@@ -1,29 +1,28 @@
-/** Content of a backup: its manifest, and where what is in it. */
+/** Manifest and layout of a backup. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { longhaulPackage } from '../../platform/package.js';
 import { StackError } from '../stack-error.js';
 
-/** Incremented by a version whose backups earlier versions can't restore. */
+/** Increment it when earlier versions can't restore a backup any more. */
 const FORMAT = 1;
 
 export const MANIFEST_FILE = 'backup.json';
-/** Folder with the home's content. */
 export const HOME_FOLDER = 'home';
 
 export interface Manifest {
   format: number;
-  /** Version of the Longhaul that made it. */
+  /** Version of Longhaul. */
   longhaul: string;
   /** ISO 8601, UTC. */
   createdAt: string;
-  /** The home that it was made of. */
+  /** The home that was backed up. */
   home: string;
-  /** Version of the server that made the database in it; missing if it has none. */
+  /** Version of the server that made the database; missing without a database. */
   temporal?: string;
-  /** Whether it has the home's key. */
+  /** Whether the backup has the home's key. */
   hasSecret: boolean;
-  /** Files below {@link HOME_FOLDER}, to notice missing ones. */
+  /** Number of files below {@link HOME_FOLDER}, to detect missing ones. */
   files: number;
   bytes: number;
 }
@@ -33,12 +32,7 @@ export function newManifest(fields: Omit<Manifest, 'format' | 'longhaul' | 'crea
   return { format: FORMAT, longhaul: version, createdAt: new Date().toISOString(), ...fields };
 }
 
-/**
- * Reads the manifest of an unpacked backup.
- *
- * @param source name of the backup, for messages
- * @throws StackError if there is none, or a newer Longhaul has written it
- */
+/** Reads the manifest of an unpacked backup. @throws StackError if there is none, or a newer Longhaul wrote it */
 export function readManifest(folder: string, source: string): Manifest {
   const expected = `${source}: expected a backup made by longhaul backup`;
   let manifest: Partial<Manifest> | null;

@@ -1,4 +1,4 @@
-/** `longhaul restore`: makes a home of a backup. The home is complete, or as it was before: it is unpacked beside it, then renamed. */
+/** `longhaul restore`: makes a home from a backup. It unpacks beside the home, then renames, so a failure leaves the home as it was. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -12,16 +12,16 @@ import { databasePath } from '../temporal-version.js';
 import { contentSize } from '../../platform/content-size.js';
 import { HOME_FOLDER, readManifest, type Manifest } from './manifest.js';
 
-/** Folder of binaries, which isn't in backups: the default one is in the default home. */
+/** Default folder of binaries in a home, which backups leave out. */
 const BIN = 'bin';
 const ENTRY_TYPES = ['File', 'OldFile', 'ContiguousFile', 'Directory', 'SymbolicLink', 'Link'];
-/** Attempts to remove a folder into which an extraction that has failed still writes. */
+/** Retries removal, because a failed extraction may still be writing. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 
 /**
  * Restores a backup.
  *
- * @param isForced whether a home that isn't empty is replaced; it is kept beside the new one
+ * @param isForced whether to replace a home that isn't empty; the old home stays beside the new one
  * @throws StackError if a stack runs on the home, it isn't empty, or the backup can't be used; HomeError
  */
 export async function restoreBackup(
@@ -65,17 +65,14 @@ export async function restoreBackup(
   }
 }
 
-/** Names in a home, without the folder of binaries. */
+/** Names in a home, without the binaries. */
 function contentOf(home: string): string[] {
   if (!existsSync(home)) return [];
   if (!statSync(home).isDirectory()) throw new StackError(`home ${home}: expected a folder; got a file`);
   return readdirSync(home).filter((name) => name !== BIN);
 }
 
-/**
- * Unpacks an archive. It is read to its end first, so that nothing is written of one that is damaged, or has entries that would be
- * outside of the folder, also through its own links.
- */
+/** Unpacks an archive, after checking all of it for damage and for entries outside the folder, even through its own links. */
 async function unpack(source: string, folder: string): Promise<void> {
   const tar = await import('tar');
   const links = new Set<string>();
@@ -97,7 +94,7 @@ async function unpack(source: string, folder: string): Promise<void> {
     throw new StackError(
       `${source}: expected a whole backup made by longhaul backup; got another file: ${problem}`,
     );
-  // Links of workspaces may be absolute. Other paths have been checked.
+  // Links in workspaces may be absolute. The check above covers other paths.
   await tar.extract({ file: source, cwd: folder, strict: true, preservePaths: true, preserveOwner: false });
 }
 
@@ -113,7 +110,7 @@ async function check(restored: string, manifest: Manifest, source: string): Prom
   if (problems.length) throw new StackError(`${source}: its database is damaged: ${problems.join('; ')}`);
 }
 
-/** @returns where the earlier home is now, if there was one that isn't empty */
+/** @returns the new place of the earlier home, unless that was missing or empty */
 async function putInPlace(restored: string, home: string): Promise<string | undefined> {
   await mkdir(dirname(home), { recursive: true });
   const time = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
@@ -125,7 +122,7 @@ async function putInPlace(restored: string, home: string): Promise<string | unde
     if (existsSync(join(before, BIN))) await rename(join(before, BIN), join(restored, BIN));
     await rename(restored, home);
   } catch (error) {
-    // As it was.
+    // Undo.
     if (existsSync(before) && !existsSync(home)) {
       if (existsSync(join(restored, BIN))) await rename(join(restored, BIN), join(before, BIN));
       await rename(before, home);

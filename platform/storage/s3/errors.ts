@@ -1,4 +1,4 @@
-/** Answers of S3 and failures on the way to it, as errors that say what is wrong and whether waiting helps. */
+/** Turns S3's answers and connection failures into errors that say what is wrong and whether waiting helps. */
 import { StorageError } from '../error.js';
 
 /** Fields of the AWS SDK's errors; each may be missing. */
@@ -11,7 +11,6 @@ interface S3Failure extends Error {
   $response?: { headers?: Record<string, string> };
 }
 
-/** Store, for messages. */
 export interface S3Place {
   name: string;
   bucket: string;
@@ -25,7 +24,7 @@ const FULL = new Set([
   'StorageFull',
   'InsufficientCapacity',
 ]);
-/** Codes of a refusal; versitygw answers the last one, with 404, for an unknown access key. */
+/** Codes of a refusal. versitygw answers the last one, with 404, for an unknown access key. */
 const REFUSED = new Set([
   ...['AccessDenied', 'AllAccessDisabled', 'AccountProblem', 'InvalidAccessKeyId', 'SignatureDoesNotMatch'],
   ...['ExpiredToken', 'InvalidToken', 'KMS.DisabledException', 'Unauthorized', 'XAdminUserNotFound'],
@@ -36,23 +35,23 @@ const OTHER_REGION = new Set([
   'IllegalLocationConstraintException',
 ]);
 
-/** HTTP status of an answer; undefined where there was none. */
+/** HTTP status of the answer; undefined without an answer. */
 export function statusOf(error: unknown): number | undefined {
   return (error as S3Failure).$metadata?.httpStatusCode;
 }
 
-/** Whether S3 has no object under the key. A HEAD has no body that would name the reason. */
+/** Whether S3 has no object under the key. A HEAD has no body that names the reason. */
 export function isMissingKey(error: unknown): boolean {
   const { name } = error as S3Failure;
   return name === 'NoSuchKey' || (name === 'NotFound' && statusOf(error) === 404);
 }
 
-/** Number of attempts that the SDK has made. */
+/** Number of attempts that the SDK made. */
 export function attemptsOf(error: unknown): number {
   return (error as S3Failure).$metadata?.attempts ?? 1;
 }
 
-/** The error of a request, for people and for those who wait. @param action e.g. `put` */
+/** Describes a failed request. @param action e.g. `put` */
 export function storageError(error: unknown, action: string, place: S3Place): StorageError {
   if (error instanceof StorageError) return error;
   const { retryable, what } = judge(error as S3Failure, place);
@@ -95,7 +94,7 @@ function judge(error: S3Failure, { bucket, region }: S3Place): { retryable: bool
   return { retryable: false, what: 'the store rejects the request' };
 }
 
-/** The store's answer in its own words: `403 AccessDenied: Access Denied`. */
+/** The store's own answer: `403 AccessDenied: Access Denied`. */
 export function answerOf(error: unknown): string {
   const failure = error as S3Failure;
   const { name, message, code } = failure;

@@ -1,4 +1,4 @@
-/** Storage in a bucket of S3, or of a store that speaks its protocol. */
+/** Storage in a bucket of S3 or a compatible store. */
 import { bucketIn } from '../../settings/storage.js';
 import { storageName, type StorageChoice } from '../name.js';
 import type { Storage } from '../types.js';

@@ -21,26 +21,26 @@ import type { Storage } from '../types.js';
 import { ATTEMPT_LIMIT_MS, type S3Clients } from './client.js';
 import { attemptsOf, isMissingKey, statusOf, storageError, type S3Place } from './errors.js';
 
-/** Size from which a file is uploaded in parts, and the least size of a part, in bytes. */
+/** Larger files are uploaded in parts of at least this size. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** S3 takes at most this number of parts. */
+/** S3's limit. */
 const MAX_PARTS = 10_000;
 const CONCURRENT_PARTS = 3;
-/** Maximum number of keys of one DeleteObjects. */
+/** Keys in one DeleteObjects request. */
 const DELETED_AT_ONCE = 1_000;
-/** Limit of a read until its answer begins, with all attempts, in milliseconds: less than callers wait for Temporal and storage. */
+/** Limit of a read until its answer begins, including retries. Callers wait longer for Temporal and storage. */
 const READ_LIMIT_MS = 8_000;
-/** Least rate at which bodies are sent before an attempt is given up, in bytes per millisecond. */
+/** Slowest upload before an attempt is aborted, in bytes per millisecond. */
 const UPLOAD_RATE = 250;
-/** S3 answers 409 to a conditional write while another one of the key is under way. */
+/** S3 answers 409 to a conditional write during another one of the same key. */
 const CONFLICT_ATTEMPTS = 5;
 const CONFLICT_PAUSE_MS = 100;
-/** Metadata that names the process's own write. */
+/** Metadata that identifies the process's own write. */
 const WRITER = 'writer';
 
 export interface ObjectsOptions extends S3Clients {
   place: S3Place;
-  /** Before each key; empty, or ends with `/`. */
+  /** Precedes each key; empty, or ends with `/`. */
   prefix: string;
   /** As in the setting `storageEncryption`. */
   encryption: string | undefined;
@@ -56,7 +56,7 @@ export function s3Objects({
   const { bucket: Bucket } = place;
   const of = (key: string) => ({ Bucket, Key: prefix + key });
   const encrypted = encryptionOf(encryption);
-  /** Runs a request. Errors that S3 gives for a missing key pass through. */
+  /** Runs a request. Passes on S3's errors for a missing key. */
   const run = async <T>(action: string, request: () => Promise<T>): Promise<T> => {
     try {
       return await request();
@@ -86,7 +86,7 @@ export function s3Objects({
     } catch (error) {
       if (isMissingKey(error))
         throw new LonghaulError('not_found', `nothing is stored under ${key}`, { cause: error });
-      // The range begins at the end, or after it.
+      // The range begins at or after the end.
       if (error instanceof StorageError && statusOf(error.cause) === 416) return undefined;
       throw error;
     }
@@ -106,7 +106,7 @@ export function s3Objects({
           if (status === 409 && attempt < CONFLICT_ATTEMPTS)
             await delay(withJitter(CONFLICT_PAUSE_MS * attempt));
           else if (status !== 412) throw storageError(error, 'create', place);
-          // An attempt whose answer was lost may have created it.
+          // An attempt with a lost answer may have created it.
           else if (attempt === 1 && attemptsOf(error) === 1) return false;
           else return (await head(key))?.Metadata?.[WRITER] === writer;
         }
@@ -124,7 +124,7 @@ export function s3Objects({
           params: { ...of(key), ...encrypted, Body },
           ...{ partSize, queueSize: CONCURRENT_PARTS },
         });
-        // This ends the upload once the parts under way have ended, and removes them. Upload.abort() waits for neither.
+        // Ends the upload once its current parts have ended, and removes them. Upload.abort() waits for neither.
         const cancel = () => Body.destroy(new Error('canceled'));
         signal?.addEventListener('abort', cancel);
         try {
@@ -235,7 +235,7 @@ function encryptionOf(
   return { ServerSideEncryption: 'aws:kms', ...(key ? { SSEKMSKeyId: key } : {}) };
 }
 
-/** An entity tag as a version; those of multi-part uploads end with the number of parts. */
+/** Turns an entity tag into a version. Multi-part uploads' tags end with the number of parts. */
 function versionOf(tag = ''): string {
   return tag.replaceAll(/[^A-Za-z0-9-]/g, '');
 }

@@ -1,7 +1,7 @@
 /**
- * Private door to @temporalio/common, seen in 1.24.0: encoding and decoding of payloads and failures through codecs, converters and
- * external storage, as the SDK's own client and worker do it. Descriptions, lists and raw histories come encoded, and an activity's
- * outcome that Longhaul reports itself goes out encoded; the package exports the parts, not the functions that apply them.
+ * Private door to @temporalio/common, seen in 1.24.0: encodes and decodes payloads and failures through codecs, converters and
+ * external storage, like the SDK's own client and worker. Descriptions, lists and raw histories come encoded, and activity
+ * outcomes that Longhaul reports itself go out encoded. The package exports the parts, but not these functions.
  */
 export {
   decodeArrayFromPayloads,

@@ -1,9 +1,9 @@
 /**
- * Private door to @temporalio/worker and @temporalio/workflow, seen in 1.24.0: the globals of the sandbox, and the activator's methods.
- * Interceptors see the commands of an activation, and not the code that made them.
+ * Private door to @temporalio/worker and @temporalio/workflow, seen in 1.24.0: the sandbox's globals and the activator's methods.
+ * Interceptors see an activation's commands, but not the code that made them.
  *
- * A copy of a bundle that reports its commands: each with the place in the code that made it. Only used to explain why a history
- * doesn't replay; whether it does is decided with the bundle itself. Commands are the same in both.
+ * Makes a copy of a bundle that reports each command with its place in the code. Used only to explain why a history doesn't
+ * replay; the bundle itself decides whether it does. Both make the same commands.
  */
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 
@@ -13,16 +13,15 @@ export const TRACE_SINK = 'longhaulReplay';
 /** Temporal's commands as the sandbox makes them: one field is set, besides metadata. */
 export type SandboxCommand = Record<string, Record<string, unknown> | null | undefined>;
 
-/** The commands of one activation. */
 export interface TracedActivation {
-  /** Last event of history that the workflow knows: that of the workflow task's start. */
+  /** Last history event that the workflow knows: the start of the workflow task. */
   historyLength: number;
   commands: { command: SandboxCommand; stack: string }[];
   /** Stacks of the promises that the code waits for. */
   waiting: string[];
 }
 
-/** The SDK's object for a workflow, as far as it is used. */
+/** The parts that we use of the SDK's workflow object. */
 interface Activator {
   info: { historyLength: number };
   pushCommand(command: object, complete?: boolean): void;
@@ -32,15 +31,15 @@ interface Activator {
 
 type Factory = () => WorkflowInterceptors;
 
-/** The code of a bundle with the tracer, which runs as the last of the bundle's interceptors. */
+/** Adds the tracer to a bundle's code, as the last interceptor. */
 export function tracedBundle(code: string): string {
-  // Behind the code and before its source map, so that all positions stay.
+  // Insert after the code and before its source map, so that all positions stay.
   const end = code.lastIndexOf('//# sourceMappingURL=data:');
   if (end < 0) throw new Error('the bundle of workflows has no source map');
   return `${code.slice(0, end)}\n;(${installTracer.toString()})(${JSON.stringify(TRACE_SINK)});\n${code.slice(end)}`;
 }
 
-/** Runs in the sandbox, as text: nothing outside of this function can be used. */
+/** Runs in the sandbox, as text, so it can't use anything outside this function. */
 function installTracer(sinkName: string): void {
   const STACK_FRAMES = 50;
   const sandbox = globalThis as unknown as {
@@ -50,7 +49,7 @@ function installTracer(sinkName: string): void {
   };
   Error.stackTraceLimit = STACK_FRAMES;
   const stack = () => new Error('stack').stack ?? '';
-  /** Stack of the first change of the operation's state since it was last written; one workflow runs at a time. */
+  /** Stack of the first unwritten change of the operation's state. One workflow runs at a time. */
   let changed: string | undefined;
   sandbox.longhaulStateChanged = () => {
     changed ??= stack();
@@ -70,7 +69,7 @@ function installTracer(sinkName: string): void {
             const output = next(input);
             const commands = output.commands.map((command) => ({
               command,
-              // Written at the activation's end: by the runtime, for the code that changed the state.
+              // The runtime writes it at the activation's end, for the code that changed the state.
               stack: stacks.get(command) ?? changed ?? stack(),
             }));
             changed = undefined;
