@@ -1,7 +1,6 @@
 /**
- * Claims messages for anyone. The agents that wait on one process claim as one: of those that match a message, the one that
- * has waited longest claims it, so that a message costs one claim per process and not one per waiter. The directory gives the
- * message to the first claim.
+ * Claims messages for anyone. For each message, one waiting agent per process claims it: the one that has waited longest and
+ * matches. A message therefore costs one claim per process, not one per waiter. The directory gives it to the first claim.
  */
 import type { DirectoryMemo } from '../state.js';
 import { matchesSelector, type Registration } from '../types.js';
@@ -16,7 +15,7 @@ const RETRY_MS = 1_000;
 
 interface Claimer {
   registration: Registration;
-  /** It has claimed a message, which the directory assigns to its inbox. */
+  /** Has claimed a message that the directory is assigning to its inbox. */
   hasClaimed: boolean;
 }
 
@@ -28,7 +27,7 @@ export class Offers {
     private readonly watches: Watches,
   ) {}
 
-  /** Claims messages for this agent until the result is called. */
+  /** Claims messages for this agent until you call the result. */
   join(principal: string, registration: Registration): () => void {
     let offers = this.#byPrincipal.get(principal);
     if (!offers) {
@@ -42,7 +41,7 @@ export class Offers {
   }
 }
 
-/** Messages for anyone of one principal, and its free agents on this process. */
+/** One principal's messages for anyone, and its free agents on this process. */
 class PrincipalOffers {
   /** Longest waiting first. */
   readonly #claimers = new Set<Claimer>();
@@ -58,7 +57,7 @@ class PrincipalOffers {
     this.#unfollow = watches.follow(workflows.directoryOf(principal), () => void this.#read());
   }
 
-  /** @returns a function that removes the agent and returns the number of remaining ones */
+  /** @returns removes the agent, and returns how many remain */
   join(registration: Registration): () => number {
     const claimer: Claimer = { registration, hasClaimed: false };
     this.#claimers.add(claimer);
@@ -86,7 +85,7 @@ class PrincipalOffers {
     }
   }
 
-  /** The free agents that claim now: at most one per message. */
+  /** Free agents that should claim now, at most one per message. */
   #nextClaimers(wanted: DirectoryMemo['wanted']): Claimer[] {
     const chosen = new Set<Claimer>();
     for (const { selector, count } of wanted) {
@@ -108,10 +107,10 @@ class PrincipalOffers {
     const request: ClaimRequest = { name: registration.name, registration };
     try {
       await this.workflows.updateDirectory(this.principal, claimUpdate, request);
-      // There may be messages for the other agents.
+      // There may be messages for other agents.
       this.#hasChanged = true;
     } catch (error) {
-      // Refused: another claim was first.
+      // Another claim was first.
       claimer.hasClaimed = false;
       if (!(error instanceof RefusedError)) throw error;
     }
