@@ -1,6 +1,6 @@
 /**
- * Reads the messages on standard input instead of the SDK's transport, which would parse JSON that blocks the process for seconds,
- * leave invalid requests unanswered, and doesn't support the batches of 2025-03-26.
+ * Reads messages from standard input instead of the SDK's transport. The SDK would block for seconds on some JSON, leave invalid
+ * requests unanswered, and not support the batches of 2025-03-26.
  */
 import type { Readable } from 'node:stream';
 import {
@@ -28,14 +28,14 @@ export interface LineHandlers {
   onMessage: (message: JSONRPCMessage) => void;
   /** Called with a list, valid or not. */
   onBatch: (batch: unknown[]) => void | Promise<void>;
-  /** Answers a refused message; `id` is null if it can't be read. */
+  /** Answers a refused message. `id` is null if it can't be read. */
   onRefusal: (id: string | number | null, error: { code: number; message: string }) => void;
 }
 
 /**
- * Hands each line to a handler, blank ones aside. The last one needs no newline.
+ * Hands each line that isn't blank to a handler. The last line needs no newline.
  *
- * @returns resolves at the end of the input, when all lines have been handed on
+ * @returns resolves at the end of the input, once all lines were handed on
  */
 export function readLines(input: Readable, handlers: LineHandlers): Promise<void> {
   let parts: Buffer[] = [];
