@@ -100,7 +100,7 @@ async function kickOff(
   const waitSeconds = waitOf(tool, preferences);
   const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
   return kickoffResponse(c, record, {
-    // A run ID is known only for a job that existed before this request.
+    // Only a job from before this request has a known run ID.
     replayed: started.runId !== '',
     key: idempotencyKey,
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
@@ -109,7 +109,7 @@ async function kickOff(
 }
 
 /**
- * Response to a request that started a job or found the one an earlier request started.
+ * Response for a job that this request, or an earlier one, started.
  *
  * @throws Problem `job-expired`
  */
@@ -146,7 +146,7 @@ export function kickoffResponse(
   });
 }
 
-/** Wait of this kickoff, in seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
+/** In seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
 function waitOf(tool: Tool, { respondAsync, wait }: Preferences): number {
   if (!tool.wait) return 0;
   return Math.min(wait ?? (respondAsync ? 0 : DEFAULT_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
@@ -160,7 +160,7 @@ function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isO
   ].join(', ');
 }
 
-/** Waits until the job has ended, asks a question (then it can't end within the wait), or the time is over. */
+/** Waits until the job ends, asks a question (then it can't end within the wait), or the time is up. */
 async function waitForEnd(
   context: JobsContext,
   c: Context,
@@ -177,7 +177,7 @@ async function waitForEnd(
 }
 
 /**
- * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
+ * The session that lists the job: Longhaul-Session, else the MCP session of Mcp-Session-Id.
  *
  * @throws Problem `invalid-session`
  */

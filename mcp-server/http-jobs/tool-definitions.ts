@@ -1,6 +1,6 @@
 /**
- * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
- * HTTP request behind each, for loops that execute what a model calls.
+ * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages). Each comes with
+ * its HTTP request, for loops that execute a model's calls.
  */
 import { documentationFor } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -13,12 +13,13 @@ import { LONGEST_WAIT_SECONDS } from './schemas.js';
 export const DEFINITION_FORMATS = ['openai', 'anthropic'] as const;
 export type DefinitionFormat = (typeof DEFINITION_FORMATS)[number];
 
-/** Longest description of a function that OpenAI takes, in characters. */
+/** Longest function description that OpenAI accepts, in characters. */
 const OPENAI_DESCRIPTION_CHARACTERS = 1024;
 
 /**
- * The request that executes a call: arguments named in `path` replace their braces, those in `query` go there, the others
- * are the JSON body of a POST.
+ * The request that executes a call. Arguments in `path` replace their braces, those in `query` go there, and the others are the
+ * JSON
+ * body of a POST.
  */
 export interface Call {
   method: 'GET' | 'POST';
@@ -36,7 +37,7 @@ interface Definition {
 
 const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
 
-/** Tools that poll, answer and cancel jobs. Their names are reserved: a project's tools can't use them. */
+/** Tools that poll, answer and cancel jobs. A project's tools can't use their names. */
 const FOLLOW_UP_TOOLS: Definition[] = [
   {
     name: 'operation_get',
@@ -90,7 +91,7 @@ const FOLLOW_UP_TOOLS: Definition[] = [
   },
 ];
 
-/** Definitions of the tools and of the follow-up tools in a format, and the call for each name. */
+/** Definitions of the tools and the follow-up tools in a format, and each one's call. */
 export function toolDefinitions(
   tools: Pick<CallerTools, 'map'>,
   format: DefinitionFormat,
