@@ -22,7 +22,7 @@ export interface JobsOptions {
   secret: Buffer;
   logger: Logger;
   authenticate: MiddlewareHandler;
-  /** The process's limits. `engineOf` skips the count of starts, since the routes do it. */
+  /** The process's limits. `engineOf` doesn't count kickoffs, since the routes do. */
   limits: Limits;
   shutdown: Shutdown;
   /** Scopes of an MCP session's operations, plain ones first. Undefined for an unknown session ID. */

@@ -1,4 +1,4 @@
-/** Arguments that every long tool has in addition to its own: `wait`, `timeout`, `idempotency_key`. */
+/** Arguments that every long tool has besides its own: `wait`, `timeout`, `idempotency_key`. */
 import { LonghaulError } from '../../operations/errors.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -63,7 +63,7 @@ export function takeOptions(
   return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
 }
 
-/** Whether the value is a valid timeout: seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
+/** Whether the value is a timeout in seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
 function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
 }

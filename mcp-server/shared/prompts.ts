@@ -1,6 +1,6 @@
 /**
- * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients send the requests
- * anyway, and some treat an error as a broken server.
+ * `prompts/list` and `prompts/get`. There are no prompts and no capability for them, but clients send the requests anyway, and some
+ * take an error for a broken server.
  */
 import type { ProtocolError } from '@modelcontextprotocol/server';
 import { invalidParams } from './protocol-error.js';

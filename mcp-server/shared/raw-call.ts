@@ -1,8 +1,8 @@
-/** Fields of SEP-1391 in raw messages, before an SDK parses them. */
+/** SEP-1391 fields in raw messages, before an SDK parses them. */
 
 /**
- * Moves the fields of `params.request` of a tools/call to `params`: the SEP's example nests name and arguments there, next to
- * `operation`, while its schema has them in `params`. Other messages pass through.
+ * Moves the fields of a tools/call's `params.request` to `params`. The SEP's example nests name and arguments there, next to
+ * `operation`, while its schema has them in `params`.
  */
 export function withoutNesting<T>(message: T): T {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> };
@@ -12,7 +12,7 @@ export function withoutNesting<T>(message: T): T {
   return { ...message, params: { ...request, ...rest } };
 }
 
-/** The token in a message's `_operation`; undefined if it is absent or not a string. */
+/** The token in a message's `_operation`. Undefined if it isn't a string. */
 export function operationTokenOf(fields: unknown): string | undefined {
   const { _operation } = (fields ?? {}) as { _operation?: { token?: unknown } | null };
   const token = typeof _operation === 'object' ? _operation?.token : undefined;
