@@ -8,11 +8,9 @@ import type { Tool } from '../../operations/tool.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { invalidParams } from '../shared/protocol-error.js';
 
-/** Outcome of a client's answers to the questions of a call. */
 export interface TakenAnswers {
-  /** Keys of answered questions. */
   answered: ReadonlySet<string>;
-  /** Questions to be asked again: key -> error in the answer. */
+  /** Questions to ask again: key -> error in the answer. */
   problems: ReadonlyMap<string, string>;
 }
 
@@ -53,7 +51,7 @@ export function argumentRequests({ askFor, inputSchema }: Tool, missing: string[
   );
 }
 
-/** The operation's unanswered questions, with the error if the last answer was refused. */
+/** The operation's unanswered questions, with the error of a refused answer. */
 export function operationRequests(
   { inputRequests }: OperationRecord,
   { answered, problems }: TakenAnswers,
@@ -92,7 +90,7 @@ export async function takeAnswers(
       answered.add(key);
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
-      // Answered elsewhere, or the work has ended: the wait finds out which.
+      // Answered elsewhere, or the work has ended. The wait finds out which.
       if (error.kind === 'wrong_state') answered.add(key);
       else if (error.kind === 'not_found') throw error;
       else problems.set(key, error.message);

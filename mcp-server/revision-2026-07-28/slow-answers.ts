@@ -1,6 +1,6 @@
 /**
- * Heartbeats for slow responses: HTTP clients and proxies close idle connections, and the SDK opens a stream only with the
- * first message, which a wait without progress doesn't send.
+ * Heartbeats for slow responses. HTTP clients and proxies close idle connections, and the SDK opens a stream only with the first
+ * message, which a wait without progress doesn't send.
  */
 import type { Context } from 'hono';
 import { withTimeout } from '../../platform/with-timeout.js';
@@ -9,8 +9,8 @@ import { cutOff, eventStream, HEARTBEAT } from '../shared/event-stream.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 
 /**
- * Returns the response unchanged if it is ready before the first heartbeat is due, else a stream of comments that ends with
- * it. Without `text/event-stream` in the request's `Accept`, the response is never streamed.
+ * Returns a response that is ready before the first heartbeat, else a stream of comments that ends with it. Without
+ * `text/event-stream` in the request's `Accept`, never streams.
  */
 export async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
   if (!isNamed(c.req.header('accept'), EVENT_STREAM_TYPE)) return answer;

@@ -16,12 +16,12 @@ export interface Question {
   };
 }
 
-/** Whether the job's questions can be answered: not once it is being cancelled. */
+/** Whether the job's questions can be answered. Not once it is being cancelled. */
 export function isAsking({ status, cancelRequestedAt }: OperationRecord): boolean {
   return status === 'input_required' && cancelRequestedAt === undefined;
 }
 
-/** The field `questions` with all open ones; missing if there are none. */
+/** All open questions. Missing without any. */
 export function questionsField(record: OperationRecord): { questions?: Question[] } {
   const { token, inputRequests } = record;
   const open = isAsking(record) ? Object.entries(inputRequests) : [];

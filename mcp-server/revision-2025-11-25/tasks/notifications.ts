@@ -8,7 +8,7 @@ import { isTerminalTask, renderTask, type RenderContext } from './render.js';
 
 export interface TaskListener extends RenderContext {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows a task's questions; missing for a client without elicitation. */
+  /** Creates the object that shows a task's questions. Missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 

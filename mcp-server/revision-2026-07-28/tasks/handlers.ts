@@ -28,7 +28,6 @@ export async function startTask(
 
 /** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Guard): void {
-  /** Registers a method. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
       asTasksResult(capabilitiesOf(context), () => handle(taskId, context)),
@@ -54,7 +53,7 @@ export function registerTasks(server: Server, engine: Guard): void {
   });
 }
 
-/** Handles `tasks/get`. @throws ProtocolError */
+/** @throws ProtocolError */
 export function getTask(engine: Guard, taskId: string, client: DeclaredCapabilities): Promise<Result> {
   return asTasksResult(client, async () => {
     const record = await engine.read(taskId);
@@ -77,8 +76,8 @@ async function asTasksResult(
 }
 
 /**
- * Hands over each answer. Keys that no question has had are ignored (specs: ext-tasks, "Task Update Requests"); invalid
- * answers are reported after the others have been handed over.
+ * Hands over each answer. Ignores keys that no question has had (specs: ext-tasks, "Task Update Requests"), and reports invalid
+ * answers after handing over the others.
  */
 async function answerAll(
   engine: Guard,
@@ -103,7 +102,7 @@ async function answerAll(
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
       if (error.kind === 'invalid_answer') problems.push(`inputResponses.${key}: ${error.message}`);
-      // An answer that comes too late is acknowledged too.
+      // A late answer is acknowledged too.
       else if (error.kind === 'wrong_state') outcomes.push({ key, state: 'refused', reason: error.message });
       else throw error;
     }
