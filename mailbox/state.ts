@@ -1,7 +1,4 @@
-/**
- * Inputs, memos and state of the mailbox's workflows. History keeps them: add fields, but never rename one. All times are epoch
- * milliseconds.
- */
+/** Inputs, memos and state of the mailbox's workflows, in epoch milliseconds. History keeps them: add fields, but never rename one. */
 import type { MessageState, Registration, Selector } from './types.js';
 
 /** A text in a workflow's state, or its key in storage. */

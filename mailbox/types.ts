@@ -49,16 +49,9 @@ export interface OutgoingMessage {
   ttlSeconds?: number;
   /** Name of the agent that also receives the response, or the dead letter's notice, as a message. */
   replyTo?: string;
-  /**
-   * Deliveries without an acknowledgement before the message becomes a dead letter; 1 to 100. Default: 5. Released deliveries don't
-   * count.
-   */
+  /** Deliveries without an acknowledgement before it becomes a dead letter; 1 to 100. Default: 5. Released deliveries don't count. */
   maxDeliveries?: number;
-  /**
-   * Identifies the message together with sender and recipients: a repeat sends nothing, and other content is refused. Default: a
-   * new
-   * message.
-   */
+  /** Identifies the message together with sender and recipients. A repeat sends nothing, and other content is refused. */
   idempotencyKey?: string;
 }
 
@@ -104,8 +97,7 @@ export type ReceiveResult =
 
 export interface ReceiveOptions {
   /**
-   * Maximum wait, in milliseconds; 0 looks once. A function returns the wait, given the milliseconds since the agent last sent or
-   * received a message.
+   * Maximum wait, in milliseconds; 0 looks once. A function gets the milliseconds since the agent's last message, and returns the wait.
    */
   timeoutMs: number | ((quietMs: number) => number);
   /** Ends the wait at once. A message taken at the same moment is released. */

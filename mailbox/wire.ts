@@ -15,9 +15,7 @@ import type { Registration } from './types.js';
 
 export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/mailbox-workflows.js';
 
-/**
- * Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. Without a start memo they aren't operations.
- */
+/** Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. Without a start memo they aren't operations. */
 export const MAILBOX_MEMO = 'mailbox';
 
 /** Updates of an inbox. */
@@ -83,9 +81,7 @@ export interface TakeRequest {
   epoch: number;
   ack?: string;
   leaseMs: number;
-  /**
-   * The memo's `deliveries` when the wait began: a message delivered to another wait since then stays there until its lease ends.
-   */
+  /** The memo's `deliveries` when the wait began: a message delivered to another wait since then stays there until its lease ends. */
   after: number;
 }
 

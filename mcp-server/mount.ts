@@ -1,7 +1,4 @@
-/**
- * Features beside operations, with tools of their own. Server processes receive them as a list, so no room has to import one and
- * each may import any room.
- */
+/** Features beside operations, with tools of their own. Server processes receive them as a list, so no room imports one. */
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/settings/index.js';
 import type { ReservedNames } from '../platform/tools.js';

@@ -154,10 +154,7 @@ function failureOf(stack: Promise<void>): Promise<never> {
   return new Promise((_resolve, reject) => void stack.catch(reject));
 }
 
-/**
- * Diverts all messages of a legacy client: its first message lacks the per-request `_meta` of 2026-07-28. A `server/discover`
- * probe doesn't decide.
- */
+/** Diverts a legacy client's messages: its first one lacks 2026-07-28's `_meta`. A `server/discover` probe doesn't decide. */
 function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
   let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
   const outer: Transport = {

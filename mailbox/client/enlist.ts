@@ -35,9 +35,7 @@ export class Enlistments {
   ) {}
 
   /**
-   * Lists an agent. Every later read of the directory finds it.
-   *
-   * @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
+   * Every later read of the directory finds the agent. @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
    */
   async enlist(principal: string, request: EnlistRequest): Promise<void> {
     const home = await this.#add(principal, undefined, request, this.homeLimit);

@@ -1,7 +1,4 @@
-/**
- * IDs of agents, messages and workflows. They are short, because models repeat them in every call, and self-contained, so any
- * process can read them.
- */
+/** IDs of agents, messages and workflows: short, because models repeat them, and self-contained, so any process can read them. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 /** Digits, because models encode three of them as one token. Random letters take more. */
@@ -10,8 +7,7 @@ const MESSAGE_DIGITS = 12;
 const MAILBOX_DIGITS = 24;
 
 /**
- * ID of an agent's session: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against mistakes and guesses. The
- * principal decides authorization.
+ * ID of an agent's session: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against mistakes, not for authorization.
  */
 export function agentIdOf(principal: string, name: string, epoch: number, secret: Buffer): string {
   const session = `${name}.${epoch}`;

@@ -121,10 +121,7 @@ interface WaitContext {
   release: (message: DeliveredMessage) => Promise<void>;
 }
 
-/**
- * Result of an attempt to take a message: the wait has ended; another wait of the session is taking a message; another wait has it;
- * or there is none.
- */
+/** `ended`: the wait is over. `busy`: another wait of the session is taking a message. `held`: another wait has it. */
 type Attempt = 'ended' | 'busy' | 'held' | 'nothing';
 
 class Wait {

@@ -22,10 +22,7 @@ import { Updates } from './updates.js';
 
 /** Deadline of a query, including its time in the worker's queue, in milliseconds. */
 const QUERY_DEADLINE_MS = 10_000;
-/**
- * Changes per run, of 5 to 10 events each, before it continues as new: well below Temporal's limits, because each new history long
- * poll reads the whole run.
- */
+/** Changes per run, of 5 to 10 events each, before it continues as new. Few, because each new history long poll reads the whole run. */
 const CONTINUE_AFTER_CHANGES = 150;
 
 export class RefusedError extends Error {

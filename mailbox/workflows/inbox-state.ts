@@ -65,7 +65,7 @@ export class Inbox {
     return this.state.queue.length >= INBOX_LIMIT;
   }
 
-  /** Whether not even responses have room, which can't be refused. */
+  /** Whether even responses, which can't be refused, have no room. */
   isOverflowing(): boolean {
     return this.state.queue.length >= INBOX_LIMIT + RESPONSES_RESERVE;
   }
@@ -172,9 +172,8 @@ export class Inbox {
   }
 
   /**
-   * Remaining lease of a message delivered to another wait after this one began, in milliseconds.
-   *
-   * @param after number of deliveries when this wait began
+   * Remaining lease of a message delivered to another wait since this one began, in milliseconds. @param after deliveries at its
+   * beginning
    */
   heldMs(after: number): number | undefined {
     const { lease } = this.state;

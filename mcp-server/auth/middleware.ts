@@ -35,9 +35,7 @@ export interface AuthenticatedOptions {
 }
 
 /**
- * Middleware that finds the caller, for {@link callerOf}.
- *
- * @param refuse renders an OAuthError, AuthenticationUnavailable or RateLimited
+ * Middleware that finds the caller for {@link callerOf}. @param refuse renders an OAuthError, AuthenticationUnavailable or RateLimited
  */
 export function authenticated(
   { authentication, failures, audit }: AuthenticatedOptions,

@@ -38,11 +38,7 @@ export const prepareBody: MiddlewareHandler = async (c, next) => {
   return next();
 };
 
-/**
- * Reads and validates the body. No body counts as an empty object.
- *
- * @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request`
- */
+/** No body counts as an empty object. @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request` */
 export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   const text = await c.req.text();
   const type = c.req.header('content-type');
@@ -62,11 +58,7 @@ export async function readBody<S extends z.ZodType>(c: Context, schema: S): Prom
   throw invalidRequest('json', parsed.error.issues);
 }
 
-/**
- * A problem that lists schema violations by location, e.g. `query.limit`.
- *
- * @param target the library's name for the part of the request
- */
+/** Lists schema violations by location, e.g. `query.limit`. @param target the library's name for the part of the request */
 export function invalidRequest(
   target: string,
   issues: readonly { path: PropertyKey[]; message: string }[],

@@ -1,6 +1,4 @@
-/**
- * Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so Hono's router does.
- */
+/** Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so Hono's router does. */
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';

@@ -1,7 +1,4 @@
-/**
- * A tool's documentation in the jobs API: the ten items that callers need to plan a long call. Served as JSON and Markdown, and
- * included in /openapi.json.
- */
+/** A tool's documentation in the jobs API: ten items for planning a long call, as JSON, as Markdown and in /openapi.json. */
 import { stringify } from 'yaml';
 import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
 import { ITEMS, type Item } from '../../operations/documentation/items.js';

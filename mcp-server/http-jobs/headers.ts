@@ -47,10 +47,7 @@ const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
 // No backtracking: spaces between semicolons, and the rest after an unclosed quote, match in one place each.
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
-/**
- * Parses `Prefer` (RFC 7240, section 2). Ignores malformed and unknown preferences and unknown values. The first of repeated ones
- * counts.
- */
+/** Parses `Prefer` (RFC 7240, section 2). Ignores malformed and unknown preferences and values. The first of repeated ones counts. */
 export function preferencesOf(c: Context): Preferences {
   const preferences: Preferences = { respondAsync: false };
   const parts = c.req.header('prefer')?.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];

@@ -108,11 +108,7 @@ async function kickOff(
   });
 }
 
-/**
- * Response for a job that this request, or an earlier one, started.
- *
- * @throws Problem `job-expired`
- */
+/** Response for a job that this request, or an earlier one, started. @throws Problem `job-expired` */
 export function kickoffResponse(
   c: Context,
   record: OperationRecord,
@@ -176,11 +172,7 @@ async function waitForEnd(
   });
 }
 
-/**
- * The session that lists the job: Longhaul-Session, else the MCP session of Mcp-Session-Id.
- *
- * @throws Problem `invalid-session`
- */
+/** The session that lists the job: Longhaul-Session, else the MCP session of Mcp-Session-Id. @throws Problem `invalid-session` */
 function sessionOf(context: JobsContext, c: Context): string | undefined {
   const named = c.req.header('longhaul-session');
   if (named !== undefined) {

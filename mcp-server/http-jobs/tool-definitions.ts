@@ -16,11 +16,7 @@ export type DefinitionFormat = (typeof DEFINITION_FORMATS)[number];
 /** Longest function description that OpenAI accepts, in characters. */
 const OPENAI_DESCRIPTION_CHARACTERS = 1024;
 
-/**
- * The request that executes a call. Arguments in `path` replace their braces, those in `query` go there, and the others are the
- * JSON
- * body of a POST.
- */
+/** The request that executes a call. Arguments not named in `path` (in braces) or `query` are the JSON body of a POST. */
 export interface Call {
   method: 'GET' | 'POST';
   path: string;

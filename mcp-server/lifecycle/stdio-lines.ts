@@ -32,11 +32,7 @@ export interface LineHandlers {
   onRefusal: (id: string | number | null, error: { code: number; message: string }) => void;
 }
 
-/**
- * Hands each line that isn't blank to a handler. The last line needs no newline.
- *
- * @returns resolves at the end of the input, once all lines were handed on
- */
+/** Hands each line that isn't blank to a handler. The last line needs no newline. Resolves after the last line. */
 export function readLines(input: Readable, handlers: LineHandlers): Promise<void> {
   let parts: Buffer[] = [];
   let bytes = 0;

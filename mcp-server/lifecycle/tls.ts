@@ -30,11 +30,7 @@ export class ServerTls {
     return { ...this.#context(), handshakeTimeout: HANDSHAKE_LIMIT_MS };
   }
 
-  /**
-   * Uses changed files for new connections. Reports unusable files, and keeps the previous ones.
-   *
-   * @returns ends the watch
-   */
+  /** Uses changed files for new connections. Reports unusable files, and keeps the previous ones. @returns ends the watch */
   watch(server: HttpsServer): () => void {
     server.on('secureConnection', (socket: TLSSocket) => {
       if (!socket.authorized) return;

@@ -39,11 +39,7 @@ interface DocumentationReader {
   listedNames: () => string[];
 }
 
-/**
- * The whole documentation of a listed tool, whether Longhaul's own or a project's.
- *
- * @throws LonghaulError `unknown_tool`
- */
+/** The whole documentation of a listed tool, whether Longhaul's own or a project's. @throws LonghaulError `unknown_tool` */
 export function documentationOf(
   engine: Guard,
   name: string,

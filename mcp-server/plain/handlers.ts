@@ -1,6 +1,4 @@
-/**
- * Plain calls of long tools: start the operation, and wait if `wait` is true. Otherwise callers poll with the operation_* tools.
- */
+/** Plain calls of long tools: start the operation, and wait if `wait` is true. Otherwise callers poll with the operation_* tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';

@@ -35,11 +35,7 @@ export function plainInputSchema(tool: Tool, inputSchema = tool.inputSchema): Js
   });
 }
 
-/**
- * Separates the call's options from the tool's arguments.
- *
- * @throws LonghaulError `invalid_arguments` with a line for each problem
- */
+/** Separates the call's options from the tool's arguments. @throws LonghaulError `invalid_arguments` with a line for each problem */
 export function takeOptions(
   tool: Tool,
   given: Record<string, unknown>,

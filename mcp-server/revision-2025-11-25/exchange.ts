@@ -1,7 +1,4 @@
-/**
- * One POST: an SDK Server and transport that exist until it is answered. A waiting call's stream has event IDs, so any process can
- * resume it.
- */
+/** One POST, with an SDK Server and transport of its own. A waiting call's stream has event IDs, so any process can resume it. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {

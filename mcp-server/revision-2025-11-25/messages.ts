@@ -11,11 +11,7 @@ export function prepareMessage(session: Session, message: JSONRPCMessage): JSONR
   return withoutStrayTask(session, withoutNesting(message));
 }
 
-/**
- * Removes a request's `task` where it must be ignored, since the SDK would refuse it (specs: 2025-11-25 basic/utilities/tasks,
- * "Task
- * Support and Handling").
- */
+/** Removes a stray `task`, which the SDK would refuse (specs: 2025-11-25 basic/utilities/tasks, "Task Support and Handling"). */
 function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCRequest(message) || message.params?.['task'] === undefined) return message;
   if (message.method === 'tools/call' && featuresOf(version).tasks) return message;

@@ -1,7 +1,4 @@
-/**
- * Plain calls that wait. The operation starts first, and the call then waits by its token, so any process can resume an interrupted
- * stream.
- */
+/** Plain calls that wait. The operation starts first, and its token lets any process resume an interrupted stream. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import type { OperationRecord } from '../../operations/record.js';

@@ -75,11 +75,7 @@ export function sessionScopes(session: Session): string[] {
   return [session.nonce, taskScope(session), operationScope(session), jobScope(session)];
 }
 
-/**
- * Creates a session from `initialize` (specs: 2025-11-25 basic/lifecycle).
- *
- * @throws ProtocolError -32602 for an opt-in that isn't an object
- */
+/** From `initialize` (specs: 2025-11-25 basic/lifecycle). @throws ProtocolError -32602 for an opt-in that isn't an object */
 export async function newSession(
   engine: Guard,
   { params }: Pick<InitializeRequest, 'params'>,

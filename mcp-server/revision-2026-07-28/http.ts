@@ -56,11 +56,7 @@ export class CurrentHttp {
     );
   }
 
-  /**
-   * Answers a poll of a task. Undefined for other requests.
-   *
-   * @param body the parsed JSON. Undefined if it isn't JSON
-   */
+  /** Answers a poll of a task. Undefined for other requests. @param body the parsed JSON. Undefined if it isn't JSON */
   async poll(c: Context, guard: Guard, body: unknown): Promise<Response | undefined> {
     const poll = pollIn(c.req.raw.headers, body);
     if (!poll) return undefined;
@@ -119,10 +115,7 @@ export class CurrentHttp {
   }
 }
 
-/**
- * Whether a request's headers name this revision, or a method that only this revision has. Even an invalid one then gets this
- * revision's answer.
- */
+/** Whether the headers name this revision, or a method that only it has. Even an invalid request then gets this revision's answer. */
 export function isNamedCurrent(c: Context): boolean {
   return c.req.header('mcp-protocol-version') === VERSION || c.req.header('mcp-method') === LISTEN;
 }
@@ -133,11 +126,7 @@ function isCancellation(body: unknown): body is JSONRPCNotification {
   return method === 'notifications/cancelled' && isJSONRPCNotification(body);
 }
 
-/**
- * Validates a request like the SDK's handler, in the same order. Returns the request or the error response.
- *
- * @param body undefined if it isn't JSON in UTF-8
- */
+/** Validates a request like the SDK's handler, in the same order. @param body undefined if it isn't JSON in UTF-8 */
 function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   if (body === undefined) return parseError(c);
   const id = isJSONRPCRequest(body) ? body.id : null;

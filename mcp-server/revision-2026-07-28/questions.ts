@@ -19,11 +19,7 @@ export function missingArguments(tool: Tool, args: Record<string, unknown>): str
   return Object.keys(tool.askFor).filter((argument) => args[argument] === undefined);
 }
 
-/**
- * Arguments that the user has given.
- *
- * @throws ProtocolError -32602 if the user declined or cancelled a question
- */
+/** Arguments that the user has given. @throws ProtocolError -32602 if the user declined or cancelled a question */
 export function givenArguments(tool: Tool, responses: Record<string, unknown> = {}): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const argument of Object.keys(tool.askFor)) {

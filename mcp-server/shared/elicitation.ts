@@ -15,9 +15,7 @@ export function questionText(token: string, key: string | undefined, message: st
 
 const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });
 
-/**
- * Whether a client with this capability can show forms. `elicitation: {}` means forms. A client that names modes must name forms.
- */
+/** Whether a client with this capability can show forms. `elicitation: {}` means forms. A client that names modes must name forms. */
 export function showsForms(elicitation: unknown): boolean {
   const { data } = declaredElicitation.safeParse(elicitation);
   return data !== undefined && (data.form !== undefined || data.url === undefined);

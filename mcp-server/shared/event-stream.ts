@@ -7,11 +7,7 @@ import { onHeartbeat } from '../lifecycle/heartbeat.js';
 /** Clients ignore a comment, and proxies see that the connection is in use. */
 export const HEARTBEAT = ': heartbeat\n\n';
 
-/**
- * Answers a request with events.
- *
- * @param serve writes the events; the stream ends with it. Its signal fires when the client disconnects
- */
+/** Answers a request with events. @param serve writes them until the stream ends. Its signal fires when the client disconnects */
 export function eventStream(
   c: Context,
   serve: (stream: SSEStreamingApi, disconnected: AbortSignal) => Promise<void>,

@@ -60,11 +60,7 @@ export function agreedKey(
   return argument ?? other;
 }
 
-/**
- * Separates a call's key from the tool's own arguments.
- *
- * @throws LonghaulError `invalid_arguments` for a key that isn't a string of 1 to 200 characters
- */
+/** Separates a call's key from the tool's arguments. @throws LonghaulError `invalid_arguments` unless it has 1 to 200 characters */
 export function takeIdempotencyKey(given: Record<string, unknown>): {
   args: Record<string, unknown>;
   idempotencyKey?: string;

@@ -1,7 +1,4 @@
-/**
- * URIs of resources, `longhaul://operations/{token}/...` and `longhaul://tools/{tool}`, and links to operations' resources in
- * results.
- */
+/** Resource URIs, `longhaul://operations/{token}/...` and `longhaul://tools/{tool}`, and links to operations' resources in results. */
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import type { ChildRecord, OperationRecord } from '../../operations/record.js';

@@ -28,9 +28,7 @@ export function assertResultReadable({ resultProblem }: OperationRecord): void {
   if (resultProblem) throw unreadable('the result', resultProblem);
 }
 
-/**
- * @throws LonghaulError `unavailable` if the partial result's worker doesn't answer or storage is away; `internal` if it is lost
- */
+/** @throws LonghaulError `unavailable` if the partial result's worker doesn't answer or storage is away; `internal` if it is lost */
 export function assertPartialReadable(record: OperationRecord): void {
   const { status, partial, isPartialLarge, resultProblem } = record;
   if (partial !== undefined || status === 'completed') return;
@@ -48,11 +46,7 @@ function unreadable(value: string, problem: OperationError): LonghaulError {
   return problem.retryable ? new LonghaulError(problem.kind, text) : new LostValueError(text);
 }
 
-/**
- * The result of a completed operation, as structured content and as text.
- *
- * @throws LonghaulError as {@link assertResultReadable}
- */
+/** The result of a completed operation, as structured content and as text. @throws LonghaulError as {@link assertResultReadable} */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
   assertResultReadable(record);
   const { result } = record;

@@ -30,9 +30,7 @@ export interface JobOptions {
 }
 
 /**
- * tools/call. An error of the call is a result, and starts nothing.
- *
- * @param started called with the job's ID once the job is durable and the answer was sent
+ * tools/call. An error of the call is a result, and starts nothing. @param started called with the job's ID after the answer was sent
  */
 export async function startJob(
   engine: Guard,

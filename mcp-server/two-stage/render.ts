@@ -1,7 +1,4 @@
-/**
- * Renders records as results with `success`, `data` and `messages`. Tool call results are also valid CallToolResults, so other MCP
- * clients can show them.
- */
+/** Renders records as results with `success`, `data` and `messages`. A tool call's result is also a valid CallToolResult. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration } from '../../operations/budgets.js';
 import type { LonghaulError } from '../../operations/errors.js';

@@ -206,9 +206,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   );
 }
 
-/**
- * Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged.
- */
+/** Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged. */
 export async function withParts(
   engine: Guard,
   record: OperationRecord,

@@ -1,8 +1,4 @@
-/**
- * Definition of the operation_* tools: short tools that every protocol lists, with the same arguments and results. Only
- * operation_get
- * can wait, on request.
- */
+/** Definition of the operation_* tools: short tools, the same in every protocol. Only operation_get can wait, on request. */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Guard } from '../../guard.js';

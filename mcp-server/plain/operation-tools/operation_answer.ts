@@ -62,11 +62,7 @@ export const operationAnswer = defineOperationTool({
   },
 });
 
-/**
- * Key of the question to answer.
- *
- * @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing
- */
+/** The question to answer. @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing */
 function questionKey(record: OperationRecord, given: string | undefined): string {
   if (given !== undefined) return given;
   const open = Object.keys(record.inputRequests);

@@ -122,9 +122,7 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
 }
 
 /**
- * Cancels a task. Its status is `cancelled` before this returns (specs: "Task Cancellation").
- *
- * @throws ProtocolError -32602 for a task in a terminal status
+ * Resolves once the status is `cancelled` (specs: "Task Cancellation"). @throws ProtocolError -32602 for a task in a terminal status
  */
 export async function cancelTask(
   engine: Guard,

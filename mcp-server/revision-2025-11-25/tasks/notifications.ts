@@ -1,7 +1,4 @@
-/**
- * notifications/tasks/status and notifications/progress for a task (specs: 2025-11-25 basic/utilities/tasks, "Task
- * Notifications"; basic/utilities/progress).
- */
+/** A task's notifications (specs: 2025-11-25 basic/utilities/tasks, "Task Notifications"; basic/utilities/progress). */
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Follower } from '../../shared/session-notifier.js';
 import { isTerminalTask, renderTask, type RenderContext } from './render.js';

@@ -1,7 +1,4 @@
-/**
- * References that clients can follow. Most clients know only `#/$defs/name`, and a rewritten schema has other paths than its
- * author's.
- */
+/** References that clients can follow. Most know only `#/$defs/name`, and a rewritten schema has other paths than its author's. */
 import { isObject } from '../../../operations/is-object.js';
 import { mapSubschemas } from '../../../operations/json-schema/subschemas.js';
 import { referenceTarget, type JsonSchema } from '../../../operations/schema.js';
