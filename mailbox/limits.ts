@@ -12,7 +12,6 @@ export const SMALL_INLINE_LIMIT_BYTES = 1024;
 export const INBOX_LIMIT = 100;
 /** Maximum untaken messages for anyone. Further sends are refused. */
 export const OFFERS_LIMIT = 60;
-/** Maximum agents per principal. */
 export const AGENTS_LIMIT = 1_000;
 /** Maximum agents that one message names. */
 export const RECIPIENTS_LIMIT = 100;

@@ -17,7 +17,6 @@ export interface StoredMessage {
   responseTo?: string;
   /** Set on a message for anyone: the agents that may take it. */
   selector?: Selector;
-  /** Deliveries so far. */
   deliveries: number;
   /** When a message for anyone returns to the directory. */
   handBackAt?: number;
@@ -90,7 +89,6 @@ export interface InboxMemo {
   registration?: Registration;
   /** Number of the agent's session: seconds since 2026, strictly increasing. 0 until an agent registers. */
   epoch: number;
-  /** The session was ended. */
   isBye?: true;
   /** Messages in the queue, including the leased one. */
   queued: number;

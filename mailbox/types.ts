@@ -1,6 +1,5 @@
 /** The mailbox's public types: agents that wait for work inside a tool call, and the messages between them. */
 
-/** An agent's properties, as it registers. */
 export interface Registration {
   /** Unique within the principal: 1 to 64 letters, digits and `. _ -`. */
   name: string;
@@ -51,7 +50,7 @@ export interface OutgoingMessage {
   replyTo?: string;
   /** Deliveries without an acknowledgement before it becomes a dead letter; 1 to 100. Default: 5. Released deliveries don't count. */
   maxDeliveries?: number;
-  /** Identifies the message together with sender and recipients. A repeat sends nothing, and other content is refused. */
+  /** Identifies the message, with sender and recipients: a repeat sends nothing, other content is refused. Default: a new message. */
   idempotencyKey?: string;
 }
 
@@ -160,7 +159,6 @@ export type MessageState =
   | 'dropped'
   | 'unknown';
 
-/** A progress report of the agent that has a message. */
 export interface MessageProgress {
   /** 1 to 1,000 bytes of UTF-8. */
   text: string;
@@ -196,7 +194,6 @@ export interface RepliesOptions {
 
 /** A message that reached its maximum deliveries. */
 export interface DeadLetter extends Omit<DeliveredMessage, 'delivery'> {
-  /** Name of the agent whose inbox it is in. */
   inbox: string;
   deliveries: number;
   /** ISO 8601. */
@@ -218,7 +215,6 @@ export interface QueuedMessage extends Omit<DeliveredMessage, 'delivery'> {
   deliveries?: number;
 }
 
-/** Whether the agent has every property that the selector names. */
 export function matchesSelector({ name, type, capabilities }: Registration, selector: Selector): boolean {
   return (
     (selector.names === undefined || selector.names.includes(name)) &&

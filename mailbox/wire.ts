@@ -185,6 +185,5 @@ export interface AgentsResult {
   agents: ListedAgent[];
   /** Messages for anyone. */
   offers: number;
-  /** Whether shards list agents too. */
   isSharded?: true;
 }

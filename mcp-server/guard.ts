@@ -22,7 +22,6 @@ import { CallerTools } from './auth/caller-tools.js';
 import type { StartLimits } from './limits/index.js';
 
 interface Rule {
-  /** The verb that a policy must allow. */
   right: Verb;
   event: Subject['event'];
   /** Whether every call gets an audit line. Default: only the first call of its kind, and refusals. */
@@ -42,7 +41,6 @@ const VERBS = {
   delete: { right: 'delete', event: 'operation.delete', isChange: true },
 } as const satisfies Record<string, Rule>;
 
-/** Parameters of an engine's method after the principal and the token. */
 type Options<Method extends (principal: string, token: string, ...rest: never[]) => unknown> =
   Parameters<Method> extends [string, string, ...infer Others] ? Others : never;
 
@@ -82,7 +80,6 @@ export class Guard {
     this.#actor = { principal, ...defined({ credential }), ...origin };
   }
 
-  /** The caller's current rights. */
   get rights(): Rights {
     return this.access.policy?.rightsOf(this.caller) ?? ALL_OWN;
   }
@@ -110,7 +107,6 @@ export class Guard {
     return this.engine.temporal.facts();
   }
 
-  /** Mounted tools that the caller may use, by name. */
   get mountedTools(): [name: string, tool: object][] {
     return (this.access.mounted ?? []).flatMap(({ name, tools }) => (this.rights[name] ? [...tools] : []));
   }

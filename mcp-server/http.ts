@@ -64,10 +64,6 @@ export interface HttpApp {
   close: () => Promise<void>;
 }
 
-/**
- * @param more.audit records who does what. Default: nothing is recorded
- * @param more.mounted features beside operations. Default: none
- */
 export function createHttpApp(
   engine: Engine,
   settings: Settings,

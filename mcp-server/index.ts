@@ -32,7 +32,6 @@ const DRAIN_MS = 5_000;
 /** Interval of the sweep for overdue operations, in milliseconds. Each sweep costs one visibility call of the namespace. */
 const OVERDUE_SWEEP_MS = 300_000;
 
-/** How often idle connections are closed during the shutdown, in milliseconds. */
 const IDLE_SWEEP_MS = 50;
 
 export interface RunningServer {
@@ -122,10 +121,7 @@ async function startGauges(engine: Engine, mounted: readonly Mounted[]): Promise
   return () => ends.forEach((end) => end());
 }
 
-/**
- * How long stdio calls wait for the first connection to Temporal, in milliseconds from the start of the process: the stack may
- * be starting too. Shorter than clients' timeouts (60 s).
- */
+/** How long stdio calls wait for Temporal, which may be starting too, from the start of the process. Clients' timeouts are 60 s. */
 const FIRST_CONNECTION_LIMIT_MS = 30_000;
 
 /**

@@ -12,7 +12,6 @@ export interface Mount {
   open: (engine: Engine, secret: Buffer) => Promise<Mounted>;
 }
 
-/** A feature in a server process. */
 export interface Mounted {
   name: Mount['name'];
   tools: ReadonlyMap<string, BuiltinTool>;

@@ -7,12 +7,10 @@ export function capacityExceeded(why: string): LonghaulError {
   return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
 
-/** `wrong_state`, retryable. */
 export function inboxFull(name: string): LonghaulError {
   return capacityExceeded(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
 }
 
-/** `not_found`. */
 export function inboxNotFound(name: string): LonghaulError {
   return new LonghaulError('not_found', `there is no agent "${name}"; nothing was sent to it`);
 }

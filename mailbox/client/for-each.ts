@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
 
-/** Maximum concurrent calls to Temporal per request. */
 const CONCURRENCY = 8;
 
 /** Runs `work` for each item with limited concurrency. Rejects with the first error. */

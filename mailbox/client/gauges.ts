@@ -22,7 +22,6 @@ export interface MailboxReadings {
   deadLetters: number;
   /** When the oldest unacknowledged message was sent, in epoch milliseconds. */
   oldestSentMs: number | undefined;
-  /** Visibility calls that this took. */
   callCount: number;
 }
 

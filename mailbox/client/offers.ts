@@ -1,7 +1,4 @@
-/**
- * Claims messages for anyone. For each message, one waiting agent per process claims it: the one that has waited longest and
- * matches. A message therefore costs one claim per process, not one per waiter. The directory gives it to the first claim.
- */
+/** Claims messages for anyone: one claim per message and process, by the longest waiting match. The directory's first claim wins. */
 import type { DirectoryMemo } from '../state.js';
 import { matchesSelector, type Registration } from '../types.js';
 import { claimUpdate, type ClaimRequest } from '../wire.js';
@@ -9,7 +6,6 @@ import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../../engine/watch.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Maximum concurrent claims per principal from this process. */
 const CLAIM_CONCURRENCY = 3;
 const RETRY_MS = 1_000;
 

@@ -23,7 +23,6 @@ interface TrackedSession extends AgentSession {
   openWaits: number;
   /** Last heartbeat, in epoch milliseconds. Absent until the inbox's memo was read. */
   signedAt?: number;
-  /** `awayAt` of the latest memo. */
   awayAt?: number;
   /** End of the last wait here, in epoch milliseconds. */
   leftAt?: number;
@@ -31,7 +30,6 @@ interface TrackedSession extends AgentSession {
 }
 
 export interface OpenWait {
-  /** Called with each memo read from the inbox. */
   onMemo: (memo: InboxMemo) => void;
   close: () => void;
 }
@@ -51,7 +49,6 @@ export class Presence {
     private readonly options: PresenceOptions,
   ) {}
 
-  /** Sends the agent's heartbeats until the wait closes. */
   open({ principal, name, epoch }: AgentSession): OpenWait {
     const key = JSON.stringify([principal, name, epoch]);
     const session = this.#sessions.get(key) ?? { principal, name, epoch, openWaits: 0 };

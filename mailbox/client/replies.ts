@@ -13,7 +13,6 @@ import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** Retry pause while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_MS = 2 ** 31 - 1;
 /** States that no response follows. Resending a dead letter makes it `queued` again in later reads. */

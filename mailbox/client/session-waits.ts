@@ -1,7 +1,4 @@
-/**
- * One session's open waits on this process. A message goes to one wait that is open at its delivery. Only a wait that begins after
- * the delivery can get it again.
- */
+/** One session's open waits here. A delivery goes to one of them, and only a later wait can get the message again. */
 import PQueue from 'p-queue';
 
 interface OpenWait {

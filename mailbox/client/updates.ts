@@ -33,7 +33,6 @@ const CONCURRENCY_PER_WORKFLOW = 4;
 export class Updates {
   readonly #all = new PQueue({ concurrency: CONCURRENCY });
   readonly #each = new Map<string, PQueue>();
-  /** Monotonic time of the last result, in milliseconds. */
   #answeredAtMs = 0;
 
   constructor(private readonly temporal: TemporalClient) {}

@@ -25,7 +25,6 @@ import { agentNotFound } from './errors.js';
 import { SessionWaits } from './session-waits.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Retry pause while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
 /** Maximum delay of a timer, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -126,7 +125,6 @@ type Attempt = 'ended' | 'busy' | 'held' | 'nothing';
 
 class Wait {
   readonly ended: Promise<ReceiveResult>;
-  /** Called with each memo read from the inbox. */
   onMemo: ((memo: InboxMemo) => void) | undefined;
   /** Called once, when the inbox had no message for the agent. */
   onFree: (() => void) | undefined;
@@ -144,7 +142,6 @@ class Wait {
   #ack: string | undefined;
   /** The inbox's deliveries when the wait began: a message delivered since belongs to another wait. */
   #after: number | undefined;
-  /** Monotonic time, in milliseconds. */
   readonly #startedAtMs = performance.now();
 
   constructor(
@@ -288,10 +285,7 @@ class Wait {
     this.#heldTimer = setTimeout(this.wake, Math.min(Math.max(leaseMs, SHORTEST_HELD_MS), LONGEST_MS));
   }
 
-  /**
-   * @param quietMs time since the inbox's last message
-   * @param leastMs shortest time to leave
-   */
+  /** @param quietMs time since the inbox's last message */
   #startTimer(quietMs: number, leastMs = 0): void {
     if (this.#timer || this.#isEnded) return;
     const { timeoutMs } = this.options;

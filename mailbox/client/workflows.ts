@@ -30,14 +30,12 @@ export class RefusedError extends Error {
   constructor(
     readonly why: Refusal,
     message: string,
-    /** Result that the refusal carries. */
     readonly detail?: unknown,
   ) {
     super(message);
   }
 }
 
-/** How to start a workflow that isn't running yet. */
 interface WorkflowStart {
   type: string;
   input: InboxInput | DirectoryInput;

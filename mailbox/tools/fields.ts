@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 
-/** Maximum wait, in seconds. */
 const LONGEST_WAIT_SECONDS = 3600;
-/** Maximum operations that one wait watches. */
 const OPERATIONS_LIMIT = 20;
 
 export const agentId = z.string().max(200);

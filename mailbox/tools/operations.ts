@@ -27,7 +27,6 @@ async function readOperation(engine: Guard, token: string): Promise<OperationRec
 /** Statuses of ended operations, and of those that require input, by token. Values as in operation_get. */
 export type EndedOperations = Record<string, PlainStatus>;
 
-/** Watches operations until one ends or requires input. */
 export class OperationsWatch {
   readonly ended: EndedOperations = {};
   readonly #hasEnded = new AbortController();

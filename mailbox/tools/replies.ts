@@ -56,7 +56,6 @@ export function defaultSeconds({ clientName }: CallContext): number {
   return Math.min(LONG_SECONDS, longestWaitSeconds(clientName));
 }
 
-/** Progress reports that a caller hasn't received yet. */
 class UnseenProgress {
   readonly #seen = new Map<string, string>();
 

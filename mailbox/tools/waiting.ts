@@ -21,7 +21,6 @@ export interface WaitRequest {
   agentId: string;
   /** A received message that gets no response. */
   ack?: string;
-  /** Operations whose end also ends the wait. */
   operations: OperationRecord[];
   /** Lease on the received message, in seconds. Default: 900. */
   leaseSeconds?: number;

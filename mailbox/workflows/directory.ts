@@ -169,7 +169,6 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   }));
   setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
 
-  /** Whether this directory lists the agent, or has room for it. */
   function accepts(agent: EnlistRequest, limit: number): boolean {
     return (!state.isSharded || list.find(agent.name) !== undefined) && list.hasRoom(agent, limit);
   }

@@ -171,10 +171,7 @@ export class Inbox {
     return (state.lease && this.find(state.lease.id)) ?? state.queue[0];
   }
 
-  /**
-   * Remaining lease of a message delivered to another wait since this one began, in milliseconds. @param after deliveries at its
-   * beginning
-   */
+  /** Milliseconds of lease left on a message that another wait got since this one began. @param after deliveries at that time */
   heldMs(after: number): number | undefined {
     const { lease } = this.state;
     if (!lease || lease.number <= after) return undefined;

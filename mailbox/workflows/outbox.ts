@@ -38,7 +38,6 @@ export class Outbox {
     await this.#send(replyTo, shortId, { mode: 'dead_letter', content: { text }, responseTo: id });
   }
 
-  /** Tells the directory that the session was ended or the inbox closed. */
   async leave(epoch: number, isForgotten: boolean): Promise<void> {
     const leaving: LeaveNotice = { name: this.name, epoch, isForgotten };
     await this.#signal('directory', leaveSignal, leaving);

@@ -53,7 +53,6 @@ export class Run {
     });
   }
 
-  /** Whether the run is over and no handler is running. */
   isFull(): boolean {
     return this.#isOver && allHandlersFinished();
   }

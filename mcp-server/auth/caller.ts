@@ -13,7 +13,6 @@ export interface Caller {
   groups: readonly string[];
   /** OAuth scopes of an access token. Empty for other credentials. */
   scopes: readonly string[];
-  /** Undefined without authentication. */
   credential: AuditCredential | undefined;
   /** Whether the credential is still valid: keys get revoked, tokens expire. */
   isValid(): boolean;

@@ -50,7 +50,6 @@ export class Authentication {
     this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
   }
 
-  /** Whether callers authenticate. Otherwise all are one. */
   get isOn(): boolean {
     return this.#kinds.length > 0;
   }

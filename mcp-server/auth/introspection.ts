@@ -11,7 +11,6 @@ import { z } from 'zod';
 import { CredentialUnknown, InvalidToken, type Unavailability } from './challenge.js';
 import { CLOCK_TOLERANCE_SECONDS, FAILURE_PAUSE_MS, fetchOk, isCurrent } from './jwt.js';
 
-/** How long new requests use an answer, in milliseconds. */
 const MAX_AGE_MS = 5_000;
 /** Age at which an answer for open requests and streams is refreshed, in milliseconds. Checks are a second apart. */
 const HELD_AGE_MS = 3_000;
@@ -19,7 +18,6 @@ const HELD_AGE_MS = 3_000;
 const UNCONFIRMED_LIMIT_MS = 60_000;
 /** Maximum answers kept about once valid tokens, and as many about tokens that never were. */
 const MAX_ANSWERS = 10_000;
-/** Maximum concurrent questions to the authorization server. */
 const MAX_QUESTIONS = 32;
 /** Maximum waiting questions of each order about tokens that weren't valid so far. */
 const MAX_WAITING = 1_000;
@@ -32,7 +30,6 @@ export interface IntrospectionEndpoint {
   usesPost: boolean;
 }
 
-/** This server's own credential. */
 export interface IntrospectionClient {
   clientId: string;
   secret: () => string;

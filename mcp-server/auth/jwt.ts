@@ -29,7 +29,6 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Allowed clock difference, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
 const ANSWER_LIMIT_MS = 5_000;

@@ -28,9 +28,7 @@ export function callerOf(c: Context): Caller {
 
 export interface AuthenticatedOptions {
   authentication: Authentication;
-  /** Counts unknown credentials. */
   failures: FailedAuthentications;
-  /** Records requests without a valid credential. */
   audit: Audit | undefined;
 }
 

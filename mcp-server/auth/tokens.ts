@@ -24,7 +24,6 @@ export interface TokenSource extends JwtRules {
   /** The issuer's keys. Undefined where all its tokens are opaque. @throws AuthenticationUnavailable */
   keys(): Promise<JWTVerifyGetKey | undefined>;
   claims: Omit<ClaimSettings, 'tenant'>;
-  /** Scope that every token needs. */
   scope?: string | undefined;
   /** Checks opaque tokens. Default: none are accepted, and {@link keys} has some */
   introspection?: Introspection | undefined;

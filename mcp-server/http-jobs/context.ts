@@ -15,7 +15,6 @@ import { header } from './schemas.js';
 export interface JobsOptions {
   /** For what belongs to no caller. */
   engine: Engine;
-  /** The engine for an authenticated request's caller. */
   engineOf: (c: Context) => Guard;
   settings: Settings;
   /** The key that all servers of a home share. */

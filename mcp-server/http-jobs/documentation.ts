@@ -128,7 +128,6 @@ function estimateOf(tool: Tool): number {
   return fixedEstimateSeconds(estimate, sizeInArguments(estimate, args));
 }
 
-/** Example requests and answers: kickoff, poll, result. */
 function traceOf(tool: Tool) {
   const path = jobPath(JOB);
   const retryAfter = `Retry-After: ${retryAfterOf(tool)}`;

@@ -1,7 +1,4 @@
-/**
- * The jobs API: tools as jobs over plain HTTP, for clients without MCP. It runs in the same process as /mcp. A job is an operation,
- * and its ID the operation's token.
- */
+/** The jobs API: tools as jobs over plain HTTP, for clients without MCP. A job is an operation, and its ID the operation's token. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';

@@ -13,7 +13,6 @@ import { jobPath } from './render.js';
 import { integer, job, json, pageCursor, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
-/** Number of a page's open jobs that are read concurrently. */
 const CONCURRENT_READS = 10;
 
 /** Value of `user` for the caller's whole tenant. */

@@ -148,7 +148,6 @@ function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: CallerT
   };
 }
 
-/** The kickoff's 200 response, with the tool's result schema. */
 function withResult(
   general: NonNullable<NonNullable<OpenApiDocument['paths']>[string]['post']> | undefined,
   result: JsonSchema,

@@ -5,7 +5,6 @@ interface ProblemKind {
   status: number;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   title: string;
-  /** The caller's next steps. */
   advice: string;
 }
 
@@ -201,7 +200,6 @@ export interface RequestError {
 export interface ProblemOptions {
   errors?: RequestError[];
   headers?: Record<string, string>;
-  /** Further members of the document. */
   members?: Record<string, unknown>;
   cause?: unknown;
 }

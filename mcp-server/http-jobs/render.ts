@@ -138,7 +138,6 @@ export function retryAfterSeconds({ estimateSeconds }: OperationRecord): number 
   return Math.ceil(pollIntervalMs(estimateSeconds) / 1000);
 }
 
-/** `Retry-After` while the job is open. */
 export function jobHeaders(record: OperationRecord): Record<string, string> {
   return isTerminal(record.status) ? {} : { 'Retry-After': String(retryAfterSeconds(record)) };
 }

@@ -5,7 +5,6 @@ import { humanDuration } from '../../operations/budgets.js';
 import type { Logger } from '../../platform/log.js';
 import { MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 
-/** Retry interval while Temporal can't be reached, in milliseconds. */
 const RETRY_MS = 5_000;
 
 /** Undefined if the retention is long enough or Temporal can't be reached. */

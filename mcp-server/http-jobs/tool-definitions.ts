@@ -1,7 +1,4 @@
-/**
- * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages). Each comes with
- * its HTTP request, for loops that execute a model's calls.
- */
+/** Tools as definitions for OpenAI's Chat Completions and Anthropic's Messages, each with its HTTP request for loops that run calls. */
 import { documentationFor } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -124,8 +121,7 @@ function definitionOf(tool: Tool): Definition {
 }
 
 /**
- * Converts a schema to one that both APIs accept: an object with properties, without alternatives at the top level. The kickoff
- * checks arguments against the whole schema.
+ * Converts a schema to one that both APIs accept: an object without alternatives at the top level. The kickoff checks the whole one.
  */
 function acceptable(schema: JsonSchema): JsonSchema {
   const kept = Object.entries(schema).filter(

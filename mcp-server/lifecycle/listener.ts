@@ -8,10 +8,7 @@ import type { Logger } from '../../platform/log.js';
 import { limitConnections } from '../limits/connections.js';
 import { ServerTls } from './tls.js';
 
-/**
- * How long an idle connection stays open, in milliseconds. Proxies (60 s) and clients close theirs earlier, so they never send a
- * request on a closing connection. Node's default is 5 s.
- */
+/** Longer than proxies (60 s) and clients keep idle connections, so they never send a request on a closing one. Node's default: 5 s. */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Time limits for a request's headers and for the whole request, in milliseconds. They stop slow senders. */
@@ -35,7 +32,6 @@ const SERVER_OPTIONS = {
 export interface Listener {
   server: HttpServer;
   protocol: 'http' | 'https';
-  /** Ends the watch over the TLS files. */
   endWatch: () => void;
 }
 

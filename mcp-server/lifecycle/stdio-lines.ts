@@ -1,7 +1,4 @@
-/**
- * Reads messages from standard input instead of the SDK's transport. The SDK would block for seconds on some JSON, leave invalid
- * requests unanswered, and not support the batches of 2025-03-26.
- */
+/** Replaces the SDK's stdin reader, which blocks on some JSON, leaves invalid requests unanswered and lacks 2025-03-26's batches. */
 import type { Readable } from 'node:stream';
 import {
   isJSONRPCErrorResponse,
@@ -24,7 +21,6 @@ const TOO_LONG = {
 };
 
 export interface LineHandlers {
-  /** Called with a valid message. */
   onMessage: (message: JSONRPCMessage) => void;
   /** Called with a list, valid or not. */
   onBatch: (batch: unknown[]) => void | Promise<void>;

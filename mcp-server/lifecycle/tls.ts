@@ -7,13 +7,11 @@ import type { Logger } from '../../platform/log.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';
 
-/** Time limit for a connection's handshake, in milliseconds. */
 const HANDSHAKE_LIMIT_MS = 10_000;
 
 export class ServerTls {
   #files: TlsFiles;
   readonly #readAtMs = Date.now();
-  /** Open connections with a client certificate. */
   readonly #certified = new Set<TLSSocket>();
 
   /** @throws Error when the files can't be used */

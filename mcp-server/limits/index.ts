@@ -11,10 +11,7 @@ import { Rates } from './rates.js';
 export { RateLimited } from './rate-limited.js';
 
 export interface StartLimits {
-  /**
-   * @returns takes the admission back, if nothing was started
-   * @throws RateLimited
-   */
+  /** @returns takes the admission back, if nothing was started @throws RateLimited */
   admit(principal: string): Promise<() => void>;
 }
 

@@ -5,7 +5,6 @@
 import { LRUCache } from 'lru-cache';
 import { RateLimited } from './rate-limited.js';
 
-/** How long a count is used, in milliseconds. */
 const FRESH_MS = 3_000;
 /** Maximum age of a count for a refusal, in milliseconds: operations may have ended since. */
 const REFUSAL_FRESH_MS = 1_000;
@@ -35,10 +34,7 @@ export class OpenOperations {
     private readonly onUnknown: (reason: unknown) => void,
   ) {}
 
-  /**
-   * @returns takes the admission back, if nothing was started
-   * @throws RateLimited
-   */
+  /** @returns takes the admission back, if nothing was started @throws RateLimited */
   async admit(principal: string): Promise<() => void> {
     let known = await this.#current(principal, FRESH_MS);
     if (known && this.#isFull(known)) known = await this.#current(principal, REFUSAL_FRESH_MS);

@@ -8,7 +8,6 @@ import { areMetricsOn, gauge, observe, OTHER } from '../../platform/metrics/inde
 interface MeasuredRequest {
   protocol: string;
   method: string;
-  /** Whether the answer was a JSON-RPC error. */
   hasRpcError: boolean;
 }
 

@@ -27,7 +27,6 @@ export interface BuiltinTool {
   ): Promise<CallToolResult | { question: OperationRecord }>;
 }
 
-/** The tool's documentation as Markdown, with whole schemas. */
 export function builtinToolDocumentation({
   name,
   description,

@@ -15,7 +15,6 @@ import { takeOptions } from './schemas.js';
 /** A call's result; or the operation whose question ends it, for callers with `questions.kind` `result`. */
 export type PlainOutcome = CallToolResult | { question: OperationRecord };
 
-/** An operation that a call has started, and how the call waits for it. */
 export interface StartedCall {
   record: OperationRecord;
   wait: boolean;
@@ -57,7 +56,6 @@ export async function startCall(
   return { record, ...waiting };
 }
 
-/** The result of a call that doesn't wait. */
 export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult {
   return renderEnvelope(record, { tool, isOutcome: true });
 }
@@ -83,7 +81,6 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
   return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
-/** Waits for an operation and renders its state at the end of the wait. */
 export async function waitAndRender(
   engine: Guard,
   tool: Tool,

@@ -11,7 +11,6 @@ import { SessionNotifier } from '../shared/session-notifier.js';
 import type { EventPosition, SessionStreamPosition } from './waits.js';
 import type { Session } from './session.js';
 
-/** Maximum back-offs in a process. */
 const REMEMBERED_BACKOFFS = 1_000;
 
 export interface QuestionBackoff {

@@ -46,7 +46,6 @@ export class Exchange {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
   readonly #positions = new Map<RequestId, EventPosition>();
-  /** Requests neither answered nor cancelled. */
   readonly #open: Set<RequestId>;
   readonly #isStream: boolean;
   /** Whether a request may wait for long while its client accepts no stream. */

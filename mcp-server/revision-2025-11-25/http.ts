@@ -86,7 +86,6 @@ export class LegacyHttp {
     this.#streams.close();
   }
 
-  /** Ends all streams and open POSTs. */
   async close(): Promise<void> {
     this.endStreams();
     const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);

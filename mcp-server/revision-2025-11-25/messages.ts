@@ -19,7 +19,6 @@ function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRP
   return { ...message, params };
 }
 
-/** Maximum messages of a batch. */
 export const MAX_BATCH = 100;
 
 /** Undefined if invalid. */

@@ -45,7 +45,6 @@ export class Questions {
     private readonly session: Session,
     private readonly stream: QuestionStream,
     private readonly by: AskedBy,
-    /** Whether the stream is the session's own. */
     private readonly isListener = false,
   ) {}
 

@@ -16,7 +16,6 @@ import {
 
 export interface Session extends ExperimentalCapabilities {
   version: string;
-  /** Whether the client can show forms. */
   elicitation: boolean;
   clientName: string;
   principal: string;
@@ -31,7 +30,6 @@ export interface VersionFeatures {
   tasks: boolean;
   elicitation: boolean;
   batches: boolean;
-  /** Links to resources in results. */
   resourceLinks: boolean;
   /** Events without data, which only give the client an ID to resume from. */
   emptyEvents: boolean;

@@ -17,9 +17,7 @@ export type Wait =
 
 /** Contents of the sealed event ID on a call's stream: where to resume. */
 export interface EventPosition {
-  /** Nonce of the stream's session. */
   session: string;
-  /** The request that the stream answers. */
   requestId: RequestId;
   /** Missing until the operation has started. */
   wait?: Wait;
@@ -38,7 +36,6 @@ export interface SessionStreamPosition {
 }
 
 export interface CallStream {
-  /** Fires when the client cancels the call or disconnects. */
   signal: AbortSignal;
   send(message: JSONRPCMessage): Promise<void>;
   /** The current position; mutable. */

@@ -36,7 +36,6 @@ import { RequestStates, type CallState } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
 
-/** A call's fields besides name and arguments. */
 export interface CallOptions {
   /** SEP-1391. */
   operation?: unknown;

@@ -22,7 +22,6 @@ const TASK_SUBSTITUTES: Record<string, string> = {
 
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
-/** Each protocol's part of a tool's documentation. */
 const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
   operation: documentAsyncTool,
   'two-stage': documentTwoStageTool,

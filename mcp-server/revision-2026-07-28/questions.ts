@@ -14,7 +14,6 @@ export interface TakenAnswers {
   problems: ReadonlyMap<string, string>;
 }
 
-/** Missing arguments for which the tool asks the user. */
 export function missingArguments(tool: Tool, args: Record<string, unknown>): string[] {
   return Object.keys(tool.askFor).filter((argument) => args[argument] === undefined);
 }

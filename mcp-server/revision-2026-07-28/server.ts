@@ -163,7 +163,6 @@ export function createCurrentServer(
     throw unknownPrompt(params['name']);
   });
   registerTasks(server, engine);
-  /** Registers a method that exists only for clients that opted in. */
   const onlyFor = (
     optIn: keyof ExperimentalCapabilities,
     method: string,

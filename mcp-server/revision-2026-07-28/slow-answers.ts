@@ -8,10 +8,7 @@ import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
 import { cutOff, eventStream, HEARTBEAT } from '../shared/event-stream.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 
-/**
- * Returns a response that is ready before the first heartbeat, else a stream of comments that ends with it. Without
- * `text/event-stream` in the request's `Accept`, never streams.
- */
+/** Answers at once if ready before the first heartbeat, else by a stream of comments, if the request accepts `text/event-stream`. */
 export async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
   if (!isNamed(c.req.header('accept'), EVENT_STREAM_TYPE)) return answer;
   const inTime = await withTimeout(answer, HEARTBEAT_MS);

@@ -34,7 +34,6 @@ import { traceRequest } from '../shared/trace-request.js';
 
 export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
-  /** Fires when the client cancels the subscription or disconnects. */
   signal: AbortSignal;
 }
 
@@ -47,9 +46,7 @@ interface Followed {
 
 /** The only revision with subscriptions/listen. */
 const PROTOCOL_VERSION = '2026-07-28';
-/** Maximum open subscriptions per process. */
 const MAX_SUBSCRIPTIONS = 1024;
-/** Maximum tasks, and maximum jobs, per subscription. */
 const MAX_IDS = 100;
 /** Maximum resources per subscription, and maximum length of their URIs, in characters. */
 const MAX_RESOURCES = 100;
@@ -107,7 +104,6 @@ export function openTraced(
   );
 }
 
-/** The process's open subscriptions. */
 export class Subscriptions {
   readonly #open = new Set<AbortController>();
   #isClosed = false;

@@ -16,7 +16,6 @@ type RequestId = string | number;
 const MAX_REMEMBERED_CALLS = 1_000;
 /** Delays between searches for an operation that isn't listed yet, in milliseconds. */
 const SEARCH_DELAYS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
-/** Page size of a search in the session's list, and maximum pages. */
 const PAGE_OPERATIONS = 100;
 const MAX_PAGES = 20;
 

@@ -24,7 +24,6 @@ export interface StatusResult extends Association {
   /** One short line for users. */
   statusMessage?: string;
   progress?: Progress;
-  /** Open questions: key -> question. */
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
   _meta?: Record<string, string>;
 }

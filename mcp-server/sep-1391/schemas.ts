@@ -24,10 +24,7 @@ const tokenParams = z.looseObject({
 
 export type OperationField = z.output<typeof operationField>;
 
-/**
- * @param field undefined for a call without one, which gets a generated token
- * @throws ProtocolError -32602 that names the malformed or unknown field
- */
+/** @throws ProtocolError -32602 that names the malformed or unknown field */
 export function parseOperationField(field: unknown): OperationField {
   const parsed = parseParams(operationField, field === undefined ? {} : field, 'params.operation');
   if (parsed.token === undefined) return parsed;

@@ -9,10 +9,7 @@ export interface ExperimentalCapabilities {
   twoStage: boolean;
 }
 
-/**
- * @param capabilities the client's, unvalidated
- * @throws ProtocolError -32602 for an opt-in that isn't an object
- */
+/** @throws ProtocolError -32602 for an opt-in that isn't an object */
 export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalCapabilities {
   const { experimental } = (capabilities ?? {}) as { experimental?: unknown };
   const declared = isObject(experimental) ? experimental : {};

@@ -8,7 +8,6 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isObject } from '../../operations/is-object.js';
 import { inexactNumberAt, inexactNumberMessage, isInexact, scanJson } from '../../operations/json-text.js';
 
-/** Maximum nesting of objects and arrays. */
 export const MAX_DEPTH = 64;
 /** Maximum object members in total. Validators visit each several times. */
 export const MAX_MEMBERS = 10_000;

@@ -38,7 +38,6 @@ export function shortTool(tool: Tool): ListedTool {
   return listedTool(tool, `Answers with its result, within ${tool.timeoutSeconds} s.`);
 }
 
-/** A tool's whole documentation as Markdown, for one protocol's clients. */
 export function toolDocumentation(
   tool: Tool,
   document: DocumentTool,

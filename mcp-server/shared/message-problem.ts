@@ -1,7 +1,6 @@
 /** Names the wrong member of an invalid JSON-RPC message. The SDKs' schemas refuse it without a name. */
 import { isObject } from '../../operations/is-object.js';
 
-/** Longest quoted value, in characters. */
 const LONGEST_VALUE = 100;
 
 /**

@@ -22,7 +22,6 @@ export function asProtocolError(error: unknown, options: { message?: string; dat
   });
 }
 
-/** -32602. */
 export function invalidParams(message: string, data?: object): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }

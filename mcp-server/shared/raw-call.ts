@@ -1,9 +1,6 @@
 /** SEP-1391 fields in raw messages, before an SDK parses them. */
 
-/**
- * Moves the fields of a tools/call's `params.request` to `params`. The SEP's example nests name and arguments there, next to
- * `operation`, while its schema has them in `params`.
- */
+/** Moves a tools/call's `params.request` up: the SEP's example nests name and arguments there, unlike its schema. */
 export function withoutNesting<T>(message: T): T {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> };
   if (method !== 'tools/call' || typeof params !== 'object' || params === null) return message;

@@ -87,7 +87,6 @@ export async function readResource(
   }
 }
 
-/** Whether the resource, or the log's step, is unknown. */
 function isMissing({ kind, message }: LonghaulError): boolean {
   return ['not_found', 'expired'].includes(kind) || (kind === 'invalid_arguments' && /^step\b/.test(message));
 }

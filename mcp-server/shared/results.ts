@@ -17,9 +17,7 @@ import { artifactLinks, linksIn, partialUri, resourceLink, resultUri } from './r
 
 /** Results above 1 MiB of JSON are linked, not inlined. */
 export const INLINE_RESULT_BYTES = 1024 * 1024;
-/** Maximum links to files in one result. */
 const MAX_LINKS = 50;
-/** Longest partial result in an error's text, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
 const PARTIAL_FILE = 'partial.json';
 
@@ -56,7 +54,6 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
   };
 }
 
-/** The failure and the partial result of an operation that didn't complete. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
   const text = failureOf(record);
@@ -142,7 +139,6 @@ const ADVICE: Partial<Record<ErrorKind, string>> = {
     'Running work continues. Try again shortly; repeat a start with the same idempotency_key, or if it had none, check operation_list first.',
 };
 
-/** Machine-readable part of an error, for a result's `_meta`. */
 export function errorMeta(
   kind: ErrorKind | typeof SERVER_STOPPING,
   retryable: boolean,

@@ -16,10 +16,8 @@ const LONGEST_INTERVAL_MS = 60_000;
 const TICK_MS = 500;
 /** How long after its start an operation may be missing from lists, in milliseconds. */
 const LAG_MS = 120_000;
-/** Maximum operations followed for one listener at a time. */
 const MAX_FOLLOWED = 100;
 
-/** Sends the notifications about one operation. */
 export interface Follower {
   /** @returns whether the listener needs no further notification */
   notify(record: WatchedRecord): Promise<boolean>;
@@ -39,7 +37,6 @@ export interface Listener {
 
 interface ActiveListener extends Listener {
   since: Date;
-  /** Operations that are or were followed. */
   tokens: Set<string>;
   followedCount: number;
   /** Found operations beyond {@link MAX_FOLLOWED}, to be followed later. */

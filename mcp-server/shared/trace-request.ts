@@ -12,7 +12,6 @@ import { currentWork, inWork, type WorkContext } from '../../platform/work-conte
 export interface TracedRequest {
   method: string;
   id: string | number | undefined;
-  /** `_meta` of its params. */
   meta: Readonly<Record<string, unknown>> | undefined;
   /** Name of the called tool, if the caller has one of that name. Any other name is the client's own text. */
   tool: string | undefined;
@@ -24,7 +23,6 @@ export interface TracedRequest {
 export interface RequestFailure {
   /** JSON-RPC code. Undefined where the result says that the tool failed. */
   code?: number;
-  /** Kind of the engine's error. */
   kind?: unknown;
   /** An error that no protocol defines. */
   defect?: unknown;

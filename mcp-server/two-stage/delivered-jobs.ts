@@ -15,7 +15,6 @@ export interface JobsPosition {
 
 /** Longest delay from a job's end to its delivery, in milliseconds. Older results aren't tracked individually. */
 const TRACKED_MS = 300_000;
-/** Maximum jobs in an event ID. */
 const MAX_JOBS = 150;
 
 interface Delivery {
@@ -28,10 +27,7 @@ export class DeliveredJobs {
   readonly #openedAt: number;
   #since: number;
 
-  /**
-   * @param nowMs Temporal's time, in epoch milliseconds
-   * @param position of the stream to resume. Default: nothing delivered
-   */
+  /** @param position of the stream to resume. Default: nothing delivered */
   constructor(
     private readonly nowMs: () => number,
     position: JobsPosition = { since: 0, jobs: {} },

@@ -20,7 +20,6 @@ import { cancellationOf, jobIdOf } from './schemas.js';
 export interface JobCaller {
   /** Scope that lists the job. Missing in revisions without sessions. */
   session?: string;
-  /** Token for MCP's progress notifications, if the call has one. */
   progressToken?: string | number;
 }
 

@@ -5,7 +5,6 @@ import type { JsonSchema } from '../../operations/schema.js';
 export interface Question {
   key: string;
   message: string;
-  /** JSON Schema of the answer's content. */
   schema: JsonSchema;
   /** ISO 8601; when the job continues without an answer. */
   expires_at?: string;

@@ -135,7 +135,6 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
   return record.error && failureText(record);
 }
 
-/** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, traceId, partial, inputRequests, cancelRequestedAt } = record;
@@ -171,7 +170,6 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   };
 }
 
-/** Why the wait ended before the work. */
 function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
   if (reason === 'budget') return { error_kind: 'wait_timeout' };
   return reason === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};

@@ -71,13 +71,11 @@ const wholeSchema = z.object({
     ),
 });
 
-/** An operation with all its fields. */
 export type Envelope = z.output<typeof wholeSchema>;
 
 /** operation_get's published schema. Answers have only the fields that say something. */
 export const envelopeSchema = wholeSchema.partial().required({ status: true });
 
-/** An operation with the fields that an answer needs. */
 export type Answered = z.output<typeof envelopeSchema>;
 
 /** Published schema of all other tools that answer with an operation. {@link envelopeSchema} has their fields. */

@@ -46,7 +46,6 @@ function plainChild({ name, status }: ChildRecord, record: OperationRecord): Pla
   return { name, status: plainChildStatus(status, record) };
 }
 
-/** Plain status of an operation's part, or of a part's step. */
 export function plainChildStatus(status: ChildStatus, ofOperation: StatusOfRecord): PlainChildStatus {
   return PART_STATUS_NAMES[partStatusIn(ofOperation.status, status)].plain;
 }

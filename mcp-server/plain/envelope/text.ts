@@ -80,7 +80,6 @@ function nextSentences(envelope: Answered, next: NextAction, { isOverdue }: Text
   ];
 }
 
-/** Next steps for an operation that ended without a result. */
 function stepsAfterEnd({ status, error }: Answered, { isResumable, token }: TextContext): string[] {
   if (status === 'completed') return [];
   return [

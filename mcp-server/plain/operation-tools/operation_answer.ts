@@ -88,7 +88,6 @@ function notOpen(error: LonghaulError, record: OperationRecord, key: string): Lo
   );
 }
 
-/** The error, with the question and its schema. */
 function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
   const { [key]: asked } = inputRequests;
   if (!asked) return new LonghaulError('invalid_answer', message);

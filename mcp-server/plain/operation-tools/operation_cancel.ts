@@ -5,7 +5,6 @@ import { answerOf } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
-/** Maximum operations that one call cancels. */
 const MAX_CANCELLED = 100;
 const AT_ONCE = 10;
 

@@ -27,7 +27,6 @@ import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-vi
 const DEFAULT_WAIT_SECONDS = 60;
 /** Longest partial result in the text, in characters. */
 const PARTIAL_CHARACTERS = 16_000;
-/** Maximum links in a view's result. */
 const MAX_LINKS = 50;
 
 const input = z.strictObject({
@@ -244,7 +243,6 @@ function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['ans
   return answers.map(({ isDefault, ...rest }) => ({ ...rest, is_default: isDefault }));
 }
 
-/** Omits fields that other views show. */
 function withoutOtherViews({
   result: _result,
   links: _links,

@@ -9,7 +9,6 @@ export interface TaskListener extends RenderContext {
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
-/** Sends a listener each change of one task until it is terminal. */
 export function followTask(listener: TaskListener): Follower {
   const { send } = listener;
   const questions = listener.questions?.();

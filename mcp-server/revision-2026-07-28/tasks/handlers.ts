@@ -26,7 +26,6 @@ export async function startTask(
   return { ...renderCreated(record, { elicitation, tool }) };
 }
 
-/** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Guard): void {
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
@@ -75,10 +74,7 @@ async function asTasksResult(
   }
 }
 
-/**
- * Hands over each answer. Ignores keys that no question has had (specs: ext-tasks, "Task Update Requests"), and reports invalid
- * answers after handing over the others.
- */
+/** Hands over all answers, then reports invalid ones. Ignores unknown keys (specs: ext-tasks, "Task Update Requests"). */
 async function answerAll(
   engine: Guard,
   token: string,

@@ -40,7 +40,6 @@ export function declaredCapabilitiesIn(meta: Record<string, unknown> | undefined
   return declaredCapabilities(meta?.[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** `clientInfo.name` of the current request. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
   return clientNameIn(mcpReq.envelope);
 }

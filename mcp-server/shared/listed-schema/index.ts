@@ -45,17 +45,13 @@ function typeOf({ type }: JsonSchema): JsonSchema {
   return defined({ type });
 }
 
-/**
- * The schema in portable form, without zod's safe integer bounds and without `additionalProperties` and `propertyNames` that allow
- * anything. Accepts every value that the author's schema accepts.
- */
+/** Portable, without zod's safe integer bounds or keywords that allow anything. Accepts all values that the author's schema does. */
 export function listedSchema(schema: JsonSchema): JsonSchema {
   let found = listed.get(schema);
   if (!found) listed.set(schema, (found = withoutNoise(portableSchema(schema))));
   return found;
 }
 
-/** Removes keywords from a schema and its subschemas. */
 function strip(schema: unknown, isRemoved: (key: string, value: unknown) => boolean): unknown {
   const inner = (one: unknown) => strip(one, isRemoved);
   if (Array.isArray(schema)) return schema.map(inner);
