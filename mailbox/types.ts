@@ -95,9 +95,7 @@ export type ReceiveResult =
   | { kind: 'bye' };
 
 export interface ReceiveOptions {
-  /**
-   * Maximum wait, in milliseconds; 0 looks once. A function gets the milliseconds since the agent's last message, and returns the wait.
-   */
+  /** Maximum wait, in milliseconds; 0 looks once. A function gets the milliseconds since the last message sent or received. */
   timeoutMs: number | ((quietMs: number) => number);
   /** Ends the wait at once. A message taken at the same moment is released. */
   signal: AbortSignal;

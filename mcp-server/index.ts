@@ -42,11 +42,11 @@ export interface RunningServer {
 }
 
 /**
- * Starts the HTTP server. It also serves, and reports, a Temporal that is down.
+ * Starts the HTTP server. It also runs, and says so, while Temporal is down.
  *
  * @param mounts features beside operations; the settings switch them on
- * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the
- *   files of TLS can't be used
+ * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the files of
+ *   TLS can't be used
  */
 export async function startServer(
   settings: Settings,

@@ -33,8 +33,8 @@ export async function deadLettersOf(
 
 /**
  * @param by the requesting agent. Absent for a person
- * @throws LonghaulError `not_found` without such a dead letter; `wrong_state` if it isn't the agent's, the agent was taken over,
- *   or (retryable) the inbox is full; `unavailable`
+ * @throws LonghaulError `not_found` without such a dead letter; `wrong_state` if it isn't the agent's, the agent was taken over, or
+ *   (retryable) the inbox is full; `unavailable`
  */
 export async function settleDeadLetter(
   workflows: MailboxWorkflows,

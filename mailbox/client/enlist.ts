@@ -34,9 +34,7 @@ export class Enlistments {
     private readonly homeLimit: number,
   ) {}
 
-  /**
-   * Every later read of the directory finds the agent. @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
-   */
+  /** Later reads of the directory find the agent. @throws LonghaulError `wrong_state` if there are too many agents, `unavailable` */
   async enlist(principal: string, request: EnlistRequest): Promise<void> {
     const home = await this.#add(principal, undefined, request, this.homeLimit);
     if (home.isListed) return;

@@ -6,9 +6,7 @@ const TAG_DIGITS = 9;
 const MESSAGE_DIGITS = 12;
 const MAILBOX_DIGITS = 24;
 
-/**
- * ID of an agent's session: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against mistakes, not for authorization.
- */
+/** ID of an agent's session: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against mistakes and guesses only. */
 export function agentIdOf(principal: string, name: string, epoch: number, secret: Buffer): string {
   const session = `${name}.${epoch}`;
   return `${session}.${digits(hmac(secret, 'agent', principal, session), TAG_DIGITS)}`;

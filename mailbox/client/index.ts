@@ -103,8 +103,8 @@ export class Mailbox {
   /**
    * Sends a message, also to agents that haven't registered yet. Resolves once it is durable.
    *
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches,
-   *   `wrong_state` (retryable) if there is no room for it, `conflict` if another message has the idempotency key, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches, `wrong_state`
+   *   (retryable) if there is no room for it, `conflict` if another message has the idempotency key, `unavailable`
    */
   async send(principal: string, message: OutgoingMessage): Promise<SendResult> {
     assertMessage(message);
@@ -154,8 +154,8 @@ export class Mailbox {
    * Reports progress on a message to its sender, and renews the agent's lease.
    *
    * @returns false, unrecorded, if the last report is less than 10 s, or half the lease, old
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state`
-   *   if the agent was taken over or its session was ended, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state` if
+   *   the agent was taken over or its session was ended, `unavailable`
    */
   async report(
     principal: string,
@@ -185,8 +185,7 @@ export class Mailbox {
    * Resends a dead letter with its delivery count reset, or drops it.
    *
    * @throws LonghaulError `not_found`; `wrong_state` if `by` is neither the inbox's owner nor the sender, or (retryable) the inbox
-   *   is
-   *   full; `unavailable`
+   *   is full; `unavailable`
    */
   async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
     await settleDeadLetter(this.#workflows, principal, request, this.#callerOf(principal, by));

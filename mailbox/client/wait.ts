@@ -1,7 +1,7 @@
 /**
  * Waiting for a message. A wait long-polls the inbox's history and reads its memo after each change. It writes nothing and needs no
- * worker until there is a message to take. You can end it at any time and repeat it on another process: a taken message that
- * wasn't acknowledged is delivered again.
+ * worker until there is a message to take. You can end it at any time and repeat it on another process: a taken message that wasn't
+ * acknowledged is delivered again.
  */
 import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';

@@ -27,8 +27,7 @@ export class Run {
 
   /**
    * Decides whether this run is over. Call it only in handlers that leave an event in history, never in a condition: a refused
-   * update
-   * also evaluates conditions, later and with newer information on history, and replays don't repeat that.
+   * update also evaluates conditions, later and with newer information on history, and replays don't repeat that.
    */
   decide(): void {
     const { continueAsNewSuggested, runStartTime } = workflowInfo();

@@ -76,8 +76,7 @@ export class Authentication {
 
   /**
    * The caller over stdio, by LONGHAUL_API_KEY (specs: 2026-07-28 basic/authorization, "Protocol Requirements": credentials come
-   * from
-   * the environment).
+   * from the environment).
    *
    * @throws SettingsError without a valid key
    */

@@ -1,8 +1,7 @@
 /**
  * Token introspection (RFC 7662): the authorization server says whether an access token is valid, and whose it is. Answers are
- * cached
- * by the token's digest for seconds, and concurrent requests share one question. Requests, open streams and floods of one wrong
- * token therefore don't ask again and again.
+ * cached by the token's digest for a few seconds, and concurrent requests share one question. Requests, open streams and floods of
+ * one wrong token therefore don't ask again and again.
  */
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
@@ -69,8 +68,7 @@ export class Introspection {
 
   /**
    * @param given `isSigned`: the signature was verified, so it is no guess. `isSuspect`: many wrong tokens came from the same
-   *   place, so
-   *   others go first
+   *   place, so others go first
    * @param accept converts the claims; throws an OAuthError for unacceptable ones
    * @returns what `accept` made, and whether the token is still valid and acceptable as far as known
    * @throws OAuthError `invalid_token`; {@link CredentialUnknown} for a token that was never known to be valid

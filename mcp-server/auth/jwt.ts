@@ -76,8 +76,7 @@ export async function verifyJwt(
 
 /**
  * Keys at an address, read on demand (RFC 7517). By jose's defaults a read is valid for ten minutes, and an unknown key causes one
- * at
- * most every 30 seconds. Failing to read keys is another error than an unknown key.
+ * at most every 30 seconds. Failing to read keys is another error than an unknown key.
  */
 export function remoteKeys(url: string, unavailable: Unavailability): JWTVerifyGetKey {
   // Only the request pauses: tokens of known keys still pass.

@@ -32,9 +32,7 @@ export interface AuthenticatedOptions {
   audit: Audit | undefined;
 }
 
-/**
- * Middleware that finds the caller for {@link callerOf}. @param refuse renders an OAuthError, AuthenticationUnavailable or RateLimited
- */
+/** Finds the caller for {@link callerOf}. @param refuse renders an OAuthError, AuthenticationUnavailable or RateLimited */
 export function authenticated(
   { authentication, failures, audit }: AuthenticatedOptions,
   refuse: (c: Context, error: unknown) => Response,

@@ -1,8 +1,8 @@
 /**
  * Callers by tokens that others issue: an OAuth authorization server's access tokens, with this server as resource server (specs:
  * 2026-07-28 basic/authorization), and JWTs that a gateway in front sends in its own header, as Cloudflare Access, Google's
- * Identity-Aware Proxy and Pomerium do. A JWT counts by its signature, whatever the request's path here. An opaque token is
- * introspected (RFC 7662).
+ * Identity-Aware Proxy and Pomerium do. A JWT counts by its signature, however the request arrived. An opaque token is introspected
+ * (RFC 7662).
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';

@@ -1,7 +1,6 @@
 /**
  * `GET /openapi.json`: the API's description (OpenAPI 3.1). Adds a kickoff path for each current tool, with its arguments, result
- * and
- * rules, to the fixed description of the routes.
+ * and rules, to the fixed description of the routes.
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';

@@ -1,7 +1,6 @@
 /**
  * Requests that Node's HTTP parser rejects before routing. By default Node answers with a bare status and closes, which a client
- * that
- * is still writing sees as a broken connection. So this reads and drops the rest of the request.
+ * that is still writing sees as a broken connection. So this reads and drops the rest of the request.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

@@ -120,9 +120,7 @@ function definitionOf(tool: Tool): Definition {
   };
 }
 
-/**
- * Converts a schema to one that both APIs accept: an object without alternatives at the top level. The kickoff checks the whole one.
- */
+/** Converts a schema for both APIs: an object without alternatives at the top level. The kickoff checks the whole schema. */
 function acceptable(schema: JsonSchema): JsonSchema {
   const kept = Object.entries(schema).filter(
     ([keyword]) => keyword !== '$schema' && !REFUSED_AT_TOP.has(keyword),

@@ -1,7 +1,6 @@
 /**
  * Body size limit. Unlike Hono's, it drains the rest of a large body, so a client that is still writing gets the answer, not a
- * broken
- * connection. It doesn't read bodies with a declared length within the limit.
+ * broken connection. It doesn't read bodies with a declared length within the limit.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 

@@ -1,6 +1,6 @@
 /**
- * Rates per principal and in total, in a fixed window. Each server process counts in memory, so a check costs no network call
- * and several servers multiply the limits.
+ * Rates per principal and in total, in a fixed window. Each server process counts in memory, so a check costs no network call and
+ * several servers multiply the limits.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Settings } from '../../platform/settings/index.js';

@@ -11,8 +11,7 @@ export const LONGEST_WAIT_SECONDS = 24 * 3600;
 
 /**
  * How long a wait continues while a question sent to the client is unanswered, in seconds. Some clients declare elicitation and
- * never
- * answer: their calls end with the question, and an answer is still accepted later.
+ * never answer: their calls end with the question, and an answer is still accepted later.
  */
 const UNANSWERED_SECONDS = 15;
 
@@ -20,8 +19,7 @@ export interface WaitResult {
   record: OperationRecord;
   /**
    * `over`: the operation has ended; `question`: it needs an answer that this call can't get, or didn't get in time; `budget`: the
-   * time is
-   * up, or the client has disconnected; `stopping`: this server is shutting down.
+   * time is up, or the client has disconnected; `stopping`: this server is shutting down.
    */
   reason: 'over' | 'question' | 'budget' | 'stopping';
 }

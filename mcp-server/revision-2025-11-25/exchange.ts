@@ -19,8 +19,7 @@ import type { CallStream, EventPosition } from './waits.js';
 
 /**
  * Reconnection time sent to clients (SSE's `retry`), in milliseconds. Both official SDKs try only twice, so the second attempt,
- * after
- * twice this time, has to find a restarted server. A supervised one is back within 2 s (bench/restart.ts), or within 8 s on a
+ * after twice this time, has to find a restarted server. A supervised one is back within 2 s (bench/restart.ts), or within 8 s on a
  * machine that is four times as slow.
  */
 export const RETRY_MS = 4_000;

@@ -71,8 +71,7 @@ export class LegacyHttp {
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID does not belong to this session');
       // 405 means no stream (specs: 2025-11-25 basic/transports, "Listening for Messages from the Server"). 204 ends an EventSource
-      // for
-      // good, but makes Claude Code request the session's own stream again and again.
+      // for good, but makes Claude Code request the session's own stream again and again.
       if (position.isOver)
         throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
       return this.#streams.resume(c, context, session, position);
@@ -178,8 +177,7 @@ export class LegacyHttp {
 
 /**
  * The client's accepted media types. It should name both (specs: 2025-11-25 basic/transports, "Sending Messages to the Server"),
- * but
- * many clients send a wildcard or no header, and parse only JSON. These get no stream.
+ * but many clients send a wildcard or no header, and parse only JSON. These get no stream.
  */
 function acceptedBy(c: Context): AcceptedTypes {
   const header = c.req.header('accept');

@@ -11,8 +11,7 @@ import { featuresOf, jobScope, operationScope, taskScope, type Session } from '.
 
 /**
  * Sends notifications until the signal fires. Also sends questions, since a client may wait for a task without requesting its
- * result
- * (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
+ * result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
  *
  * @param delivered what the resumed stream has sent of the session's two-stage jobs. Default: nothing
  */

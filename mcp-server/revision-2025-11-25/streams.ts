@@ -1,7 +1,6 @@
 /**
  * Streams that a GET opens: a session's own stream for notifications, or a waiting call's resumed stream, whichever process served
- * it
- * before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
+ * it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
 import { once } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -34,8 +33,7 @@ export class OpenStreams {
 
   /**
    * Opens a session's own stream, which replaces an earlier one that the client has lost. If the session uses two-stage returns,
-   * its
-   * events have IDs, so each result is sent once.
+   * its events have IDs, so each result is sent once.
    *
    * @param position of the stream to resume, from Last-Event-ID
    */

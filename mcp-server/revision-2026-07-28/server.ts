@@ -32,8 +32,7 @@ import { documentationFor, toolsFor } from './list.js';
 
 /**
  * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK
- * completes
- * every tools/call result to a CallToolResult.
+ * completes every tools/call result to a CallToolResult.
  */
 class CurrentServer extends HookedServer {
   constructor(
@@ -178,8 +177,7 @@ export function createCurrentServer(
     operationResult(engine, params, (result) => ({ resultType: 'complete', ...result })),
   );
   // Questions are fields of the result: only tools/call, prompts/get and resources/read may end with input_required (specs:
-  // 2026-07-28
-  // basic/patterns/mrtr, "Supported Requests").
+  // 2026-07-28 basic/patterns/mrtr, "Supported Requests").
   onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, { ...params }));
   onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, { ...params }));
   return server;

@@ -1,7 +1,6 @@
 /**
  * subscriptions/listen for any transport: the core filters, `taskIds` of the tasks extension and `jobIds` of two-stage returns
- * (specs:
- * 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
+ * (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -115,8 +114,8 @@ export class Subscriptions {
    *
    * @param engine the subscriber's
    * @returns serves the subscription until the client or the server ends it
-   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
-   *   without the opt-in, -32022 for another revision
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds without the
+   *   opt-in, -32022 for another revision
    */
   async open(
     request: JSONRPCRequest,

@@ -43,8 +43,7 @@ export class Cancellations {
 
   /**
    * Handles the notification. Resolves once an operation known to this process is cancelled. Others are cancelled as soon as they
-   * are
-   * found.
+   * are found.
    *
    * @param session scope of the client's operations. If undefined, `params` must have the token
    * @param params of the notification

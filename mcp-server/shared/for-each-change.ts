@@ -3,8 +3,7 @@ import { LonghaulError } from '../../operations/errors.js';
 
 /**
  * Calls `notify` with each item until it returns true. Ends without an error if the operation is purged meanwhile or can no longer
- * be
- * rendered. Other errors pass through.
+ * be rendered. Other errors pass through.
  */
 export async function forEachChange<T>(
   items: AsyncIterable<T>,

@@ -1,7 +1,6 @@
 /**
  * Parser for untrusted JSON, used for all bodies and lines. It checks limits on the text, because parsing and validating could
- * block
- * the process for seconds or overflow the stack.
+ * block the process for seconds or overflow the stack.
  */
 import { isUtf8 } from 'node:buffer';
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
@@ -34,9 +33,8 @@ export class JsonRefusal extends Error {
 /**
  * @param json text, or UTF-8 bytes. Ignores a byte order mark before them (RFC 8259, section 8.1)
  * @throws JsonRefusal `encoding`; `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES};
- *   `surrogate` for
- *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store; `number` for one that a double
- *   can't hold ({@link isInexact})
+ *   `surrogate` for a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store; `number` for one
+ *   that a double can't hold ({@link isInexact})
  */
 export function parseJson(json: string | Uint8Array): unknown {
   const text = typeof json === 'string' ? json : withoutByteOrderMark(decodeUtf8(json));

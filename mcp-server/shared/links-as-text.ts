@@ -30,8 +30,8 @@ interface HasContent {
 
 /**
  * Converts links to text wherever a protocol puts a call's result: in the result of tools/call itself; under `result` (tasks/get,
- * tools/async/result, notifications/tasks, notifications/tool_result); under `data.result` of a completed two-stage job, and in
- * the structured content that repeats it.
+ * tools/async/result, notifications/tasks, notifications/tool_result); under `data.result` of a completed two-stage job, and in the
+ * structured content that repeats it.
  *
  * @param body the result of a request, or the params of a notification
  */

@@ -43,8 +43,7 @@ export function assertNoCursor(params: object = {}): void {
 
 /**
  * Converts an error of the SDK's own schema to the form of {@link parseParams}. Other errors pass through. The SDK checks requests
- * of
- * the methods it knows, and its messages have all of zod's issues as JSON, often without a code.
+ * of the methods it knows, and its messages have all of zod's issues as JSON, often without a code.
  */
 export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];

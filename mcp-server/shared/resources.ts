@@ -56,8 +56,8 @@ export const resourceTemplates: ResourceTemplateType[] = [
  * Reads a resource.
  *
  * @param documentationFor a tool's documentation for the client
- * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for
- *   invalid lines; `too_large` over the limit, `unavailable`
+ * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for invalid
+ *   lines; `too_large` over the limit, `unavailable`
  */
 export async function readResource(
   engine: Guard,

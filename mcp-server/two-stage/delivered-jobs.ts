@@ -1,7 +1,6 @@
 /**
  * What one stream has delivered of a session's jobs: progress and results. The stream's event IDs store it, so any process can
- * resume
- * the stream without repeating or omitting a result.
+ * resume the stream without repeating or omitting a result.
  */
 import { createHash } from 'node:crypto';
 

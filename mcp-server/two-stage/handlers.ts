@@ -28,9 +28,7 @@ export interface JobOptions {
   keepAliveSeconds: number | null | undefined;
 }
 
-/**
- * tools/call. An error of the call is a result, and starts nothing. @param started called with the job's ID after the answer was sent
- */
+/** tools/call. An error of the call is a result, and starts nothing. @param started called once the answer was sent */
 export async function startJob(
   engine: Guard,
   tool: Tool,
@@ -72,8 +70,7 @@ export async function pollResult(
 }
 
 /**
- * tools/cancel_job: requests cancellation; idempotent. A job that has ended otherwise stays unchanged, and the answer has
- * `success: false`.
+ * tools/cancel_job; idempotent. The answer has `success: false` for a job that has ended otherwise.
  *
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */

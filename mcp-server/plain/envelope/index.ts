@@ -38,8 +38,7 @@ export interface EnvelopeContext {
   reason?: WaitResult['reason'];
   /**
    * Whether the result stands for the work, so failed work is a failed call (`isError`). Default: false, for calls that
-   * successfully read
-   * or change an operation.
+   * successfully read or change an operation.
    */
   isOutcome?: boolean;
   /** Whether repeating the call, which names the operation, is the way to look again. Default: false. */

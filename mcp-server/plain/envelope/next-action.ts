@@ -58,8 +58,7 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
 
 /**
  * When to look again: after half the remaining time, or half the elapsed time if that is more. At most a minute, or for longer work
- * a
- * twelfth of its duration, up to 10 minutes: each look costs the model tokens.
+ * a twelfth of its duration, up to 10 minutes: each look costs the model tokens.
  */
 export function checkAfterSeconds(
   record: Pick<OperationRecord, 'createdAt' | 'updatedAt' | 'readAt' | 'estimateSeconds'>,

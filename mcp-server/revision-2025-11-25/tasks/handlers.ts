@@ -121,9 +121,7 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
   );
 }
 
-/**
- * Resolves once the status is `cancelled` (specs: "Task Cancellation"). @throws ProtocolError -32602 for a task in a terminal status
- */
+/** Resolves once `cancelled` (specs: "Task Cancellation"). @throws ProtocolError -32602 for a task in a terminal status */
 export async function cancelTask(
   engine: Guard,
   taskId: string,

@@ -1,7 +1,6 @@
 /**
  * JSON Schemas as clients get them: in forms that all known clients accept, and without keywords that allow everything, since
- * models
- * pay for each. Calls are checked against the author's schema.
+ * models pay for each. Calls are checked against the author's schema.
  */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../../operations/json-schema/keywords.js';
 import { defined } from '../../../operations/defined.js';

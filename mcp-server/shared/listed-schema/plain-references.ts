@@ -8,8 +8,7 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
  * Copies the targets of other references to `$defs`. Drops `$id`, because clients that cache schemas by it would mix up tools.
- * Keeps
- * each `$anchor` once, and `$schema` where it names the dialect.
+ * Keeps each `$anchor` once, and `$schema` where it names the dialect.
  */
 export function withPlainReferences(root: JsonSchema): JsonSchema {
   const definitions = (root['$defs'] ?? {}) as JsonSchema;

@@ -1,8 +1,7 @@
 /**
  * Rewrites a schema into forms that all known clients accept. Some clients refuse all the server's tools for an unknown form:
- * LlamaIndex
- * and mcp-use for `items: false`, DSPy and Semantic Kernel for a list of types, MCP's TypeScript SDK 1.x for a boolean as an
- * argument's schema and for an empty `enum`.
+ * LlamaIndex and mcp-use for `items: false`, DSPy and Semantic Kernel for a list of types, MCP's TypeScript SDK 1.x for a boolean
+ * as an argument's schema and for an empty `enum`.
  */
 import { isObject } from '../../../operations/is-object.js';
 import { mapSubschemas } from '../../../operations/json-schema/subschemas.js';
