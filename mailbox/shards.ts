@@ -1,6 +1,6 @@
 /**
- * Number of shards of one principal's directory. The home directory, whose ID has no number, lists the first agents, and shards the
- * others. Fixed, since every process must look for an agent in the same shard.
+ * Number of shards of one principal's directory. The home directory, with no number in its ID, lists the first agents, and shards
+ * list the others. Fixed, since every process must look for an agent in the same shard.
  */
 export const DIRECTORY_SHARDS = 4;
 

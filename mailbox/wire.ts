@@ -41,7 +41,7 @@ export const publishUpdate = defineUpdate<void, [PublishRequest]>('publish');
 export const offerUpdate = defineUpdate<void, [SentMessage]>('offer');
 /** Returns the message's ID. */
 export const claimUpdate = defineUpdate<string, [ClaimRequest]>('claim');
-/** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */
+/** Signals of a directory: an inbox returns a message for anyone, its session ended, or it closed. */
 export const handBackSignal = defineSignal<[StoredMessage]>('hand_back');
 export const leaveSignal = defineSignal<[LeaveNotice]>('leave');
 /** Queries of a directory. */

@@ -335,7 +335,7 @@ export class Guard {
     throw forbidden(`${right} ${isOwn ? 'operations' : "operations of others of the caller's tenant"}`);
   }
 
-  /** The record under the token by which the caller knows it. */
+  /** The record with the token that the caller knows. */
   #named<Named extends OperationRecord>([principal]: Owned, record: Named): Named {
     if (principal === this.principal) return record;
     const named = (token: string) => this.engine.workflowIdOf(principal, token);

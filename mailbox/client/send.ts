@@ -124,9 +124,8 @@ function conflict(): LonghaulError {
 }
 
 /**
- * Records a message's recipients.
+ * Records a message's recipients. Returns them, or the recipients of an earlier send of the same message.
  *
- * @returns the recipients, or those of an earlier send of the same message
  * @throws LonghaulError `conflict`
  */
 async function publish(

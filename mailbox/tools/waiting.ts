@@ -83,7 +83,7 @@ function resultOf(
   }
 }
 
-/** Names the call with which another process can continue the wait. */
+/** Lets another process continue the wait with this call. */
 export function continueBy(
   { onContinuation }: CallContext,
   tool: MailboxToolName,

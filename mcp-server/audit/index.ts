@@ -11,7 +11,7 @@ import type { Logger } from '../../platform/log.js';
 import type { Origin } from './origin.js';
 import { Refusals } from './refusals.js';
 
-/** Number of remembered reads, so that repeated polls get one line. */
+/** Number of remembered reads, so repeated polls get one line. */
 const MOST_READS = 10_000;
 /** Periods in which a caller's refusals get a limited number of lines: anybody may send wrong credentials for days. */
 const REFUSALS_PERIOD_MS = 1_000;

@@ -9,8 +9,8 @@ const LONGEST_DETAIL = 500;
 const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
 
 /**
- * Prepares a body for the OpenAPI library. An empty body counts as none, whatever its Content-Type: generated clients and curl send
- * such. Refuses JSON that no route accepts.
+ * Prepares a body for the OpenAPI library. An empty body counts as none, whatever its Content-Type: generated clients and curl set
+ * one. Refuses JSON that no route accepts.
  *
  * @throws Problem `too-large`, `invalid-json`, `invalid-request`
  */

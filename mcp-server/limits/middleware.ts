@@ -8,7 +8,7 @@ import type { RateName } from './rates.js';
 /**
  * Middleware that counts an authenticated caller's request as open until its response was sent or its connection closed.
  *
- * @param rate a rate in which the request also counts
+ * @param rate another rate that counts the request
  */
 export function limited(
   { openRequests, rates }: Limits,

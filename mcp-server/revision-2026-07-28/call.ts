@@ -132,7 +132,7 @@ export class Calls {
     }
   }
 
-  /** Asks for missing arguments before anything starts. requestState carries those of earlier rounds. */
+  /** Asks for missing arguments before anything starts. requestState carries the answers of earlier rounds. */
   #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
     const inputRequests = argumentRequests(tool, missing);
     if (Object.keys(given).length === 0) return inputRequired({ inputRequests });

@@ -14,7 +14,7 @@ export interface Client extends ExperimentalCapabilities {
   needsTasks?: (tool: Tool) => ProtocolError;
 }
 
-/** Fields by which a call selects its protocol. */
+/** Fields that select a call's protocol. */
 export interface CallFields {
   operation?: unknown;
   task?: unknown;

@@ -1,6 +1,6 @@
 /**
- * `tasks/get` over HTTP, by which clients poll. It is answered without an SDK Server, since creating one takes as much CPU as the
- * read. The SDK handles anything unusual, and words the errors.
+ * Answers `tasks/get` over HTTP, the clients' poll, without an SDK Server: creating one takes as much CPU as the read. The SDK
+ * handles anything unusual, and words the errors.
  */
 import {
   classifyInboundRequest,

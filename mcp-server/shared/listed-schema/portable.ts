@@ -16,7 +16,7 @@ export function portableSchema(schema: JsonSchema): JsonSchema {
 /** Accepts no value. */
 const NOTHING: JsonSchema = { not: {} };
 
-/** Keywords with which booleans are common, so clients know them. */
+/** Keywords that often have booleans, so clients know them there. */
 const BOOLEAN_KEYWORDS: ReadonlySet<string> = new Set([
   'additionalProperties',
   'unevaluatedProperties',
