@@ -22,7 +22,7 @@ export interface StoredMessage {
   handBackAt?: number;
   /** Default: {@link MAX_DELIVERIES}. */
   maxDeliveries?: number;
-  /** Set with an idempotency key: tells a repeat from another message with the same key. */
+  /** Set with an idempotency key: distinguishes a repeat from another message with the same key. */
   digest?: string;
   /** Report of the agent that has the message. */
   progress?: StoredProgress;
@@ -65,7 +65,7 @@ export interface Outcome {
   from?: string;
   replyTo?: string;
   response?: StoredText;
-  /** Digest of the response: tells a repeat from another response. */
+  /** Digest of the response: distinguishes a repeat from another response. */
   digest?: string;
 }
 

@@ -28,7 +28,7 @@ interface Rule {
   isChange?: true;
 }
 
-/** What a caller does with an operation. `start` needs the right to its tool instead. */
+/** A caller's actions on an operation. `start` needs the right to its tool instead. */
 const VERBS = {
   read: { right: 'read', event: 'operation.read' },
   events: { right: 'read', event: 'operation.events' },
@@ -102,7 +102,7 @@ export class Guard {
     return this.engine.temporal.isConnected;
   }
 
-  /** What the namespace offers. @throws LonghaulError `unavailable` */
+  /** The namespace's features. @throws LonghaulError `unavailable` */
   facts(): ReturnType<Engine['temporal']['facts']> {
     return this.engine.temporal.facts();
   }

@@ -115,7 +115,7 @@ export class Inbox {
       const { progress } = message;
       const { lease } = this.state;
       if (lease?.id !== id) return { state: 'queued' };
-      // Queries see the time of the last workflow task, so the client tells whether the lease has ended.
+      // Queries see the time of the last workflow task, so the client decides whether the lease has ended.
       return { state: 'delivered', leaseUntil: lease.until, ...defined({ progress }) };
     }
     const dead = this.deadLetters.find(id);

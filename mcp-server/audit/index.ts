@@ -21,7 +21,7 @@ const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
 /** Who acts, and from where. */
 export type Actor = Origin & { principal: string; credential?: AuditCredential };
 
-/** What the line is about. */
+/** The subject of a line. */
 export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool' | 'artifact'>;
 
 export class Audit {

@@ -22,7 +22,7 @@ export class Refusals<Entry> {
     private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
   ) {}
 
-  /** @param caller the principal, or whatever else tells callers apart */
+  /** @param caller the principal, or whatever else distinguishes callers */
   add(caller: string, entry: Entry): void {
     const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
     const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };

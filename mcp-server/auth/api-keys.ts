@@ -6,7 +6,7 @@ import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
 import { CredentialUnknown, InvalidToken } from './challenge.js';
 
-/** Starts each key, and tells it from an access token. */
+/** Starts each key, and distinguishes it from an access token. */
 export const API_KEY_PREFIX = 'lh_';
 
 /** How long a key's file isn't read again for open requests and streams, in milliseconds. Less than the time between checks. */

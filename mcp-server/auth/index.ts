@@ -40,7 +40,7 @@ export class Authentication {
     const server = this.#accepts('oauth') ? new AuthorizationServer(settings, logger) : undefined;
     this.#keys = keys;
     this.#server = server;
-    // The prefix tells keys from access tokens.
+    // The prefix distinguishes keys from access tokens.
     const prefix = server ? API_KEY_PREFIX : '';
     if (keys)
       this.#kinds.push(({ bearer }) => (bearer?.startsWith(prefix) ? keys.callerOf(bearer) : undefined));

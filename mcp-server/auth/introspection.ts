@@ -88,7 +88,7 @@ export class Introspection {
     return { accepted, isValid: this.#watch(digest, token, known, accept) };
   }
 
-  /** Tells from the latest answer whether a token is still valid, and refreshes the answer in the background. */
+  /** Whether a token is still valid by the latest answer, which this refreshes in the background. */
   #watch(
     digest: string,
     token: string,

@@ -18,7 +18,7 @@ const CONCURRENT_READS = 10;
 /** Value of `user` for the caller's whole tenant. */
 const ALL_USERS = 'all';
 
-/** Filter for each status. Temporal's lists don't tell queued from running, so open jobs are read. */
+/** Filter for each status. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',

@@ -10,7 +10,7 @@ import { inWork, type WorkContext } from '../../platform/work-context.js';
 /** The client's own request ID, or one that the server makes. Set on each response. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** What log lines and headers of any program can hold. */
+/** Characters that log lines and headers of any program can hold. */
 const REQUEST_ID = /^[\w.:+/=@~-]{1,128}$/;
 
 /** Middleware that adds the request's fields to log lines, and its ID to the response. */

@@ -1,4 +1,4 @@
-/** What callers may use of this process, in every protocol (docs/limits.md). */
+/** Limits on callers' use of this process, in every protocol (docs/limits.md). */
 import { countOpenOperations } from '../../engine/count-open.js';
 import type { Engine } from '../../engine/index.js';
 import type { Settings } from '../../platform/settings/index.js';

@@ -92,7 +92,7 @@ export async function waitAndRender(
   if (waited.reason === 'question' && callContext.questions?.kind === 'result')
     return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
-  // A wait that runs out isn't an error: nothing has failed, and `error_kind` tells programs why.
+  // A wait that runs out isn't an error: nothing has failed, and `error_kind` gives programs the reason.
   return renderEnvelope(waited.record, { tool, isOutcome: true, reason: waited.reason });
 }
 

@@ -31,7 +31,7 @@ export interface EventPosition {
 /** Contents of the sealed event ID on a session's own stream. */
 export interface SessionStreamPosition {
   session: string;
-  /** What the stream has sent of the session's two-stage jobs. */
+  /** The stream's deliveries for the session's two-stage jobs. */
   jobs: JobsPosition;
 }
 

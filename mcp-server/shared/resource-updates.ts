@@ -47,7 +47,7 @@ async function* followLog(
 ): AsyncGenerator<void> {
   let tickMs = FIRST_TICK_MS;
   let last = '';
-  // A page from the log's first known end tells the log's length, at a cost that doesn't depend on that length.
+  // A page from the log's first known end has the log's length, at a cost that doesn't depend on that length.
   let cursor: string | undefined;
   while (!signal.aborted) {
     const page = await readLogPage(engine, token, cursor === undefined ? { step, tail: 1 } : { cursor });

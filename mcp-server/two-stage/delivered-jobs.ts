@@ -1,5 +1,5 @@
 /**
- * What one stream has delivered of a session's jobs: progress and results. The stream's event IDs store it, so any process can
+ * Progress and results of a session's jobs that one stream has delivered. The stream's event IDs store them, so any process can
  * resume the stream without repeating or omitting a result.
  */
 import { createHash } from 'node:crypto';
