@@ -1,10 +1,9 @@
-/** Features that Longhaul mounts beside operations. Everything is loaded when it is used. */
+/** Features that Longhaul mounts beside operations. Each loads on first use. */
 import type { CommandRow } from './cli/lazy-commands.js';
 import { mailboxCommands } from './mailbox/cli/index.js';
 import { MAILBOX_TOOL_NAMES } from './mailbox/tool-names.js';
 import type { Mount } from './mcp-server/mount.js';
 
-/** For servers. */
 export const MOUNTS: readonly Mount[] = [
   {
     name: 'mailbox',
@@ -13,5 +12,5 @@ export const MOUNTS: readonly Mount[] = [
   },
 ];
 
-/** For the command line, after its own. */
+/** Commands, listed after Longhaul's own. */
 export const MOUNTED_COMMANDS: readonly CommandRow[] = mailboxCommands;

@@ -1,4 +1,4 @@
-/** The package's entry for server processes (`longhaul/server`): those of `mcp-server/`, with everything that Longhaul mounts. */
+/** The package's entry for server processes (`longhaul/server`): `mcp-server/` with everything that Longhaul mounts. */
 import * as bare from './mcp-server/index.js';
 import { MOUNTS } from './mounts.js';
 import type { Settings } from './platform/settings/index.js';

@@ -3,7 +3,7 @@ export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value) ?? '');
 }
 
-/** Size of a text in UTF-8, in bytes. Also for Temporal's sandbox, which has no Buffer. */
+/** Also works in Temporal's sandbox, which has no Buffer. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {

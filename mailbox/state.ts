@@ -1,7 +1,4 @@
-/**
- * Inputs, memos and state of the mailbox's workflows. History keeps them: a field may be added, and never renamed. All times
- * are epoch milliseconds.
- */
+/** Inputs, memos and state of the mailbox's workflows, in epoch milliseconds. History keeps them: add fields, but never rename one. */
 import type { MessageState, Registration, Selector } from './types.js';
 
 /** A text in a workflow's state, or its key in storage. */
@@ -18,11 +15,10 @@ export interface StoredMessage {
   expiresAt: number;
   replyTo?: string;
   responseTo?: string;
-  /** Set on a message for anyone: the agents that it was offered to. */
+  /** Set on a message for anyone: the agents that may take it. */
   selector?: Selector;
-  /** Number of deliveries so far. */
   deliveries: number;
-  /** Time at which a message for anyone returns to the directory. */
+  /** When a message for anyone returns to the directory. */
   handBackAt?: number;
   /** Default: {@link MAX_DELIVERIES}. */
   maxDeliveries?: number;
@@ -34,7 +30,7 @@ export interface StoredMessage {
 
 /** A message as a server sends it. */
 export interface SentMessage extends Omit<StoredMessage, 'sentAt' | 'expiresAt'> {
-  /** Time for which it is kept, in milliseconds from the moment in which a workflow takes it. */
+  /** How long the message is kept, in milliseconds from when a workflow takes it. */
   ttlMs: number;
 }
 
@@ -55,11 +51,11 @@ export interface Lease {
   lengthMs: number;
   /** Number of its delivery, see {@link InboxState.taken}. */
   number: number;
-  /** Last permitted delivery: when the lease ends, the message becomes a dead letter. */
+  /** Last permitted delivery: the message becomes a dead letter when the lease ends. */
   isLast?: true;
 }
 
-/** Outcome of a message that is no longer in the queue. */
+/** Outcome of a message that has left the queue. */
 export interface Outcome {
   id: string;
   state: Extract<MessageState, 'acknowledged' | 'answered' | 'expired' | 'dead_lettered' | 'dropped'>;
@@ -73,20 +69,18 @@ export interface Outcome {
   digest?: string;
 }
 
-/** State of a message that is in the queue. */
 export interface PendingOutcome {
   state: Extract<MessageState, 'queued' | 'delivered'>;
-  /** End of its lease; of a delivered message. */
+  /** End of a delivered message's lease. */
   leaseUntil?: number;
   progress?: StoredProgress;
 }
 
-/** When the oldest of the messages was sent; undefined without one. */
 export function oldestOf(messages: readonly StoredMessage[]): number | undefined {
   return messages.length > 0 ? Math.min(...messages.map(({ sentAt }) => sentAt)) : undefined;
 }
 
-/** Memo of an inbox: read by describe, without a worker. */
+/** Memo of an inbox. A describe reads it without a worker. */
 export interface InboxMemo {
   version: 1;
   principal: string;
@@ -95,58 +89,56 @@ export interface InboxMemo {
   registration?: Registration;
   /** Number of the agent's session: seconds since 2026, strictly increasing. 0 until an agent registers. */
   epoch: number;
-  /** The session was ended. */
   isBye?: true;
-  /** Messages in the queue, with the leased one. */
+  /** Messages in the queue, including the leased one. */
   queued: number;
   leaseUntil?: number;
-  /** Number of deliveries so far. Default: 0. */
+  /** Deliveries so far. Default: 0. */
   deliveries?: number;
-  /** Time of the last heartbeat. */
   signedAt: number;
   activeAt: number;
-  /** When the oldest message in the queue was sent. Absent without one. */
+  /** When the oldest message in the queue was sent. */
   oldestAt?: number;
-  /** Number of changes of outcomes: messages that left the queue, were resent, or were reported on. */
+  /** Number of changed outcomes: messages that left the queue, were resent, or were reported on. */
   settled: number;
-  /** Number of dead letters. Default: 0. */
+  /** Default: 0. */
   dead?: number;
-  /** Set while no wait is open: the last heartbeat, also by another call. */
+  /** The last heartbeat, also by another call. Set while no wait is open. */
   awayAt?: number;
-  /** Waits reach several servers, none of which sees when the agent leaves: it doesn't count as away in this session. */
+  /** Waits reach several servers, and none of them sees when the agent leaves. It doesn't count as away in this session. */
   isRoaming?: true;
 }
 
 export interface DirectoryMemo {
   version: 1;
   principal: string;
-  /** Selectors of the messages for anyone, each once, with the number of its messages. */
+  /** Distinct selectors of the messages for anyone, with the number of messages for each. */
   wanted: { selector: Selector; count: number }[];
-  /** When the oldest of them was sent. Absent without one. */
+  /** When the oldest of them was sent. */
   oldestAt?: number;
 }
 
 export interface InboxInput {
   principal: string;
   name: string;
-  /** A run continues as new after this many changes. */
+  /** Changes after which a run continues as new. */
   continueAfterChanges: number;
   state?: InboxState;
 }
 
-/** Carried from run to run; its parts are bounded so that it stays under 1 MiB. */
+/** Carried from run to run. Its bounded parts keep it under 1 MiB. */
 export interface InboxState {
   registration?: Registration;
   epoch: number;
   isBye?: true;
   queue: StoredMessage[];
   lease?: Lease;
-  /** Number of deliveries so far, of all messages. Default: 0. */
+  /** Deliveries of all messages so far. Default: 0. */
   taken?: number;
   /** The message acknowledged last in this session. */
   previous?: { from?: string; mode: string };
   outcomes: Outcome[];
-  /** Short IDs of the latest messages; with an idempotency key followed by a blank and the digest. */
+  /** Short IDs of the latest messages. With an idempotency key, a space and the digest follow. */
   seen: string[];
   signedAt: number;
   activeAt: number;
@@ -167,20 +159,20 @@ export interface DirectoryState {
   agents: Record<string, ListedAgent>;
   offers: StoredMessage[];
   publications: Publication[];
-  /** Set in the home directory once an agent had to be listed in a shard; from then on it lists no other agents. */
+  /** Set in the home directory once a shard had to list an agent. From then on it lists no new agents. */
   isSharded?: true;
 }
 
 export interface ListedAgent extends Registration {
   epoch: number;
-  /** The session was ended: removed first when the list is full. */
+  /** The session was ended: such agents are removed first when the list is full. */
   hasLeft?: true;
 }
 
 /** Recipients of a message for several agents or for anyone. */
 export interface Publication {
   id: string;
-  /** For a message for anyone: the agent that has it now; empty while no agent has. */
+  /** For a message for anyone: the agent that has it now, or empty. */
   recipients: string[];
   isOffer?: true;
   isExpired?: true;

@@ -1,4 +1,4 @@
-/** Names of the mailbox's tools. While it is switched on, no tool of a project can have them. */
+/** Names of the mailbox's tools. A project's tools can't have them while the mailbox is switched on. */
 export const MAILBOX_TOOL_NAMES = [
   'register_and_wait',
   'respond_and_wait',

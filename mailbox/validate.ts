@@ -17,7 +17,7 @@ import type { MessageProgress, OutgoingMessage, Recipients, Registration, Status
 
 /** 1 to 64 letters, digits and `. _ -`, the first a letter or digit. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** 1 to 64 printable characters without blanks at the ends. */
+/** 1 to 64 printable characters, no blank at either end. */
 const LABEL = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,64}(?<! )$/u;
 
 /** @throws LonghaulError `invalid_arguments` */

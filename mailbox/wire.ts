@@ -1,7 +1,4 @@
-/**
- * Signals, updates and queries of the mailbox's workflows, with the types of their arguments and results. Client and workflow
- * sandbox share them.
- */
+/** Signals, updates and queries of the mailbox's workflows, with their types. The client and the workflow sandbox share them. */
 import { defineQuery, defineSignal, defineUpdate } from '../operations/definitions.js';
 import type {
   ListedAgent,
@@ -18,10 +15,7 @@ import type { Registration } from './types.js';
 
 export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/mailbox-workflows.js';
 
-/**
- * Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no start memo, so they are no
- * operations.
- */
+/** Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. Without a start memo they aren't operations. */
 export const MAILBOX_MEMO = 'mailbox';
 
 /** Updates of an inbox. */
@@ -33,10 +27,10 @@ export const respondUpdate = defineUpdate<void, [RespondRequest]>('respond');
 export const byeUpdate = defineUpdate<void, [ByeRequest]>('bye');
 export const reportUpdate = defineUpdate<void, [ReportRequest]>('report');
 export const settleDeadLetterUpdate = defineUpdate<void, [SettleDeadLetterRequest]>('settle_dead_letter');
-/** Signals of an inbox. An assigned message can't be refused. */
+/** Signals of an inbox. It can't refuse an assigned message. */
 export const heartbeatSignal = defineSignal<[Heartbeat]>('sign');
 export const assignSignal = defineSignal<[StoredMessage]>('assign');
-/** Queries of an inbox. The outcome is that of a message ID. */
+/** Queries of an inbox. */
 export const queueQuery = defineQuery<QueueResult>('queue');
 export const outcomeQuery = defineQuery<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
 export const deadLettersQuery = defineQuery<StoredDeadLetter[]>('dead_letters');
@@ -45,23 +39,23 @@ export const deadLettersQuery = defineQuery<StoredDeadLetter[]>('dead_letters');
 export const enlistAllUpdate = defineUpdate<EnlistAllResult, [EnlistAllRequest]>('enlist_all');
 export const publishUpdate = defineUpdate<void, [PublishRequest]>('publish');
 export const offerUpdate = defineUpdate<void, [SentMessage]>('offer');
-/** Result: ID of the message. */
+/** Returns the message's ID. */
 export const claimUpdate = defineUpdate<string, [ClaimRequest]>('claim');
-/** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */
+/** Signals of a directory: an inbox returns a message for anyone, its session ended, or it closed. */
 export const handBackSignal = defineSignal<[StoredMessage]>('hand_back');
 export const leaveSignal = defineSignal<[LeaveNotice]>('leave');
 /** Queries of a directory. */
 export const agentsQuery = defineQuery<AgentsResult>('agents');
 export const publicationQuery = defineQuery<Publication | null, [messageId: string]>('publication');
 
-/** Failure types of refused updates. Refusals of a validator leave no history. */
+/** Failure types of refused updates. A validator's refusals leave no history. */
 export type Refusal =
-  /** The epoch is an earlier session's. */
+  /** An earlier session's epoch. */
   | 'gone'
   | 'bye'
   /** Nothing to take, claim or change. */
   | 'nothing'
-  /** Another wait that is open has the message; detail: {@link HeldMessage}. */
+  /** Another open wait has the message; detail: {@link HeldMessage}. */
   | 'held'
   /** Already done. */
   | 'repeat'
@@ -69,17 +63,17 @@ export type Refusal =
   | 'unknown_message'
   | 'answered'
   | 'not_parent'
-  /** Another message has this ID already, by the same idempotency key. */
+  /** Another message already has this ID, from the same idempotency key. */
   | 'conflict'
-  /** Sooner after the last report than the minimum interval. */
+  /** The minimum interval since the last report hasn't passed. */
   | 'too_soon'
-  /** Neither the owner of the inbox nor the sender of the message. */
+  /** Neither the inbox's owner nor the message's sender. */
   | 'not_yours';
 
 export interface RegisterResult {
   epoch: number;
   isTakeover: boolean;
-  /** The session before was ended, so the directory doesn't list the agent any more. */
+  /** The previous session was ended, so the directory no longer lists the agent. */
   wasBye: boolean;
 }
 
@@ -87,21 +81,18 @@ export interface TakeRequest {
   epoch: number;
   ack?: string;
   leaseMs: number;
-  /**
-   * `deliveries` of the memo when the wait began: a message that was delivered since, to another wait, isn't delivered again before
-   * its lease ends.
-   */
+  /** The memo's `deliveries` when the wait began: a message delivered to another wait since then stays there until its lease ends. */
   after: number;
 }
 
 export interface TakeResult {
   message?: StoredMessage;
-  /** Number of the delivery, counted over all messages of the inbox; with a message. */
+  /** Number of the delivery, counted over all the inbox's messages. Set with a message. */
   number?: number;
   previous?: { from?: string; mode: string };
 }
 
-/** A message that another wait has received. */
+/** A message that another wait received. */
 export interface HeldMessage {
   /** Remaining time of its lease, in milliseconds. */
   leaseMs: number;
@@ -117,7 +108,7 @@ export interface QueueResult {
   queue: StoredMessage[];
   /** ID of the delivered message. */
   leased?: string;
-  /** End of its lease, in epoch milliseconds. */
+  /** In epoch milliseconds. */
   leaseUntil?: number;
 }
 
@@ -135,10 +126,10 @@ export interface ByeRequest {
   parent?: string;
 }
 
-/** An agent's heartbeat. Its wait is open, unless `awayAt` is set. */
+/** An agent's heartbeat. Its wait is open unless `awayAt` is set. */
 export interface Heartbeat {
   epoch: number;
-  /** The agent's last call, after which no wait is open on this server, in epoch milliseconds. */
+  /** The agent's last call, in epoch milliseconds. No wait is open on this server after it. */
   awayAt?: number;
   /** Another server reported the agent as away. */
   isRoaming?: true;
@@ -153,26 +144,25 @@ export interface ReportRequest {
 export interface SettleDeadLetterRequest {
   id: string;
   action: 'resend' | 'drop';
-  /** The requesting agent. Absent in requests of a person. */
+  /** The requesting agent. Absent for a person. */
   by?: { name: string; epoch: number };
 }
 
 export interface EnlistRequest extends ListedAgent {
-  /** Write the entry even if nothing has changed. */
+  /** Writes the entry even if nothing has changed. */
   isForced: boolean;
 }
 
 export interface EnlistAllRequest {
   agents: EnlistRequest[];
-  /** Maximum agents in this directory. */
   limit: number;
 }
 
-/** Result of {@link enlistAllUpdate}, also as the detail of its refusal when it has nothing to change. */
+/** Result of {@link enlistAllUpdate}, and detail of its refusal when nothing would change. */
 export interface EnlistAllResult {
-  /** Names of agents that have no room here. */
+  /** Agents without room here. */
   refused: string[];
-  /** Number of agents in this directory, without those that have left. */
+  /** Agents in this directory, without those that have left. */
   listed: number;
 }
 
@@ -183,18 +173,17 @@ export interface ClaimRequest {
   registration: Registration;
 }
 
-/** Forwarded from the home directory through the shards of the name, to the one that lists the agent. */
+/** The home directory forwards it through the name's shards to the one that lists the agent. */
 export interface LeaveNotice {
   name: string;
   epoch: number;
-  /** Its inbox is closed. */
+  /** The inbox is closed. */
   isForgotten: boolean;
 }
 
 export interface AgentsResult {
   agents: ListedAgent[];
-  /** Number of messages for anyone. */
+  /** Messages for anyone. */
   offers: number;
-  /** Whether shards list agents, too. */
   isSharded?: true;
 }

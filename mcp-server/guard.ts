@@ -1,9 +1,8 @@
 /**
- * The protocols' only way to operations: the engine's verbs with the rights of one caller, the limits on starts, and lines in the
- * audit log.
+ * The only way from a protocol to operations: the engine's verbs with one caller's rights, start limits and audit log lines.
  *
- * A caller names operations of other principals of the tenant by their workflow IDs. An operation that the caller may not see is
- * reported like one that doesn't exist.
+ * To reach operations of other principals in the tenant, a caller names their workflow IDs. An operation that the caller may not
+ * see gets the same error as one that doesn't exist.
  */
 import type { Engine, ListFilter } from '../engine/index.js';
 import { defined } from '../operations/defined.js';
@@ -23,15 +22,13 @@ import { CallerTools } from './auth/caller-tools.js';
 import type { StartLimits } from './limits/index.js';
 
 interface Rule {
-  /** What a policy has to allow. */
   right: Verb;
-  /** Name in the audit log. */
   event: Subject['event'];
-  /** Whether each call has a line. Default: the first call of its kind, and refusals. */
+  /** Whether every call gets an audit line. Default: only the first call of its kind, and refusals. */
   isChange?: true;
 }
 
-/** What a caller does with an operation. `start` needs the right to its tool instead. */
+/** A caller's actions on an operation. `start` needs the right to its tool instead. */
 const VERBS = {
   read: { right: 'read', event: 'operation.read' },
   events: { right: 'read', event: 'operation.events' },
@@ -44,25 +41,22 @@ const VERBS = {
   delete: { right: 'delete', event: 'operation.delete', isChange: true },
 } as const satisfies Record<string, Rule>;
 
-/** Parameters of an engine's method after the principal and the token. */
 type Options<Method extends (principal: string, token: string, ...rest: never[]) => unknown> =
   Parameters<Method> extends [string, string, ...infer Others] ? Others : never;
 
 type ResumeRequest = NonNullable<Parameters<Engine['resume']>[3]>;
 
-/** An operation as the engine names it. */
 type Owned = readonly [principal: string, token: string];
 
-/** Tools of a feature beside operations. Their type is the plain contract's, which imports this module. */
+/** Tools of a feature beside operations. Typed loosely, because the plain contract's type imports this module. */
 interface MountedTools {
-  /** Right that their callers need. */
+  /** The right that callers need. */
   name: 'mailbox';
   tools: ReadonlyMap<string, object>;
 }
 
-/** Rules for callers' requests. */
 export interface Access {
-  /** Default: everyone may do everything with operations of their own. */
+  /** Default: all callers have every right to their own operations. */
   policy: Policy | undefined;
   limits: StartLimits;
   /** Default: nothing is recorded. */
@@ -75,7 +69,6 @@ export class Guard {
   readonly tools: CallerTools;
   readonly #actor: Actor;
 
-  /** @param origin of the caller's request */
   constructor(
     private readonly engine: Engine,
     readonly caller: Caller,
@@ -87,7 +80,6 @@ export class Guard {
     this.#actor = { principal, ...defined({ credential }), ...origin };
   }
 
-  /** The caller's rights, as of now. */
   get rights(): Rights {
     return this.access.policy?.rightsOf(this.caller) ?? ALL_OWN;
   }
@@ -96,7 +88,7 @@ export class Guard {
     return this.caller.principal;
   }
 
-  /** Temporal's time in epoch milliseconds, as its last answers told it. */
+  /** Temporal's time in epoch milliseconds, estimated from its last answers. */
   get heardNowMs(): number {
     return this.engine.temporal.time.nowMs;
   }
@@ -106,17 +98,15 @@ export class Guard {
     return this.engine.temporal.nowMs();
   }
 
-  /** Whether there is a connection to Temporal. */
   get isConnected(): boolean {
     return this.engine.temporal.isConnected;
   }
 
-  /** What the namespace offers. @throws LonghaulError `unavailable` */
+  /** The namespace's features. @throws LonghaulError `unavailable` */
   facts(): ReturnType<Engine['temporal']['facts']> {
     return this.engine.temporal.facts();
   }
 
-  /** Tools of features beside operations that the caller may use, by name. */
   get mountedTools(): [name: string, tool: object][] {
     return (this.access.mounted ?? []).flatMap(({ name, tools }) => (this.rights[name] ? [...tools] : []));
   }
@@ -180,7 +170,7 @@ export class Guard {
     }
   }
 
-  /** The answer carries the caller's name and roles. @param idempotencyKey the caller's own ID for it */
+  /** Adds the caller's name and roles to the answer. @param idempotencyKey the caller's own ID for it */
   answer(
     token: string,
     question: Parameters<Engine['answer']>[2],
@@ -198,7 +188,7 @@ export class Guard {
     return this.#do('cancel', { operation: token }, (owned) => this.engine.cancel(...owned, reason));
   }
 
-  /** A resume with other arguments is a start of the tool too: the new operation carries the caller's name. */
+  /** Resuming with other arguments also needs the right to start the tool, since the new operation carries the caller's name. */
   resume(token: string, options: ResumeRequest = {}): ReturnType<Engine['resume']> {
     const resume = async (owned: Owned) => {
       if (Object.keys(options.changes ?? {}).length > 0) {
@@ -242,7 +232,7 @@ export class Guard {
     return this.#do('logs', { operation: token }, (owned) => this.engine.logText(...owned, ...rest));
   }
 
-  /** @param done fields of the audit log's line that are known once it is done */
+  /** @param done audit fields that are known only afterwards */
   #do<Result>(
     verb: keyof typeof VERBS,
     { operation, ...about }: Pick<Subject, 'artifact'> & { operation: string },
@@ -265,7 +255,7 @@ export class Guard {
     }
   }
 
-  /** Yields until the caller loses the right. */
+  /** Ends with an error once the caller loses the right. */
   async *#stream<Item>(
     verb: 'read' | 'events',
     token: string,
@@ -304,7 +294,7 @@ export class Guard {
     }
   }
 
-  /** Records the first read of a closed operation: it has the result. */
+  /** Records the first read of a closed operation, because it delivers the result. */
   #noted<Named extends OperationRecord>(token: string, record: Named): Named {
     const { closedAt, tool } = record;
     if (closedAt !== undefined)
@@ -312,7 +302,7 @@ export class Guard {
     return record;
   }
 
-  /** Starts an operation within the caller's limits. @throws RateLimited */
+  /** @throws RateLimited beyond the caller's limits */
   async #admitted<T>(start: () => Promise<T>): Promise<T> {
     const takeBack = await this.access.limits.admit(this.principal);
     try {
@@ -324,10 +314,10 @@ export class Guard {
   }
 
   /**
-   * The operation that a token names, if the caller has the right. A workflow ID names an operation of another principal of
-   * the tenant, if the caller may do anything with those.
+   * The operation that a token names, if the caller has the right. With rights to the tenant's operations, the token may also be
+   * the workflow ID of another principal's operation.
    *
-   * @throws LonghaulError `forbidden`, before anything is looked up for the caller's own operations
+   * @throws LonghaulError `forbidden`, before any lookup for the caller's own operations
    */
   async #owned(right: Verb, token: string): Promise<Owned> {
     noteWork({ token });
@@ -345,7 +335,7 @@ export class Guard {
     throw forbidden(`${right} ${isOwn ? 'operations' : "operations of others of the caller's tenant"}`);
   }
 
-  /** The record under the token that the caller knows it by. */
+  /** The record with the token that the caller knows. */
   #named<Named extends OperationRecord>([principal]: Owned, record: Named): Named {
     if (principal === this.principal) return record;
     const named = (token: string) => this.engine.workflowIdOf(principal, token);

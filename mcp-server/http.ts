@@ -64,10 +64,6 @@ export interface HttpApp {
   close: () => Promise<void>;
 }
 
-/**
- * @param more.audit records who does what. Default: nothing is recorded
- * @param more.mounted features beside operations. Default: none
- */
 export function createHttpApp(
   engine: Engine,
   settings: Settings,
@@ -75,12 +71,12 @@ export function createHttpApp(
   readiness: ServerReadiness,
   { audit, mounted = [] }: { audit?: Audit | undefined; mounted?: readonly Mounted[] } = {},
 ): HttpApp {
-  // Not strict: a path with a slash at its end is the path without it.
+  // Not strict: a trailing slash in a path is ignored.
   const app = new Hono({ strict: false });
   const authentication = new Authentication(settings, logger);
   const limits = new Limits(settings, engine, logger);
   const policy = policyOf(settings, logger);
-  // The routes of jobs count their starts themselves.
+  // The jobs routes count their own starts.
   const guardOf = (c: Context, starts = limits.starts) =>
     new Guard(engine, callerOf(c), { policy, limits: starts, audit, mounted }, originOf(c));
   const secret = loadSecret(settings.home);
@@ -126,10 +122,9 @@ export function createHttpApp(
   app.use(async (c, next) => {
     if (shutdown.hasBegun) refuseDuringShutdown(c);
     else await next();
-    // Prevents clients from reusing the connection.
     if (shutdown.hasBegun) c.header('Connection', 'close');
-    // Streams of Hono and of the SDK set it, and Node then keeps connections open whose client has asked to close them: proxies
-    // that speak HTTP/1.0 would wait for the end of an answer that has no length.
+    // Hono's and the SDK's streams set keep-alive, even when the client asked to close. Node would then keep the connection open,
+    // and HTTP/1.0 proxies would wait forever for the end of an answer without a length.
     else if (c.res.headers.get('connection') === 'keep-alive') c.res.headers.delete('connection');
   });
   // Before authentication, as for the jobs API.
@@ -194,7 +189,7 @@ export function createHttpApp(
   };
 }
 
-/** Ends the body of a response to HEAD, which Hono answers like GET and whose body nobody reads: a stream would stay open. */
+/** Ends the body of a response to HEAD: Hono answers HEAD like GET, and an unread stream would stay open. */
 const endUnreadBody: MiddlewareHandler = async (c, next) => {
   await next();
   if (c.req.method === 'HEAD') await c.res.body?.cancel();
@@ -204,7 +199,6 @@ function problemOf(body: unknown): string | undefined {
   return Array.isArray(body) ? batchProblem(body, MAX_BATCH) : memberProblem(body);
 }
 
-/** Answers a request received during the shutdown. */
 function refuseDuringShutdown(c: Context): void {
   const { code, message, data } = refusedByShutdown();
   c.res = isJobsPath(c.req.path)

@@ -26,28 +26,27 @@ import { ServerReadiness } from './lifecycle/readiness.js';
 import { Limits } from './limits/index.js';
 import { reservedNames, switchedOn, type Mount, type Mounted } from './mount.js';
 
-/** Time for requests in flight to end when the server stops, in milliseconds. */
+/** How long requests in flight may take to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
-/** Interval of the sweep for overdue operations, in milliseconds: each costs one of the namespace's calls to visibility. */
+/** Interval of the sweep for overdue operations, in milliseconds. Each sweep costs one visibility call of the namespace. */
 const OVERDUE_SWEEP_MS = 300_000;
 
-/** How often idle connections are closed during the shutdown, in milliseconds. */
 const IDLE_SWEEP_MS = 50;
 
 export interface RunningServer {
   /** The MCP endpoint. */
   url: string;
-  /** Refuses new requests, answers open ones, ends streams; resolves once everything is closed. */
+  /** Refuses new requests, answers open ones and ends streams. Resolves once everything is closed. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the HTTP server. It also serves while Temporal is down, and reports that.
+ * Starts the HTTP server. It also runs, and says so, while Temporal is down.
  *
  * @param mounts features beside operations; the settings switch them on
- * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the
- *   files of TLS can't be used
+ * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the files of
+ *   TLS can't be used
  */
 export async function startServer(
   settings: Settings,
@@ -96,12 +95,12 @@ export async function startServer(
       endSweeps();
       endGauges();
       endWatch();
-      // From here on new connections are refused.
+      // Refuses new connections from here on.
       const closed = new Promise((resolve) => server.close(resolve));
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await drain();
-      // Each connection ends once its answer has been sent.
+      // Each connection ends once its answer was sent.
       await closed;
       clearTimeout(force);
       clearInterval(sweep);
@@ -114,7 +113,7 @@ export async function startServer(
   };
 }
 
-/** @returns a function that ends them */
+/** @returns removes them */
 async function startGauges(engine: Engine, mounted: readonly Mounted[]): Promise<() => void> {
   if (!areMetricsOn()) return () => undefined;
   const { registerEngineGauges } = await import('../engine/metrics/index.js');
@@ -122,18 +121,14 @@ async function startGauges(engine: Engine, mounted: readonly Mounted[]): Promise
   return () => ends.forEach((end) => end());
 }
 
-/**
- * How long calls over stdio wait for the first connection to Temporal, in milliseconds from the start of the process, since
- * the stack may be starting too. Shorter than clients' timeouts (60 s).
- */
+/** How long stdio calls wait for Temporal, which may be starting too, from the start of the process. Clients' timeouts are 60 s. */
 const FIRST_CONNECTION_LIMIT_MS = 30_000;
 
 /**
- * Serves one client over standard input and output until it closes its input. Requests that don't need Temporal are answered
- * at once.
+ * Serves one client over standard input and output until it closes its input. Answers requests that don't need Temporal at once.
  *
  * @param mounts features beside operations; the settings switch them on
- * @param stack rejects if Temporal can't be started; then the service ends. Default: never rejects
+ * @param stack ends the service if it rejects (Temporal can't be started). Default: never rejects
  * @throws the reason with which `stack` rejected
  */
 export async function serveStdio(
@@ -154,7 +149,7 @@ export async function serveStdio(
     await serveStdioProtocols(engine, guard, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();
-    // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.
+    // Over stdio, agents can't reconnect to this process. Over HTTP they reconnect to the next one.
     await Promise.all(mounted.map(({ close }) => close()));
     await audit?.close();
     await engine.temporal.close();
@@ -162,11 +157,7 @@ export async function serveStdio(
   }
 }
 
-/**
- * Creates the engine for these settings, which every protocol calls, and opens what is mounted over it.
- *
- * @param firstConnectionLimitMs how long calls wait for the first connection to Temporal, in milliseconds. Default: 0
- */
+/** @param firstConnectionLimitMs how long calls wait for the first connection to Temporal. Default: 0 */
 async function createEngine(
   settings: Settings,
   logger: Logger,

@@ -1,4 +1,4 @@
-/** Responses over HTTP to requests at the MCP endpoint that are refused before a revision handles them. */
+/** HTTP responses to requests at the MCP endpoint that are refused before a revision handles them. */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { AuthenticationUnavailable, type Authentication } from './auth/index.js';
@@ -8,12 +8,11 @@ import { noteRpcError } from './metrics/requests.js';
 import { asRpcError, type JsonRefusal } from './shared/json.js';
 import { idIn } from './shared/message-problem.js';
 
-/** Largest body of a request, in bytes: 4 MiB. */
+/** Largest request body: 4 MiB. */
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Methods of the MCP endpoint, in the header Allow. */
 export const MCP_METHODS = 'GET, HEAD, POST';
 
-/** A JSON-RPC error response, which metrics count. */
+/** A JSON-RPC error response, counted in metrics. */
 export function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
   noteRpcError();
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
@@ -37,7 +36,7 @@ export function beyondLimit(
   return c.json(error, 429, { 'Retry-After': String(retryAfterSeconds) });
 }
 
-/** GET is only for sessions of 2025-11-25 and earlier; DELETE isn't supported, since sessions expire by themselves. */
+/** GET is only for sessions of 2025-11-25 and earlier. DELETE isn't supported: sessions expire by themselves. */
 export function methodNotAllowed(c: Context): Response {
   return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: MCP_METHODS });
 }
@@ -55,7 +54,7 @@ export function parseError(c: Context): Response {
   return c.json(rpcError(null, ProtocolErrorCode.ParseError, message), 400);
 }
 
-/** JSON that is no JSON-RPC message. */
+/** For JSON that isn't a JSON-RPC message. */
 export function invalidMessage(c: Context, body: unknown, problem: string): Response {
   const { InvalidRequest } = ProtocolErrorCode;
   return c.json(rpcError(idIn(body), InvalidRequest, `Invalid Request: ${problem}`), 400);

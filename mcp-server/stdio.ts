@@ -31,17 +31,17 @@ import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
 import { rpcErrorOf } from './shared/protocol-error.js';
 
-/** How long waits continue after the end of the input, in milliseconds; clients send SIGTERM 2 s after it. */
+/** How long waits continue after the input ends, in milliseconds. Clients send SIGTERM 2 s after it. */
 const WAIT_LIMIT_MS = 1_000;
-/** How long other requests may take after that, in milliseconds: the first connection to Temporal takes up to 30 s. */
+/** How long other requests may take after that, in milliseconds. The first connection to Temporal takes up to 30 s. */
 const ANSWER_LIMIT_MS = 45_000;
 
 /**
- * Serves until the client closes standard input and has its answers, or until a signal arrives. Requests that don't need Temporal
- * are answered at once.
+ * Serves until the client has closed standard input and received its answers, or until a signal arrives. Answers requests that
+ * don't need Temporal at once.
  *
- * @param guard of the user of this process, over `engine`
- * @param authentication says who uses this process, and until when
+ * @param guard of this process's user, over `engine`
+ * @param authentication who uses this process, and until when
  * @param secret seals the state that clients carry
  * @param stack ends the service if it rejects
  * @throws the reason with which `stack` rejected; SettingsError without a valid key, if there must be one
@@ -89,7 +89,7 @@ export async function serveStdioProtocols(
     },
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
-  /** Requests before the end of the input are answered as ever; only waits are cut short. */
+  /** Requests that arrived before the input ended still get their answers. Only waits are cut short. */
   const answersToInput = async () => {
     await endOfInput;
     await withTimeout(unanswered.allAnswered(), WAIT_LIMIT_MS);
@@ -115,7 +115,7 @@ export async function serveStdioProtocols(
   }
 }
 
-/** A transport that counts answers, also batches of them, once they are written or can't be. */
+/** Counts answers, including batches, once they are written or can't be. */
 function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Transport {
   const outer: Transport = {
     start: () => inner.start(),
@@ -133,7 +133,6 @@ function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Tran
   return outer;
 }
 
-/** Resolves on SIGTERM or SIGINT. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve());
@@ -141,7 +140,7 @@ function signalled(): Promise<void> {
   });
 }
 
-/** Resolves when the key of the one who uses this process has expired or was revoked. */
+/** Resolves when the user's key expires or is revoked. */
 function endOfKey(authentication: Authentication, caller: Caller, logger: Logger): Promise<void> {
   return new Promise((resolve) => {
     authentication.hold(caller, () => {
@@ -155,10 +154,7 @@ function failureOf(stack: Promise<void>): Promise<never> {
   return new Promise((_resolve, reject) => void stack.catch(reject));
 }
 
-/**
- * A transport that diverts all messages of a legacy client, whose first message lacks the per-request `_meta` of 2026-07-28.
- * A client may first probe with `server/discover`, which doesn't decide.
- */
+/** Diverts a legacy client's messages: its first one lacks 2026-07-28's `_meta`. A `server/discover` probe doesn't decide. */
 function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
   let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
   const outer: Transport = {
@@ -180,10 +176,7 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
   return outer;
 }
 
-/**
- * A transport that handles `subscriptions/listen`, its cancellation and that of operations before the SDK, and passes
- * everything else through.
- */
+/** Handles `subscriptions/listen` and cancellations of subscriptions and operations before the SDK, and passes on the rest. */
 function withSubscriptions(
   inner: Transport,
   engine: Guard,

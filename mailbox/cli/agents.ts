@@ -13,7 +13,6 @@ interface StatusPage {
   next_cursor?: string;
 }
 
-/** `longhaul agents`. */
 export function define(command: Command): void {
   addClientFlags(command).option('--parent <name>', 'only those of this parent');
   runAgainstServer(command, async (session) => {

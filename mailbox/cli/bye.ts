@@ -7,7 +7,6 @@ const HELP = `
 Its wait returns bye, and its messages are kept for when it registers again.
 `;
 
-/** `longhaul bye`. */
 export function define(command: Command): void {
   addClientFlags(command).argument('<name>').addHelpText('after', HELP);
   runAgainstServer(command, async (session, name: string) => {

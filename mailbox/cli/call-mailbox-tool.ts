@@ -1,4 +1,4 @@
-/** Calls the server's mailbox tools, whose results are JSON as text. */
+/** Calls the server's mailbox tools. Their results are JSON as text. */
 import { CommandFailure } from '../../cli/failure.js';
 import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
@@ -13,7 +13,7 @@ export interface Agent {
   parent?: string;
   state: string;
   queued: number;
-  /** Number of dead letters. */
+  /** Dead letters. */
   dead?: number;
   /** ISO 8601. */
   seen: string;
@@ -26,7 +26,7 @@ export interface InboxMessage {
   /** Text. */
   m: string;
   ctx?: unknown;
-  /** ID of the message that it responds to. */
+  /** The message that this one responds to. */
   re?: string;
   /** ISO 8601. */
   sent: string;
@@ -38,7 +38,7 @@ export interface InboxMessage {
   dead?: string;
 }
 
-/** Result of a send; after a wait with responses by agent, and the state of the message at the others. */
+/** Result of a send. After a wait: responses by agent, and the message's state at the others. */
 export interface SentMessage {
   id: string;
   to?: string[];
@@ -49,7 +49,6 @@ export interface SentMessage {
   nw?: true;
 }
 
-/** E.g. `after 5 deliveries`. */
 export function afterDeliveries(count: number): string {
   return `after ${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }

@@ -8,7 +8,6 @@ To see the dead letters of an agent and their IDs: longhaul inbox NAME --dead
 A message that is resent is delivered up to max_deliveries more times.
 `;
 
-/** `longhaul dead-letters`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .addArgument(new Argument('<action>').choices(['resend', 'drop']))

@@ -6,11 +6,10 @@ import type { Session } from '../../cli/client/session.js';
 import { print, printJson, say } from '../../cli/console.js';
 import { CommandFailure } from '../../cli/failure.js';
 
-/** Wait of one request for new messages, in seconds. */
+/** Wait for new messages per request, in seconds. */
 const WAIT_SECONDS = 50;
-/** Time limit of one request, in milliseconds. */
 const REQUEST_LIMIT_MS = (WAIT_SECONDS + 30) * 1000;
-/** Maximum message IDs that are remembered as shown. */
+/** Number of message IDs remembered as shown. */
 const SEEN_LIMIT = 1_000;
 
 const HELP = `
@@ -18,7 +17,6 @@ Messages stay in the inbox until the agent takes them. Ctrl-C stops following.
 A dead letter reached its maximum deliveries without an acknowledgement. To resend or drop one: longhaul dead-letters.
 `;
 
-/** `longhaul inbox`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<name>')

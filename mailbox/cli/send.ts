@@ -7,7 +7,6 @@ import { parseExactJson } from '../../cli/client/schema-values.js';
 import type { SentMessage } from './call-mailbox-tool.js';
 import { print, printJson, say } from '../../cli/console.js';
 
-/** Default wait of `--wait`, in seconds. */
 const DEFAULT_WAIT_SECONDS = 600;
 /** Time limit of a request beyond its wait, in milliseconds. */
 const ANSWER_MARGIN_MS = 30_000;
@@ -33,7 +32,6 @@ interface SendFlags {
   timeout?: number;
 }
 
-/** `longhaul send`. */
 export function define(command: Command): void {
   addClientFlags(command)
     .argument('<message>', 'text of the message; - for standard input')

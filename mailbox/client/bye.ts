@@ -4,10 +4,7 @@ import { byeUpdate, type ByeRequest } from '../wire.js';
 import { agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/**
- * @param by the requesting agent. Absent in requests of a person
- * @throws LonghaulError as `Mailbox.bye`
- */
+/** @param by the requesting agent. Absent for a person @throws LonghaulError as `Mailbox.bye` */
 export async function endSession(
   workflows: MailboxWorkflows,
   principal: string,

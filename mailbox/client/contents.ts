@@ -1,11 +1,11 @@
-/** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
+/** Texts of messages: small ones stay in the workflow's state, larger ones go to storage. */
 import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
 import type { DeliveredMessage } from '../types.js';
 import type { Storage } from '../../platform/storage/index.js';
 
-/** @param key storage key for a text larger than `inlineBytes` */
+/** @param key storage key, used if the text is larger than `inlineBytes` */
 export async function storeText(
   storage: Storage,
   text: string,
@@ -17,7 +17,7 @@ export async function storeText(
   return { key };
 }
 
-/** Reads a text. For one that storage has lost, returns a placeholder: it must not block the messages behind it. */
+/** Returns a placeholder for a text that storage has lost, since it must not block the messages behind it. */
 export async function readText(storage: Storage, stored: StoredText): Promise<string> {
   if ('text' in stored) return stored.text;
   const bytes = await storage.read(stored.key).catch(undefinedIf('not_found'));

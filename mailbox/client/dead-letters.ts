@@ -1,4 +1,4 @@
-/** Dead letters: reading them, and resending or dropping one. */
+/** Reads, resends and drops dead letters. */
 import { recipientOf } from './ids.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
@@ -10,7 +10,7 @@ import { readMessage } from './contents.js';
 import { inboxFull, inboxNotFound, agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** The dead letters of an inbox, oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
+/** Oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
 export async function deadLettersOf(
   workflows: MailboxWorkflows,
   storage: Storage,
@@ -32,9 +32,9 @@ export async function deadLettersOf(
 }
 
 /**
- * @param by the requesting agent. Absent in requests of a person
- * @throws LonghaulError `not_found` if there is no such dead letter, `wrong_state` for one that isn't the agent's, for an
- *   agent that was taken over, and (retryable) for a full inbox; `unavailable`
+ * @param by the requesting agent. Absent for a person
+ * @throws LonghaulError `not_found` without such a dead letter; `wrong_state` if it isn't the agent's, the agent was taken over, or
+ *   (retryable) the inbox is full; `unavailable`
  */
 export async function settleDeadLetter(
   workflows: MailboxWorkflows,
@@ -53,7 +53,7 @@ export async function settleDeadLetter(
   }
 }
 
-/** Name of the inbox that has a message: from its ID, or for a message for anyone from the directory. */
+/** Name of the inbox that has a message: from its ID or, for a message for anyone, from the directory. */
 async function inboxWith(workflows: MailboxWorkflows, principal: string, messageId: string): Promise<string> {
   const name = recipientOf(messageId);
   if (name === undefined) throw noDeadLetter();

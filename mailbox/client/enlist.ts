@@ -1,7 +1,7 @@
 /**
- * Lists agents in the principal's directory. Agents that register with this process at the same time are listed by one
- * update, so that many registrations cost the directory little more than one. The home directory lists the first agents of
- * a principal; the others are in shards, by a hash of their name.
+ * Lists agents in the principal's directory. One update lists all agents that register with this process at the same time, so many
+ * registrations cost little more than one. The home directory lists a principal's first agents. Shards, chosen by a hash of the
+ * name, list the others.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import { AGENTS_LIMIT } from '../limits.js';
@@ -14,7 +14,7 @@ import {
 } from '../wire.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Maximum agents in one update: some 450 KB if each has the longest possible registration. */
+/** Maximum agents per update: some 450 KB with the longest registrations. */
 const BATCH_LIMIT = 100;
 
 interface Pending {
@@ -25,20 +25,16 @@ interface Pending {
 }
 
 export class Enlistments {
-  /** By directory: requests that wait for the update in flight. */
+  /** By directory: requests waiting for the update in flight. */
   readonly #pending = new Map<string, Pending[]>();
 
-  /** @param homeLimit maximum agents in the home directory; further ones are listed in shards */
+  /** @param homeLimit maximum agents in the home directory; shards list the others */
   constructor(
     private readonly workflows: MailboxWorkflows,
     private readonly homeLimit: number,
   ) {}
 
-  /**
-   * Lists an agent: every later read of the directory finds it.
-   *
-   * @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
-   */
+  /** Later reads of the directory find the agent. @throws LonghaulError `wrong_state` if there are too many agents, `unavailable` */
   async enlist(principal: string, request: EnlistRequest): Promise<void> {
     const home = await this.#add(principal, undefined, request, this.homeLimit);
     if (home.isListed) return;

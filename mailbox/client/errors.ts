@@ -7,17 +7,15 @@ export function capacityExceeded(why: string): LonghaulError {
   return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
 
-/** `wrong_state`, retryable: the inbox of this agent is full. */
 export function inboxFull(name: string): LonghaulError {
   return capacityExceeded(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
 }
 
-/** `not_found`: no inbox has this name. */
 export function inboxNotFound(name: string): LonghaulError {
   return new LonghaulError('not_found', `there is no agent "${name}"; nothing was sent to it`);
 }
 
-/** `not_found`: the agent ID isn't one of this principal's, or its inbox doesn't know it. */
+/** `not_found`: another principal's ID, or one that its inbox doesn't know. */
 export function agentNotFound(): LonghaulError {
   return new LonghaulError('not_found', 'agent_id: unknown agent; register first');
 }

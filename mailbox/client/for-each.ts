@@ -1,9 +1,8 @@
 import PQueue from 'p-queue';
 
-/** Maximum concurrent calls to Temporal of one request. */
 const CONCURRENCY = 8;
 
-/** Runs an asynchronous function for each item, with limited concurrency; rejects with the first error. */
+/** Runs `work` for each item with limited concurrency. Rejects with the first error. */
 export async function forEachConcurrently<T>(list: T[], work: (item: T) => Promise<void>): Promise<void> {
   await new PQueue({ concurrency: CONCURRENCY }).addAll(list.map((item) => () => work(item)));
 }

@@ -1,4 +1,4 @@
-/** Gauges of the task queue's mailboxes: agents, messages and dead letters, from the memos that visibility has of their workflows. */
+/** Gauges of the task queue's mailboxes: agents, messages and dead letters, read from the memos in visibility. */
 import { listRuns, type RunInfo } from '../../engine/current-runs.js';
 import { countingIntervalMs, secondsFrom } from '../../engine/metrics/index.js';
 import type { TemporalClient } from '../../engine/temporal.js';
@@ -13,20 +13,19 @@ import { stateOf } from './status.js';
 
 const PAGE_RUNS = 1_000;
 
-/** State of a message that is not acknowledged: in an inbox, with its agent, or waiting for any agent. */
+/** State of an unacknowledged message: in an inbox, with its agent, or waiting for any agent. */
 type MessageState = 'queued' | 'delivered' | 'offered';
 
 export interface MailboxReadings {
   agents: Record<AgentState, number>;
   messages: Record<MessageState, number>;
   deadLetters: number;
-  /** When the oldest message that is not acknowledged was sent, in milliseconds since 1970. */
+  /** When the oldest unacknowledged message was sent, in epoch milliseconds. */
   oldestSentMs: number | undefined;
-  /** Calls to visibility that this took. */
   callCount: number;
 }
 
-/** @returns a function that removes them */
+/** @returns removes them */
 export function registerMailboxGauges(temporal: TemporalClient): () => void {
   const mailboxes = new Background<MailboxReadings>(countingIntervalMs, () => readMailboxes(temporal));
   const ends = [
@@ -57,7 +56,7 @@ export function registerMailboxGauges(temporal: TemporalClient): () => void {
   return () => ends.forEach((end) => end());
 }
 
-/** Costs a call for each thousand agents. @throws LonghaulError `unavailable` */
+/** Costs a call per thousand agents. @throws LonghaulError `unavailable` */
 export async function readMailboxes(temporal: TemporalClient): Promise<MailboxReadings> {
   const readings: MailboxReadings = {
     agents: { waiting: 0, busy: 0, away: 0, gone: 0 },
@@ -76,7 +75,7 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
     readings.callCount += 1;
     for (const info of page.infos) {
       const workflowId = info.execution?.workflowId ?? '';
-      // After a continue-as-new, both runs may be listed for a moment.
+      // After a continue-as-new, visibility may briefly list both runs.
       if (counted.has(workflowId)) continue;
       counted.add(workflowId);
       const memo = await memoOf(temporal, info);
@@ -87,7 +86,7 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
   return readings;
 }
 
-/** Undefined for a memo that can't be read, which hides no other. */
+/** Undefined for an unreadable memo, so the others still count. */
 async function memoOf(
   temporal: TemporalClient,
   { memo }: RunInfo,

@@ -1,6 +1,6 @@
 /**
- * The mailbox: agents that act only inside a tool call wait in one, receive messages, respond and wait again. Every agent has
- * an inbox, a workflow whose ID is derived from its name within the principal; a directory lists them all. An agent's ID and
+ * The mailbox lets agents that act only inside tool calls wait in one, receive messages, respond and wait again. Each agent has an
+ * inbox, a workflow with an ID derived from the agent's name. A directory lists all agents of the principal. An agent's ID and
  * these workflows hold all state, so any process can serve any call.
  */
 import type { Storage } from '../../platform/storage/index.js';
@@ -49,7 +49,7 @@ import { MailboxWorkflows, type MailboxOptions } from './workflows.js';
 
 export type { MailboxOptions } from './workflows.js';
 
-/** Default maximum agents of a home directory: a principal with fewer has one directory only. */
+/** Default maximum agents of a home directory. A principal with fewer has no shards. */
 const HOME_AGENTS = 100;
 
 export class Mailbox {
@@ -75,8 +75,8 @@ export class Mailbox {
   }
 
   /**
-   * Registers an agent under its name. A second registration takes over the name: the wait of the earlier session, on any
-   * process, ends as `gone`, and the message that it had and didn't acknowledge is delivered again.
+   * Registers an agent under its name. A second registration takes over the name: on any process, the earlier session's wait ends
+   * as `gone`, and its unacknowledged message is delivered again.
    *
    * @throws LonghaulError `invalid_arguments`, `wrong_state` if there are too many agents, `unavailable`
    */
@@ -95,17 +95,16 @@ export class Mailbox {
     return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
   }
 
-  /** The name of an agent. @throws LonghaulError `not_found` for an ID that isn't one of this principal's */
+  /** @throws LonghaulError `not_found` for an ID that isn't one of this principal's */
   nameOf(principal: string, agentId: string): string {
     return this.#sessionOf(principal, agentId).name;
   }
 
   /**
-   * Sends a message. Resolves once it is durable; it is kept for agents that have not registered yet.
+   * Sends a message, also to agents that haven't registered yet. Resolves once it is durable.
    *
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches,
-   *   `wrong_state` (retryable) if there is no room for it, `conflict` if the idempotency key is another message's,
-   *   `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches, `wrong_state`
+   *   (retryable) if there is no room for it, `conflict` if another message has the idempotency key, `unavailable`
    */
   async send(principal: string, message: OutgoingMessage): Promise<SendResult> {
     assertMessage(message);
@@ -131,10 +130,10 @@ export class Mailbox {
   }
 
   /**
-   * Responds to a message, which acknowledges it. The same response again changes nothing.
+   * Responds to a message, which acknowledges it. Repeating the same response changes nothing.
    *
-   * @throws LonghaulError `not_found` for an unknown agent or message, `wrong_state` if the message has another response
-   *   already or the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
+   * @throws LonghaulError `not_found` for an unknown agent or message, `wrong_state` if the message already has another response or
+   *   the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
    */
   async respond(principal: string, agentId: string, messageId: string, response: string): Promise<void> {
     assertContent(response, 'response');
@@ -142,9 +141,7 @@ export class Mailbox {
     await respond(this.#workflows, this.storage, session, messageId, response);
   }
 
-  /**
-   * Returns a message that was received and didn't reach its agent to the queue. No-op if the delivery count has changed.
-   */
+  /** Requeues a received message that didn't reach its agent. No-op if the delivery count has changed. */
   async release(
     principal: string,
     agentId: string,
@@ -156,9 +153,9 @@ export class Mailbox {
   /**
    * Reports progress on a message to its sender, and renews the agent's lease.
    *
-   * @returns whether it was recorded: not if the last report is less than 10 s, or half the lease, old
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state`
-   *   if the agent was taken over or its session was ended, `unavailable`
+   * @returns false, unrecorded, if the last report is less than 10 s, or half the lease, old
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state` if
+   *   the agent was taken over or its session was ended, `unavailable`
    */
   async report(
     principal: string,
@@ -179,28 +176,28 @@ export class Mailbox {
     return pageOfAgents(this.#workflows, principal, options);
   }
 
-  /** The dead letters of an inbox, oldest first. @throws LonghaulError `not_found`, `unavailable` */
+  /** Oldest first. @throws LonghaulError `not_found`, `unavailable` */
   deadLetters(principal: string, name: string): Promise<DeadLetter[]> {
     return deadLettersOf(this.#workflows, this.storage, principal, name);
   }
 
   /**
-   * Resends a dead letter, with its delivery count reset, or drops it.
+   * Resends a dead letter with its delivery count reset, or drops it.
    *
-   * @throws LonghaulError `not_found`; `wrong_state` if `by` is neither the owner of the inbox nor the sender, and (retryable)
-   *   if the inbox is full; `unavailable`
+   * @throws LonghaulError `not_found`; `wrong_state` if `by` is neither the inbox's owner nor the sender, or (retryable) the inbox
+   *   is full; `unavailable`
    */
   async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
     await settleDeadLetter(this.#workflows, principal, request, this.#callerOf(principal, by));
   }
 
-  /** Marks agents whose last wait was on this process as away, before the process ends. Takes 2 s at most. */
+  /** Before the process ends: marks agents that waited here last as away. Takes at most 2 s. */
   async close(): Promise<void> {
     await this.#waits.presence.shutdown();
   }
 
   /**
-   * The state of a message at each recipient, with their responses.
+   * The message's state at each recipient, with their responses.
    *
    * @throws LonghaulError `not_found` for an unknown message, or one past its retention; `unavailable`
    */
@@ -208,16 +205,16 @@ export class Mailbox {
     return this.#replies.read(principal, messageId, options);
   }
 
-  /** The agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
+  /** Agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
   async children(principal: string, agentId: string): Promise<AgentStatus[]> {
     const { name } = this.#sessionOf(principal, agentId);
     return agentsOf(this.#workflows, principal, ({ parent }) => parent === name);
   }
 
   /**
-   * Ends an agent's session, until it registers again; its messages stay. A repeat changes nothing.
+   * Ends an agent's session until it registers again. Its messages stay. Idempotent.
    *
-   * @param by ID of the requesting agent: the same one, or its parent. Absent in requests of a person
+   * @param by ID of the requesting agent: the same one, or its parent. Absent for a person
    * @throws LonghaulError `not_found`, `wrong_state` if `by` is neither or was taken over, `unavailable`
    */
   async bye(principal: string, name: string, by?: string): Promise<void> {
@@ -225,7 +222,7 @@ export class Mailbox {
     await endSession(this.#workflows, principal, name, this.#callerOf(principal, by));
   }
 
-  /** The messages in an inbox, oldest first, without taking any. @throws LonghaulError `not_found`, `unavailable` */
+  /** Messages in an inbox, oldest first. Takes none. @throws LonghaulError `not_found`, `unavailable` */
   async peek(principal: string, name: string): Promise<QueuedMessage[]> {
     assertAgentName(name, 'agent_name');
     const found = await this.#workflows.query(this.#workflows.inboxOf(principal, name), queueQuery);
@@ -234,7 +231,7 @@ export class Mailbox {
     return Promise.all(
       found.queue.map(async (stored) => {
         const { delivery: deliveries, ...message } = await readMessage(this.storage, stored);
-        // Once its lease has ended, a message is queued again.
+        // A message is queued again once its lease has ended.
         if (stored.id === found.leased && found.leaseUntil! > nowMs)
           return { ...message, state: 'delivered' as const };
         return { ...message, state: 'queued' as const, ...(deliveries > 0 ? { deliveries } : {}) };
@@ -242,7 +239,7 @@ export class Mailbox {
     );
   }
 
-  /** The messages in an inbox, at first and after each change, until the signal fires. @throws LonghaulError `not_found` */
+  /** Yields the messages in an inbox, first and after each change, until the signal fires. @throws LonghaulError `not_found` */
   async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
     for await (const _change of this.watches.changes(this.#workflows.inboxOf(principal, name), { signal }))
       yield await this.peek(principal, name);
@@ -260,7 +257,7 @@ export class Mailbox {
     return { name, epoch };
   }
 
-  /** Counts a call that is no wait as a heartbeat. */
+  /** Counts a call other than a wait as a heartbeat. */
   #heartbeat(session: AgentSession): void {
     this.#workflows
       .describeInbox(session.principal, session.name)

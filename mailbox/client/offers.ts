@@ -1,8 +1,4 @@
-/**
- * Claims messages for anyone. The agents that wait on one process claim as one: of those that match a message, the one that
- * has waited longest claims it, so that a message costs one claim per process and not one per waiter. The directory gives the
- * message to the first claim.
- */
+/** Claims messages for anyone: one claim per message and process, by the longest waiting match. The directory's first claim wins. */
 import type { DirectoryMemo } from '../state.js';
 import { matchesSelector, type Registration } from '../types.js';
 import { claimUpdate, type ClaimRequest } from '../wire.js';
@@ -10,13 +6,12 @@ import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../../engine/watch.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Maximum concurrent claims per principal from this process. */
 const CLAIM_CONCURRENCY = 3;
 const RETRY_MS = 1_000;
 
 interface Claimer {
   registration: Registration;
-  /** It has claimed a message, which the directory assigns to its inbox. */
+  /** Has claimed a message that the directory is assigning to its inbox. */
   hasClaimed: boolean;
 }
 
@@ -28,7 +23,7 @@ export class Offers {
     private readonly watches: Watches,
   ) {}
 
-  /** Claims messages for this agent until the result is called. */
+  /** Claims messages for this agent until you call the result. */
   join(principal: string, registration: Registration): () => void {
     let offers = this.#byPrincipal.get(principal);
     if (!offers) {
@@ -42,7 +37,7 @@ export class Offers {
   }
 }
 
-/** Messages for anyone of one principal, and its free agents on this process. */
+/** One principal's messages for anyone, and its free agents on this process. */
 class PrincipalOffers {
   /** Longest waiting first. */
   readonly #claimers = new Set<Claimer>();
@@ -58,7 +53,7 @@ class PrincipalOffers {
     this.#unfollow = watches.follow(workflows.directoryOf(principal), () => void this.#read());
   }
 
-  /** @returns a function that removes the agent and returns the number of remaining ones */
+  /** @returns removes the agent, and returns how many remain */
   join(registration: Registration): () => number {
     const claimer: Claimer = { registration, hasClaimed: false };
     this.#claimers.add(claimer);
@@ -86,7 +81,7 @@ class PrincipalOffers {
     }
   }
 
-  /** The free agents that claim now: at most one per message. */
+  /** Free agents that should claim now, at most one per message. */
   #nextClaimers(wanted: DirectoryMemo['wanted']): Claimer[] {
     const chosen = new Set<Claimer>();
     for (const { selector, count } of wanted) {
@@ -108,10 +103,10 @@ class PrincipalOffers {
     const request: ClaimRequest = { name: registration.name, registration };
     try {
       await this.workflows.updateDirectory(this.principal, claimUpdate, request);
-      // There may be messages for the other agents.
+      // There may be messages for other agents.
       this.#hasChanged = true;
     } catch (error) {
-      // Refused: another claim was first.
+      // Another claim was first.
       claimer.hasClaimed = false;
       if (!(error instanceof RefusedError)) throw error;
     }

@@ -1,6 +1,6 @@
 /**
- * Heartbeats of the agents that wait on this process: one timer for all of them, and a signal for each whose last heartbeat is
- * old. One more signal marks an agent as away after its last wait here. Waits that follow each other write nothing.
+ * Heartbeats of agents that wait on this process. One timer serves all, and sends a signal for each agent with an old heartbeat.
+ * Another signal marks an agent as away after its last wait here. Consecutive waits write nothing.
  */
 import type { InboxMemo } from '../state.js';
 import { heartbeatSignal, type Heartbeat } from '../wire.js';
@@ -8,38 +8,35 @@ import { withTimeout } from '../../platform/with-timeout.js';
 import type { MailboxWorkflows } from './workflows.js';
 
 const TICK_MS = 30_000;
-/** Maximum time that shutdown waits for the signals of agents that leave with the process, in milliseconds. */
+/** How long a shutdown waits for the signals of leaving agents, in milliseconds. */
 const SHUTDOWN_LIMIT_MS = 2_000;
 
-/** A registration of an agent, until the next one of the same name. */
+/** An agent's registration, until the next one under its name. */
 export interface AgentSession {
   principal: string;
   name: string;
   epoch: number;
 }
 
-/** A session that has waits on this process, or had its last one a moment ago. */
+/** A session that waits on this process, or did a moment ago. */
 interface TrackedSession extends AgentSession {
   openWaits: number;
-  /** Last heartbeat, in epoch milliseconds; absent until the inbox's memo was first read. */
+  /** Last heartbeat, in epoch milliseconds. Absent until the inbox's memo was read. */
   signedAt?: number;
-  /** `awayAt` of the memo that was read last. */
   awayAt?: number;
   /** End of the last wait here, in epoch milliseconds. */
   leftAt?: number;
-  /** Runs after the last wait. */
   timer?: NodeJS.Timeout;
 }
 
 export interface OpenWait {
-  /** Called with each memo of the inbox that is read. */
   onMemo: (memo: InboxMemo) => void;
   close: () => void;
 }
 
 export interface PresenceOptions {
   heartbeatIntervalMs: number;
-  /** Maximum time between two waits, in milliseconds. */
+  /** Longest pause between two waits, in milliseconds. */
   awayAfterMs: number;
 }
 
@@ -52,7 +49,6 @@ export class Presence {
     private readonly options: PresenceOptions,
   ) {}
 
-  /** Sends the agent's heartbeats until the wait is closed. */
   open({ principal, name, epoch }: AgentSession): OpenWait {
     const key = JSON.stringify([principal, name, epoch]);
     const session = this.#sessions.get(key) ?? { principal, name, epoch, openWaits: 0 };
@@ -73,20 +69,16 @@ export class Presence {
     };
   }
 
-  /**
-   * Sends a heartbeat for a call that is no wait, if the last one is old.
-   *
-   * @param memo of the agent's inbox
-   */
+  /** Counts a call other than a wait as a heartbeat, if the last one is old. @param memo of the agent's inbox */
   heartbeat(session: AgentSession, { signedAt, awayAt }: InboxMemo): void {
     if (!this.#isOld(signedAt)) return;
     const { epoch } = session;
-    // The call opens no wait, so an agent that is away stays away.
+    // The call opens no wait, so an away agent stays away.
     const heartbeat: Heartbeat = { epoch, ...(awayAt === undefined ? {} : { awayAt: this.#nowMs }) };
     this.#send(session, heartbeat).catch(() => undefined);
   }
 
-  /** Marks agents without an open wait as away, because no call can follow in this process. Takes 2 s at most. */
+  /** Marks agents without an open wait as away, because this process takes no further call. Takes at most 2 s. */
   async shutdown(): Promise<void> {
     const left = [...this.#sessions].filter(([, { openWaits }]) => openWaits === 0);
     const signals = left.map(([key, session]) => this.#signalAway(key, session));
@@ -98,12 +90,12 @@ export class Presence {
     const isNew = awayAt !== undefined && awayAt !== session.awayAt;
     session.awayAt = awayAt;
     if (!isNew) return this.#renew(session);
-    // Another process, which had its previous wait, marked the agent as away during this wait.
+    // During this wait, the process with the previous wait marked the agent as away.
     const isRoaming = !isFirst && awayAt !== session.leftAt;
     this.#signalPresent(session, isRoaming ? { isRoaming } : {});
   }
 
-  /** Sends a heartbeat if the last one is old. A failed one is retried with the next tick. */
+  /** Sends a heartbeat if the last one is old. The next tick retries a failed one. */
   #renew(session: TrackedSession): void {
     if (session.openWaits === 0 || session.signedAt === undefined || !this.#isOld(session.signedAt)) return;
     this.#signalPresent(session, {});
@@ -113,18 +105,18 @@ export class Presence {
     const { epoch, signedAt } = session;
     session.signedAt = this.#nowMs;
     this.#send(session, { epoch, ...more }).catch(() => {
-      // Retried with the next tick, or the next memo.
+      // The next tick, or the next memo, retries it.
       delete session.awayAt;
       if (signedAt !== undefined) session.signedAt = signedAt;
     });
   }
 
-  /** A heartbeat in the future is old too: the clock was set back. */
+  /** A heartbeat in the future counts as old: the clock was set back. */
   #isOld(signedAt: number): boolean {
     return Math.abs(this.#nowMs - signedAt) >= this.options.heartbeatIntervalMs;
   }
 
-  /** Temporal's time, as in the inbox's memo, in epoch milliseconds. */
+  /** Temporal's time, which inbox memos use too, in epoch milliseconds. */
   get #nowMs(): number {
     return this.workflows.temporal.time.nowMs;
   }
@@ -137,7 +129,7 @@ export class Presence {
     session.timer = setTimeout(signalAway, this.options.awayAfterMs).unref();
   }
 
-  /** Marks the agent as away, unless its inbox shows that it is busy, was ended, or has waits elsewhere. */
+  /** Marks the agent as away, unless its inbox shows that it is busy, ended or waiting elsewhere. */
   async #signalAway(key: string, session: TrackedSession): Promise<void> {
     clearTimeout(session.timer);
     const { principal, name, epoch, leftAt: awayAt } = session;

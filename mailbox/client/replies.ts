@@ -1,6 +1,6 @@
 /**
- * Replies to a message. Its ID names the inbox that knows them, or the directory. Waits for replies share the long polls of
- * waits for messages, and query an inbox only if its memo shows a change of outcomes.
+ * Replies to a message. Its ID names the inbox that knows them, or the directory. Waits for replies share the long polls of waits
+ * for messages, and query an inbox only when its memo shows changed outcomes.
  */
 import { recipientOf } from './ids.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
@@ -13,10 +13,9 @@ import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_MS = 2 ** 31 - 1;
-/** States that no response follows. A dead letter that is resent is `queued` again in later reads. */
+/** States that no response follows. Resending a dead letter makes it `queued` again in later reads. */
 const FINAL: ReadonlySet<MessageState> = new Set([
   'answered',
   'expired',
@@ -54,7 +53,7 @@ export class Replies {
     try {
       for (;;) {
         hasChanged = false;
-        // Subscribe first, then read: nothing that happens between the two is missed.
+        // Subscribe before reading, so no change in between is missed.
         const watched = await reader.watchedWorkflows().catch(undefinedIf('unavailable'));
         for (const workflowId of watched ?? [])
           if (!followed.has(workflowId)) followed.set(workflowId, this.watches.follow(workflowId, change));
@@ -79,7 +78,7 @@ export class Replies {
   }
 }
 
-/** Reads the replies to one message for one caller. An inbox is queried again only if its outcomes have changed. */
+/** Reads the replies to one message for one caller. Queries an inbox again only if its outcomes have changed. */
 class ReplyReader {
   readonly #known = new Map<string, { settled: number; reply: Reply }>();
 
@@ -90,7 +89,7 @@ class ReplyReader {
     private readonly messageId: string,
   ) {}
 
-  /** IDs of the workflows whose changes may bring replies. */
+  /** IDs of workflows that may bring replies when they change. */
   async watchedWorkflows(): Promise<string[]> {
     const { names, isOffer } = await this.#recipients();
     return [
@@ -131,7 +130,7 @@ class ReplyReader {
       outcomeQuery,
       messageId,
     );
-    // A message for anyone is in transit to the inbox of its taker, or back.
+    // A message for anyone is on its way to its taker's inbox, or back.
     if (!outcome && isOffer) return { from: name, state: 'queued' };
     if (!outcome && recipientOf(messageId) === name) throw messageNotFound();
     const reply: Reply = { from: name, state: outcome?.state ?? 'unknown' };
@@ -140,7 +139,7 @@ class ReplyReader {
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
       if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
     } else if (outcome?.state === 'delivered' && outcome.leaseUntil! <= (await this.workflows.temporal.nowMs())) {
-      // Once its lease has ended, a message is queued again.
+      // A message is queued again once its lease has ended.
       reply.state = 'queued';
     } else if (outcome?.progress) {
       const { at, ...progress } = outcome.progress;

@@ -1,4 +1,4 @@
-/** Calls of an agent about a message that it has: its response, and progress reports. */
+/** An agent's calls about a message that it has: the response, and progress reports. */
 import { createHash } from 'node:crypto';
 import { LonghaulError } from '../../operations/errors.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
@@ -50,7 +50,7 @@ export async function report(
   }
 }
 
-/** @param where name of the argument that has the message's ID */
+/** @param where name of the argument with the message's ID */
 function refusalOf({ why }: RefusedError, where: string, messageId: string): LonghaulError {
   switch (why) {
     case 'unknown_message':

@@ -1,4 +1,4 @@
-/** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
+/** Sends a message to one inbox, to several, or to the directory for anyone. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
@@ -14,13 +14,13 @@ import { forEachConcurrently } from './for-each.js';
 import { inboxFull, capacityExceeded } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Length of the digests that inboxes keep: 66 bits. */
+/** Length of the digests in inboxes: 66 bits. */
 const DIGEST_CHARACTERS = 11;
 
 /**
  * @param from validated name of the sender
- * @throws LonghaulError `not_found` if no agent matches, `wrong_state` if an inbox is full, `conflict` if the idempotency key
- *   is another message's, `unavailable`
+ * @throws LonghaulError `not_found` if no agent matches, `wrong_state` if an inbox is full, `conflict` if another message has the
+ *   idempotency key, `unavailable`
  */
 export async function sendMessage(
   workflows: MailboxWorkflows,
@@ -67,7 +67,7 @@ async function toStored(
     outgoing.idempotencyKey === undefined
       ? undefined
       : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
-  // Another message with the same idempotency key must not overwrite the texts of the first one.
+  // Another message with the same idempotency key must not overwrite the first one's texts.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
   const partKey = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
   const storedContext =
@@ -105,7 +105,7 @@ async function offer(workflows: MailboxWorkflows, principal: string, message: Se
   );
 }
 
-/** Ignores the refusal of a repeat. @param full the error for the only refusal besides `conflict`: no room */
+/** Ignores the refusal of a repeat. @param full the error for a full inbox, the only other refusal besides `conflict` */
 async function ignoringRepeats(update: Promise<unknown>, full: () => LonghaulError): Promise<void> {
   try {
     await update;
@@ -124,9 +124,8 @@ function conflict(): LonghaulError {
 }
 
 /**
- * Records the recipients of a message.
+ * Records a message's recipients. Returns them, or the recipients of an earlier send of the same message.
  *
- * @returns the recipients, or those of an earlier send of the same message
  * @throws LonghaulError `conflict`
  */
 async function publish(

@@ -1,25 +1,20 @@
-/**
- * The open waits of one session on this process. A message goes to one of the waits that are open when it is delivered; only a wait
- * that began after its delivery gets it again.
- */
+/** One session's open waits here. A delivery goes to one of them, and only a later wait can get the message again. */
 import PQueue from 'p-queue';
 
-/** A wait that is open. */
 interface OpenWait {
-  /** Another wait of the session has received a message. @param number of its delivery, in the inbox's count */
+  /** Another wait of the session received a message. @param number of its delivery, counted by the inbox */
   onDelivered: (number: number) => void;
-  /** Reads the inbox again. */
   wake: () => void;
 }
 
 export class SessionWaits {
   readonly #open = new Set<OpenWait>();
-  /** Takes and releases in flight or queued. */
+  /** Takes and releases, in flight or queued. */
   #pending = 0;
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #delayed = new Set<OpenWait>();
 
-  /** @param onUnused called when no wait is open, and none takes or releases a message */
+  /** @param onUnused called when no wait is open and nothing is being taken or released */
   constructor(private readonly onUnused: () => void) {}
 
   add(wait: OpenWait): void {
@@ -38,7 +33,7 @@ export class SessionWaits {
     return this.#pending > 0;
   }
 
-  /** Takes or releases a message, after those before it. */
+  /** Takes or releases a message, in turn. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#pending += 1;
     try {
@@ -50,7 +45,6 @@ export class SessionWaits {
     }
   }
 
-  /** Records a delivery to one of the waits. */
   delivered(number: number, to: OpenWait): void {
     for (const wait of this.#open) if (wait !== to) wait.onDelivered(number);
   }

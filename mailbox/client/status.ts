@@ -1,4 +1,4 @@
-/** Status of agents: from the directory's lists, and from the memo of each agent's inbox. */
+/** Status of agents, from the directory's lists and the memos of their inboxes. */
 import { GONE_AFTER_MS, STATUS_PAGE } from '../limits.js';
 import { DIRECTORY_SHARDS } from '../shards.js';
 import type { InboxMemo, ListedAgent } from '../state.js';
@@ -8,12 +8,11 @@ import { agentsQuery } from '../wire.js';
 import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** Deadline of a describe of one of many inboxes, in milliseconds: the machine may be busy with messages to all of them. */
+/** Deadline for describing one of many inboxes, in milliseconds: messages to all of them may keep the machine busy. */
 const DESCRIBE_DEADLINE_MS = 10_000;
 
 /**
- * A page of the agents, by name. The cursor is the name of its last agent, so that agents that register or leave meanwhile
- * don't shift the pages.
+ * A page of the agents, by name. The cursor is its last agent's name, so agents that register or leave don't shift the pages.
  *
  * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
  */
@@ -35,7 +34,7 @@ export async function pageOfAgents(
   return { agents, offers, nextCursor };
 }
 
-/** All agents that match, by name. @throws LonghaulError `unavailable`, also while there is no worker */
+/** All matching agents, by name. @throws LonghaulError `unavailable`, also while there is no worker */
 export async function agentsOf(
   workflows: MailboxWorkflows,
   principal: string,
@@ -45,7 +44,7 @@ export async function agentsOf(
   return statusesOf(workflows, principal, agents.filter(isMatch));
 }
 
-/** The agents of the home directory and of its shards. Of several entries of one agent, its latest session's counts. */
+/** Agents of the home directory and its shards. If an agent has several entries, its latest session's counts. */
 async function listedAgents(
   workflows: MailboxWorkflows,
   principal: string,
@@ -74,7 +73,6 @@ async function statusesOf(
   return agents.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** @param nowMs Temporal's time, in epoch milliseconds */
 function statusOf(memo: InboxMemo, nowMs: number): AgentStatus {
   const { name, type, capabilities, parent } = memo.registration!;
   const { queued, leaseUntil, dead, signedAt } = memo;

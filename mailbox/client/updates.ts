@@ -1,7 +1,7 @@
 /**
- * Calls that change the mailbox's workflows, and so need the worker. Their concurrency is limited: otherwise calls exceed
- * their deadline, are sent again, and the worker works for callers that have given up. Further calls are queued, as long as
- * results arrive and their clients wait.
+ * Calls that change the mailbox's workflows, and so need the worker. Without a limit on concurrency they would exceed their
+ * deadline and be sent again, and the worker would work for callers that have given up. Further calls queue while results arrive
+ * and their clients wait.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -16,33 +16,32 @@ import { withJitter } from '../../platform/jitter.js';
 import type { TemporalClient } from '../../engine/temporal.js';
 import { GRPC, isGrpcError, isUnreachable } from '../../platform/grpc-errors.js';
 
-/** Deadline of a call before it is sent again, in milliseconds, with its time in the worker's queue. */
+/** Deadline of a call, including its time in the worker's queue, before it is sent again, in milliseconds. */
 const CALL_DEADLINE_MS = 5_000;
-/** Calls fail after no call of this process was answered for this time, in milliseconds. */
+/** Calls fail once this process got no result for this time, in milliseconds. */
 const SILENCE_LIMIT_MS = 20_000;
-/** Maximum time of a call with its time in the queue, in milliseconds: unknown clients wait for 55 s. */
+/** Maximum time of a call, including its time in the queue, in milliseconds: unknown clients wait for 55 s. */
 const BUDGET_MS = 50_000;
-/** First and longest pause before a call is sent again, in milliseconds. */
+/** First and longest pause before a retry, in milliseconds. */
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
-/** Maximum concurrent calls from this process: enough to keep a worker busy. */
+/** Maximum concurrent calls from this process. Keeps a worker busy. */
 const CONCURRENCY = 32;
-/** Maximum concurrent calls per workflow from this process; Temporal accepts ten updates per workflow in all. */
+/** Maximum concurrent calls per workflow from this process. Temporal accepts ten updates per workflow in all. */
 const CONCURRENCY_PER_WORKFLOW = 4;
 
 export class Updates {
   readonly #all = new PQueue({ concurrency: CONCURRENCY });
   readonly #each = new Map<string, PQueue>();
-  /** Monotonic time of the last result, in milliseconds. */
   #answeredAtMs = 0;
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Makes a call, and retries it until it is answered. The call must be idempotent.
+   * Makes an idempotent call, and retries it until it gets a result.
    *
-   * @param isUrgent takes precedence over other calls of this process
-   * @throws LonghaulError `unavailable`; the error that the call was answered with
+   * @param isUrgent takes precedence over this process's other calls
+   * @throws LonghaulError `unavailable`; the error that the call returned
    */
   call<T>(workflowId: string, work: (client: Client) => Promise<T>, isUrgent = false): Promise<T> {
     const endMs = performance.now() + BUDGET_MS;
@@ -90,10 +89,10 @@ export class Updates {
 }
 
 /**
- * Runs work once the queue has room. The limit is for the wait alone: p-queue's signal also ends work that has begun.
+ * Runs work once the queue has room. Limits only the wait: p-queue's own signal would also end work that has begun.
  *
  * @param endMs end of the wait, by `performance.now()`
- * @param isUrgent takes precedence over work that isn't
+ * @param isUrgent takes precedence over other work
  * @throws LonghaulError `unavailable` if there was no room until then; what the work throws
  */
 export function inTurn<T>(
@@ -112,12 +111,12 @@ export function inTurn<T>(
   return queue.add(begin, { priority: isUrgent ? 1 : 0, signal: late.signal });
 }
 
-/** Whether the call may be retried: it was lost, or failed for a transient reason. */
+/** Whether the call was lost, or failed for a transient reason. */
 function isTransient(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isUnreachable(error)) return true;
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
-    // The run ended before it completed the update; the next run accepts it.
+    // The run ended before it completed the update. The next run accepts it.
     return error.cause.type === 'AcceptedUpdateCompletedWorkflow';
-  // The end of a run or of a workflow task, or Temporal's limit of ten.
+  // The end of a run or a workflow task, or Temporal's limit of ten.
   return isGrpcError(error, GRPC.resourceExhausted, GRPC.failedPrecondition, GRPC.aborted);
 }

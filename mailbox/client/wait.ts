@@ -1,7 +1,7 @@
 /**
- * Waiting for a message. A wait is a history long poll of the agent's inbox, and reads the inbox's memo after each change: it
- * writes nothing and needs no worker until there is a message to take. It may end at any time and be repeated on another
- * process: a message that was taken and not acknowledged is delivered again.
+ * Waiting for a message. A wait long-polls the inbox's history and reads its memo after each change. It writes nothing and needs no
+ * worker until there is a message to take. You can end it at any time and repeat it on another process: a taken message that wasn't
+ * acknowledged is delivered again.
  */
 import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';
@@ -25,16 +25,15 @@ import { agentNotFound } from './errors.js';
 import { SessionWaits } from './session-waits.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
 /** Maximum delay of a timer, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 /**
- * A wait that ends while a message is being taken stays open for this time, in milliseconds: the agent's next wait could take the
- * message again before it is released, which would count as a failed delivery of a message that the agent has never seen.
+ * How long an ending wait stays open while a message is being taken, in milliseconds. Otherwise the agent's next wait could take it
+ * before its release, which would count as a failed delivery of a message that the agent never saw.
  */
 const TAKING_MS = 1_000;
-/** Shortest time after which a wait asks again for a message that another wait has, in milliseconds. */
+/** Shortest pause before a wait asks again for a message that another wait has, in milliseconds. */
 const SHORTEST_HELD_MS = 100;
 
 export class Waits {
@@ -89,14 +88,14 @@ export class Waits {
     }
   }
 
-  /** Returns a message that didn't reach its agent to the queue. No-op if its state has changed since. */
+  /** Requeues a message that didn't reach its agent. No-op if its state has changed since. */
   async release(
     session: AgentSession,
     { messageId, delivery }: { messageId: string; delivery: number },
   ): Promise<void> {
     const { principal, name, epoch } = session;
     const request: ReleaseRequest = { epoch, id: messageId, delivery };
-    // The agent's next wait begins after it: otherwise the message would count as delivered twice.
+    // The agent's next wait begins after the release, or the message would count as delivered twice.
     const waits = this.#waitsOf(session);
     try {
       await waits.run(() => this.workflows.updateInbox(principal, name, releaseUpdate, request));
@@ -113,27 +112,21 @@ export class Waits {
   }
 }
 
-/** What a wait needs of its process. */
 interface WaitContext {
   workflows: MailboxWorkflows;
   storage: Storage;
-  /** All waits of its session. */
   waits: SessionWaits;
-  /** Returns a message that nobody received to the queue. */
+  /** Requeues a message that nobody received. */
   release: (message: DeliveredMessage) => Promise<void>;
 }
 
-/**
- * Result of an attempt to take a message: the wait has ended; a message is being taken by another wait of the session, or another
- * one has it; or there is none.
- */
+/** `ended`: the wait is over. `busy`: another wait of the session is taking a message. `held`: another wait has it. */
 type Attempt = 'ended' | 'busy' | 'held' | 'nothing';
 
 class Wait {
   readonly ended: Promise<ReceiveResult>;
-  /** Called with each memo of the inbox that is read. */
   onMemo: ((memo: InboxMemo) => void) | undefined;
-  /** Called once, when the inbox turned out to have no message for the agent. */
+  /** Called once, when the inbox had no message for the agent. */
   onFree: (() => void) | undefined;
   #settle!: (received: ReceiveResult) => void;
   #fail!: (error: unknown) => void;
@@ -143,13 +136,12 @@ class Wait {
   #timer: NodeJS.Timeout | undefined;
   #heldTimer: NodeJS.Timeout | undefined;
   #isTaking = false;
-  /** Result of the wait if nothing is taken. */
+  /** Result of the wait if it takes nothing. */
   #ending: ReceiveResult | undefined;
   #endingTimer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
-  /** Deliveries of the inbox when the wait began: a message that was delivered since belongs to another wait. */
+  /** The inbox's deliveries when the wait began: a message delivered since belongs to another wait. */
   #after: number | undefined;
-  /** Monotonic time, in milliseconds. */
   readonly #startedAtMs = performance.now();
 
   constructor(
@@ -166,7 +158,7 @@ class Wait {
     this.wake();
   }
 
-  /** Another wait of the session has received a message. */
+  /** Another wait of the session received a message. */
   readonly onDelivered = (number: number): void => {
     this.#after = Math.min(this.#after ?? Infinity, number - 1);
   };
@@ -177,7 +169,7 @@ class Wait {
     void this.#read();
   };
 
-  /** @returns false if the wait had ended already */
+  /** @returns false if the wait had already ended */
   end(received: ReceiveResult): boolean {
     if (this.#isEnded) return false;
     this.#isEnded = true;
@@ -186,7 +178,7 @@ class Wait {
     return true;
   }
 
-  /** Ends at once, or with what is being taken. */
+  /** Ends at once, or with the message being taken. */
   endSoon(received: ReceiveResult): void {
     if (this.#isEnded || this.#ending) return;
     if (!this.#isTaking) return void this.end(received);
@@ -287,16 +279,13 @@ class Wait {
     return 'ended';
   }
 
-  /** Reads again when the lease of a message that another wait has can end. */
+  /** Reads again when another wait's lease on a message can end. */
   #wakeAfter({ leaseMs }: HeldMessage): void {
     clearTimeout(this.#heldTimer);
     this.#heldTimer = setTimeout(this.wake, Math.min(Math.max(leaseMs, SHORTEST_HELD_MS), LONGEST_MS));
   }
 
-  /**
-   * @param quietMs time since the inbox's last message
-   * @param leastMs shortest time that is left
-   */
+  /** @param quietMs time since the inbox's last message */
   #startTimer(quietMs: number, leastMs = 0): void {
     if (this.#timer || this.#isEnded) return;
     const { timeoutMs } = this.options;

@@ -20,28 +20,22 @@ import type { TemporalClient } from '../../engine/temporal.js';
 import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
 import { Updates } from './updates.js';
 
-/** Deadline of a query, in milliseconds, with its time in the worker's queue. */
+/** Deadline of a query, including its time in the worker's queue, in milliseconds. */
 const QUERY_DEADLINE_MS = 10_000;
-/**
- * A run continues as new after this many changes, of 5 to 10 events each: well before Temporal's limits, and because each new
- * history long poll reads the whole run.
- */
+/** Changes per run, of 5 to 10 events each, before it continues as new. Few, because each new history long poll reads the whole run. */
 const CONTINUE_AFTER_CHANGES = 150;
 
-/** The workflow refused an update. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
   constructor(
     readonly why: Refusal,
     message: string,
-    /** Result that the refusal carries. */
     readonly detail?: unknown,
   ) {
     super(message);
   }
 }
 
-/** Start of a workflow that isn't running yet. */
 interface WorkflowStart {
   type: string;
   input: InboxInput | DirectoryInput;
@@ -50,22 +44,22 @@ interface WorkflowStart {
 }
 
 export interface MailboxOptions {
-  /** A run of a workflow continues as new after this many changes, of 5 to 10 events each. Default: 150. */
+  /** Changes per run, of 5 to 10 events each, before it continues as new. Default: 150. */
   continueAfterChanges?: number;
-  /** Maximum agents in a home directory; further ones are listed in shards. Default: 100. */
+  /** Maximum agents in a home directory. Shards list the others. Default: 100. */
   homeAgents?: number;
   /** Interval of a waiting agent's heartbeats, in milliseconds. Default: 12 minutes. */
   heartbeatIntervalMs?: number;
-  /** An agent without an open wait for this time counts as away, in milliseconds. Default: 30 seconds. */
+  /** Time without an open wait after which an agent counts as away, in milliseconds. Default: 30 seconds. */
   awayAfterMs?: number;
 }
 
 interface UpdateOptions {
-  /** Starts the workflow if it isn't running. Default: that is an error. */
+  /** Starts the workflow if it isn't running. Default: throws. */
   start?: WorkflowStart;
-  /** The workflow is probably not running: start it with the first attempt. Default: false. */
+  /** The workflow is probably not running, so start it with the first attempt. Default: false. */
   isNew?: boolean;
-  /** Takes precedence over other updates of this process. Default: false. */
+  /** Takes precedence over this process's other updates. Default: false. */
   isUrgent?: boolean;
 }
 
@@ -83,7 +77,6 @@ export class MailboxWorkflows {
     this.#continueAfterChanges = options.continueAfterChanges ?? CONTINUE_AFTER_CHANGES;
   }
 
-  /** Prefix of the IDs of this principal's workflows. */
   prefixOf(principal: string): string {
     return mailboxPrefix(principal, this.temporal.taskQueue, this.secret);
   }
@@ -92,7 +85,7 @@ export class MailboxWorkflows {
     return `${this.prefixOf(principal)}inbox:${name}`;
   }
 
-  /** @param shard number of the shard. Default: the home directory */
+  /** @param shard Default: the home directory */
   directoryOf(principal: string, shard?: number): string {
     return `${this.prefixOf(principal)}directory${shard === undefined ? '' : `:${shard}`}`;
   }
@@ -117,9 +110,9 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Updates a directory, which is started if it isn't running.
+   * Updates a directory, and starts it if it isn't running.
    *
-   * @param options.shard number of the shard. Default: the home directory
+   * @param options.shard Default: the home directory
    * @throws RefusedError, LonghaulError `unavailable`
    */
   updateDirectory<R, A>(
@@ -140,7 +133,7 @@ export class MailboxWorkflows {
     });
   }
 
-  /** Starts an inbox if it isn't running. @throws LonghaulError `unavailable` */
+  /** Starts an inbox unless it is running. @throws LonghaulError `unavailable` */
   async ensureInbox(principal: string, name: string): Promise<void> {
     const workflowId = this.inboxOf(principal, name);
     const { type, ...options } = this.#startOptions(workflowId, this.#inboxStart(principal, name));
@@ -159,9 +152,9 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Memo of an inbox, read without a worker. Undefined if it isn't running.
+   * An inbox's memo, read without a worker. Undefined if it isn't running.
    *
-   * @param deadlineMs in milliseconds. Default: as for any call to Temporal
+   * @param deadlineMs Default: as for any call to Temporal
    * @throws LonghaulError `unavailable`
    */
   describeInbox(principal: string, name: string, deadlineMs?: number): Promise<InboxMemo | undefined> {
@@ -174,7 +167,7 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Queries a workflow. Concurrent identical queries share one call. Undefined if there is no such workflow.
+   * Queries a workflow. Concurrent identical queries share one call. Undefined without such a workflow.
    *
    * @throws LonghaulError `unavailable`, also while there is no worker
    */
@@ -199,7 +192,7 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Recipients of a message for several agents or for anyone. Undefined if the directory has no such message.
+   * Recipients of a message for several agents or for anyone. Undefined if the directory doesn't know it.
    *
    * @throws LonghaulError `unavailable`, also while there is no worker
    */
@@ -210,7 +203,7 @@ export class MailboxWorkflows {
 
   async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
     const description = await this.temporal.describe(workflowId, deadlineMs).catch(undefinedIf('not_found'));
-    // Its times are compared with Temporal's.
+    // The memo's times are compared with Temporal's.
     await this.temporal.nowMs();
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
@@ -237,10 +230,7 @@ export class MailboxWorkflows {
     };
   }
 
-  /**
-   * Updates are idempotent. Retries have the same update ID, so that Temporal doesn't deliver one that is still in flight
-   * to the same run twice.
-   */
+  /** Retries of an idempotent update keep its ID, so Temporal doesn't deliver an update that is still in flight twice to a run. */
   async #update<R, A>(
     workflowId: string,
     update: UpdateDefinition<R, [A]>,

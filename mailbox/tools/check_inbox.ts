@@ -6,7 +6,7 @@ import { renderMail } from './render-mail.js';
 import { defaultSeconds } from './replies.js';
 import { reportWaiting, timeoutMsOf } from './waiting.js';
 
-/** Maximum message IDs that a caller may name as seen. */
+/** Number of message IDs that a caller may name as seen. */
 const SEEN_LIMIT = 1_000;
 
 export const checkInbox = defineMailboxTool({
@@ -42,7 +42,7 @@ export const checkInbox = defineMailboxTool({
   },
 });
 
-/** Resolves with the unseen messages as soon as there are any; with none when the inbox's iteration ends. */
+/** Resolves as soon as there are unseen messages, or with none when the iteration ends. */
 async function firstUnseen(
   inbox: AsyncGenerator<QueuedMessage[]>,
   seen: ReadonlySet<string>,

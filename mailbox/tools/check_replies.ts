@@ -19,7 +19,7 @@ export const checkReplies = defineMailboxTool({
     const { message_id, wait, timeout_seconds } = input;
     if (wait) continueBy(callContext, 'check_replies', input, timeout_seconds ?? defaultSeconds(callContext));
     return {
-      // The client didn't get the result of the send, which had the ID.
+      // The client didn't get the send's result, which had the ID.
       ...(callContext.isContinued ? { id: message_id } : {}),
       ...(await repliesTo(engine, callContext, message_id, wait, timeout_seconds)),
     };

@@ -1,10 +1,8 @@
-/** Input fields that several tools share. The client checks names, sizes and IDs, which keeps the schemas short. */
+/** Input fields that several tools share. The mailbox's client checks names, sizes and IDs, which keeps the schemas short. */
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 
-/** Maximum wait, in seconds. */
 const LONGEST_WAIT_SECONDS = 3600;
-/** Maximum operations that one wait watches. */
 const OPERATIONS_LIMIT = 20;
 
 export const agentId = z.string().max(200);
@@ -17,11 +15,11 @@ export const timeoutSeconds = z
   .optional()
   .describe('Default: by client, up to 60');
 
-/** Described only at register_and_wait, which the descriptions of the other waits refer to. */
+/** Described only in register_and_wait, which the other waits refer to. */
 export const also = z.array(z.string().min(1).max(1000)).max(OPERATIONS_LIMIT).optional();
 export const leaseSeconds = z.number().optional();
 
-/** `invalid_arguments`: the call needs an argument that is optional in its schema. */
+/** `invalid_arguments`: the call needs an argument that its schema leaves optional. */
 export function missingArgument(argument: string, expected: string): LonghaulError {
   return new LonghaulError('invalid_arguments', `${argument}: expected ${expected}; got nothing`);
 }

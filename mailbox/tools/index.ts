@@ -1,4 +1,4 @@
-/** The mailbox in a server process: its tools, its gauges, and the waits of its agents. */
+/** The mailbox in a server process: its tools, its gauges and its agents' waits. */
 import type { Engine } from '../../engine/index.js';
 import type { Mounted } from '../../mcp-server/mount.js';
 import { registerMailboxGauges } from '../client/gauges.js';

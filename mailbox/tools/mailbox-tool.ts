@@ -1,6 +1,6 @@
 /**
- * Definition of a mailbox tool. Results are one line of JSON as text, without structured content: models pay for every token of
- * a loop that runs for days, and a client that shows structured content too would make them pay twice.
+ * Definition of a mailbox tool. Results are one line of JSON text without structured content: models pay for every token in loops
+ * that run for days, and some clients would show both.
  */
 import type { z } from 'zod';
 import type { Guard } from '../../mcp-server/guard.js';
@@ -12,15 +12,12 @@ import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
 import type { Mailbox } from '../client/index.js';
 import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/shared/results.js';
 
-/** Who calls a tool of the mailbox, and the mailbox of this process. */
 export interface MailboxCaller {
   mailbox: Mailbox;
   principal: string;
-  /** Operations of the caller. */
   guard: Guard;
 }
 
-/** A tool, for a process with this mailbox. */
 export type MailboxTool = (mailbox: Mailbox) => BuiltinTool;
 
 interface Definition<Input extends z.ZodObject> {

@@ -24,10 +24,9 @@ async function readOperation(engine: Guard, token: string): Promise<OperationRec
   }
 }
 
-/** Statuses of operations that have ended or require input, by token, with the values of operation_get. */
+/** Statuses of ended operations, and of those that require input, by token. Values as in operation_get. */
 export type EndedOperations = Record<string, PlainStatus>;
 
-/** Watches operations until one has ended or requires input. */
 export class OperationsWatch {
   readonly ended: EndedOperations = {};
   readonly #hasEnded = new AbortController();
@@ -40,12 +39,11 @@ export class OperationsWatch {
     for (const record of records)
       void waitFor(engine, record, WATCH_SECONDS, { shutdown, signal }).then(
         ({ record: seen }) => this.#record(seen),
-        // An operation that can't be read doesn't end the wait: the agent's next call reports the error.
+        // An unreadable operation doesn't end the wait. The agent's next call reports the error.
         () => undefined,
       );
   }
 
-  /** Fires when one has ended. */
   get signal(): AbortSignal {
     return this.#hasEnded.signal;
   }

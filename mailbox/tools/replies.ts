@@ -11,15 +11,15 @@ const ANYONE = '*';
 export interface RepliesAnswer {
   /** Responses by agent. */
   r?: Record<string, string>;
-  /** Without a response: the state of the message. */
+  /** The message's state, where there is no response. */
   state?: Record<string, MessageState>;
-  /** While agents have it: their latest reports. */
+  /** Latest reports of the agents that have it. */
   progress?: Record<string, MessageProgress>;
-  /** Where it is a dead letter: the number of deliveries. */
+  /** Number of deliveries, where it is a dead letter. */
   deliveries?: Record<string, number>;
   /** The wait timed out. */
   nw?: true;
-  /** The server stops: repeat the call. */
+  /** The server is stopping: repeat the call. */
   again?: 1;
 }
 
@@ -56,7 +56,6 @@ export function defaultSeconds({ clientName }: CallContext): number {
   return Math.min(LONG_SECONDS, longestWaitSeconds(clientName));
 }
 
-/** Progress reports that a caller has not received yet. */
 class UnseenProgress {
   readonly #seen = new Map<string, string>();
 

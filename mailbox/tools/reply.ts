@@ -3,9 +3,8 @@ import type { ReceiveResult } from '../types.js';
 import type { EndedOperations } from './operations.js';
 
 /**
- * No message: `{nw: true}`. A message: its `id` and text `m`; `from` and `mode` if they differ from those of the message that
- * the agent acknowledged last in this session; `ctx` and `re` (the message that it responds to) if it has them; `again` if it
- * was delivered before.
+ * No message: `{nw: true}`. A message: its `id` and text `m`. `from` and `mode` appear if they differ from the message acknowledged
+ * last in this session. `ctx`, `re` (the message that it responds to) and `again` (delivered before) appear if they apply.
  */
 export type WaitResult =
   | { nw: true; again?: 1 }
@@ -24,7 +23,7 @@ export type WaitResult =
   | { bye: true };
 
 export const NO_WORK: WaitResult = { nw: true };
-/** The server stops: the agent's next call reaches another one. */
+/** The server is stopping: the agent's next call reaches another one. */
 export const CALL_AGAIN: WaitResult = { nw: true, again: 1 };
 
 export function renderMessage({

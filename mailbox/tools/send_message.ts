@@ -6,7 +6,6 @@ import { defineMailboxTool } from './mailbox-tool.js';
 import { repliesTo, defaultSeconds } from './replies.js';
 import { continueBy } from './waiting.js';
 
-/** Default mode of a message. */
 const DEFAULT_MODE = 'task';
 
 const input = z.strictObject({

@@ -13,15 +13,14 @@ import { CALL_AGAIN, NO_WORK, renderMessage, type WaitResult } from './reply.js'
 const SHORT_SECONDS = 5;
 const MIDDLE_SECONDS = 30;
 export const LONG_SECONDS = 60;
-/** The result is sent this long before the caller's time-out, so that it arrives in time: 5%, at most 1 s. */
+/** The result is sent 5%, at most 1 s, before the caller's time-out, so it arrives in time. */
 const EARLY_SHARE = 0.05;
 const EARLY_MS = 1_000;
 
 export interface WaitRequest {
   agentId: string;
-  /** Message that was received and gets no response. */
+  /** A received message that gets no response. */
   ack?: string;
-  /** Operations whose end also ends the wait. */
   operations: OperationRecord[];
   /** Lease on the received message, in seconds. Default: 900. */
   leaseSeconds?: number;
@@ -30,8 +29,7 @@ export interface WaitRequest {
 }
 
 /**
- * Waits until there is a message, an operation has ended, or the wait times out. Keeps no state in this process: any other can
- * continue the wait.
+ * Waits for a message, an operation's end, or the time-out. Keeps no state, so any process can continue the wait.
  *
  * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
@@ -45,7 +43,7 @@ export async function waitForWork(
   const waiting = reportWaiting(callContext);
   try {
     const received = await engine.mailbox.receive(engine.principal, agentId, {
-      // An operation that has ended already must not suppress messages.
+      // An operation that has already ended must not suppress messages.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(callContext, timeoutSeconds),
       signal: AbortSignal.any([
         callContext.signal,
@@ -71,7 +69,7 @@ function resultOf(
 ): WaitResult {
   switch (received.kind) {
     case 'message':
-      // The client disconnected meanwhile: the message, which its next wait receives, must not count as delivered.
+      // The client disconnected meanwhile. Its next wait receives the message, so this must not count as a delivery.
       if (signal.aborted)
         void engine.mailbox.release(engine.principal, agentId, received.message).catch(() => undefined);
       return { ...renderMessage(received), ...(hasEnded ? { ops: ended } : {}) };
@@ -85,7 +83,7 @@ function resultOf(
   }
 }
 
-/** Lets another process continue the wait of a call, by this call. */
+/** Lets another process continue the wait with this call. */
 export function continueBy(
   { onContinuation }: CallContext,
   tool: MailboxToolName,
@@ -95,7 +93,6 @@ export function continueBy(
   onContinuation?.({ tool, args, timeoutArgument: 'timeout_seconds', timeoutSeconds });
 }
 
-/** Progress notifications of a waiting call. */
 export interface WaitProgress {
   /** Sends a message, if the caller accepts progress. */
   report: (message: string) => void;
@@ -119,7 +116,7 @@ export function reportWaiting({ onProgress }: CallContext): WaitProgress {
   };
 }
 
-/** Duration of a wait: as requested, else longer the longer no message came, up to the client's limit. */
+/** The requested time, or else longer the longer no message came. The client's limit is the maximum. */
 function timeoutOf(
   { clientName }: CallContext,
   seconds: number | undefined,
@@ -134,7 +131,6 @@ function adaptiveSeconds(quietSeconds: number): number {
   return quietSeconds < MIDDLE_SECONDS ? MIDDLE_SECONDS : LONG_SECONDS;
 }
 
-/** Wait for a requested time-out, in milliseconds. */
 export function timeoutMsOf(seconds: number): number {
   const ms = seconds * 1000;
   return ms - Math.min(EARLY_MS, ms * EARLY_SHARE);

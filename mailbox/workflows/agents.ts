@@ -4,12 +4,12 @@ import type { ListedAgent } from '../state.js';
 import type { Registration } from '../types.js';
 import type { EnlistRequest, LeaveNotice } from '../wire.js';
 
-/** Maximum size of the list, in bytes of JSON; with the offers and publications of a home directory it stays under 1 MiB. */
+/** Maximum size of the list, in bytes of JSON. With its offers and publications, a home directory stays under 1 MiB. */
 const AGENTS_LIMIT_BYTES = 300 * 1024;
 
 export class AgentList {
   readonly #agents: Map<string, ListedAgent>;
-  /** Number of agents that have not left, and their bytes. */
+  /** Agents that haven't left, and their bytes. */
   #present = 0;
   #presentBytes = 0;
   #bytes = 0;
@@ -19,7 +19,6 @@ export class AgentList {
     for (const agent of this.#agents.values()) this.#count(agent, 1);
   }
 
-  /** As it is carried from run to run. */
   toRecord(): Record<string, ListedAgent> {
     return Object.fromEntries(this.#agents);
   }
@@ -32,7 +31,6 @@ export class AgentList {
     return this.#agents.get(name);
   }
 
-  /** Number of agents that have not left. */
   get present(): number {
     return this.#present;
   }
@@ -45,9 +43,9 @@ export class AgentList {
   }
 
   /**
-   * Whether there is room for the agent, once agents that have left are removed.
+   * Whether the agent fits, once agents that have left are removed.
    *
-   * @param limit maximum number of agents; one that is listed already needs room only for its bytes
+   * @param limit maximum number of agents. An agent that is already listed needs room only for its bytes
    */
   hasRoom(agent: ListedAgent, limit: number): boolean {
     const listed = this.find(agent.name);
@@ -55,7 +53,7 @@ export class AgentList {
     return (listed !== undefined || this.#present < limit) && others + bytesOf(agent) <= AGENTS_LIMIT_BYTES;
   }
 
-  /** Lists an agent; agents that have left are removed if it needs the room. */
+  /** Lists an agent. Removes agents that have left if it needs their room. */
   put(agent: ListedAgent, limit: number): void {
     const listed = this.find(agent.name);
     if (listed) this.#count(listed, -1);
@@ -94,7 +92,7 @@ export class AgentList {
   }
 }
 
-/** Size of the entry in a JSON object, with a comma. Excludes `hasLeft`, so that leaving needs no room. */
+/** Size of the entry in a JSON object, with a comma. Excludes `hasLeft`, so leaving needs no room. */
 function bytesOf({ hasLeft: _hasLeft, ...agent }: ListedAgent): number {
   return jsonBytes(agent) + jsonBytes(agent.name) + 2;
 }

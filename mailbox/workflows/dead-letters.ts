@@ -1,13 +1,12 @@
-/** Dead letters of an inbox: messages that reached their maximum deliveries. Bounded in number, bytes and time. */
+/** Dead letters of an inbox: messages that reached their maximum deliveries. Limited in number, bytes and age. */
 import { log } from '@temporalio/workflow';
 import { jsonBytes } from '../json-size.js';
 import { DEAD_LETTERS_KEPT_MS, DEAD_LETTERS_LIMIT, MAX_DELIVERIES } from '../limits.js';
 import type { InboxState, StoredDeadLetter, StoredMessage } from '../state.js';
 
-/** Maximum size, in bytes of JSON: with the rest of the inbox's state they stay under 1 MiB. */
+/** Maximum size, in bytes of JSON. Keeps the inbox's state under 1 MiB. */
 const LIMIT_BYTES = 80 * 1024;
 
-/** Whether the message has reached its maximum deliveries. */
 export function isExhausted({ deliveries, maxDeliveries = MAX_DELIVERIES }: StoredMessage): boolean {
   return deliveries >= maxDeliveries;
 }
@@ -32,7 +31,7 @@ export class DeadLetters {
     if (this.find(id)) this.state.deadLetters = this.all.filter((letter) => letter.id !== id);
   }
 
-  /** Drops dead letters beyond the bounds, the oldest first. */
+  /** Drops dead letters beyond the limits, oldest first. */
   dropOldest(): void {
     const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
     let bytes = jsonBytes(this.all);

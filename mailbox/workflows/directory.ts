@@ -1,8 +1,8 @@
 /**
- * One principal's directory: its agents, the messages for anyone, and the recipients of messages for several agents. Waiting
- * agents claim messages for anyone; the first matching claim gets the message, which the directory itself sends to the
- * claimer's inbox, so that no server can lose it by ending. The same workflow type serves as home directory, which has all of
- * this, and as shard, which lists the agents that have no room in the home directory.
+ * One principal's directory: its agents, the messages for anyone, and the recipients of messages for several agents. The first
+ * matching claim of a waiting agent gets a message for anyone. The directory itself sends it to the claimer's inbox, so a server
+ * that ends can't lose it. The same workflow type runs as home directory, which does all of this, and as shard, which lists the
+ * agents that have no room in the home directory.
  */
 import {
   condition,
@@ -169,7 +169,6 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   }));
   setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
 
-  /** Whether this directory lists the agent, or has room for it. */
   function accepts(agent: EnlistRequest, limit: number): boolean {
     return (!state.isSharded || list.find(agent.name) !== undefined) && list.hasRoom(agent, limit);
   }
@@ -188,7 +187,6 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     run.changed();
   }
 
-  /** Removes expired offers. */
   function expire(): void {
     const now = Date.now();
     for (const { id, expiresAt } of state.offers)
@@ -216,7 +214,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     state.publications.push(publication);
     const oldest = Date.now() - REPLIES_KEPT_MS;
     let bytes = jsonBytes(state.publications);
-    // An open offer is kept at any age.
+    // Keeps an open offer at any age.
     state.publications = state.publications.filter((one) => {
       const isOpen = state.offers.some(({ id }) => id === one.id) || one === publication;
       if (isOpen || (one.at >= oldest && bytes <= PUBLICATIONS_LIMIT_BYTES)) return true;
@@ -230,7 +228,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   await run.continueAsNew<typeof mailbox_directory>({ principal, continueAfterChanges, state });
 }
 
-/** Selectors of the offers, each once, with the number of its offers. */
+/** Distinct selectors of the offers, with the number of offers for each. */
 function wantedOf(offers: StoredMessage[]): DirectoryMemo['wanted'] {
   const counts = new Map<string, number>();
   for (const { selector } of offers) {
@@ -243,5 +241,5 @@ function wantedOf(offers: StoredMessage[]): DirectoryMemo['wanted'] {
   }));
 }
 
-// It never ends: each build continues the mailbox of the one before.
+// It never ends: each build continues the previous build's mailbox.
 setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, mailbox_directory);

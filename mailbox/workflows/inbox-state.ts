@@ -1,6 +1,6 @@
 /**
- * State of an inbox, and its transitions. Pure except for the time, which is the workflow's. First in, first out, one delivered
- * message at a time, so that each sender's order is kept; a message whose lease ended is first again.
+ * State of an inbox, and its transitions. Pure except for the workflow's time. First in, first out, with one delivered message at a
+ * time, which keeps each sender's order. A message whose lease ended comes first again.
  */
 import { defined } from '../../operations/defined.js';
 import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
@@ -18,11 +18,11 @@ import type {
 import type { ReportRequest } from '../wire.js';
 import { DeadLetters } from './dead-letters.js';
 
-/** Room for responses to the agent's own messages beyond the limit for senders: they can't be refused. */
+/** Room beyond the senders' limit for responses to the agent's own messages, which can't be refused. */
 const RESPONSES_RESERVE = 20;
 const OUTCOMES_LIMIT = 200;
 const SEEN_LIMIT = 1_000;
-/** Time for an agent to fetch a message for anyone that it claimed, in milliseconds. */
+/** How long an agent has to fetch a message for anyone that it claimed, in milliseconds. */
 const FETCH_LIMIT_MS = 60_000;
 
 export class Inbox {
@@ -65,12 +65,11 @@ export class Inbox {
     return this.state.queue.length >= INBOX_LIMIT;
   }
 
-  /** Whether there is no room even for responses, which can't be refused. */
+  /** Whether even responses, which can't be refused, have no room. */
   isOverflowing(): boolean {
     return this.state.queue.length >= INBOX_LIMIT + RESPONSES_RESERVE;
   }
 
-  /** Records a call of the agent. */
   recordHeartbeat(): void {
     this.state.signedAt = Date.now();
     delete this.state.awayAt;
@@ -80,7 +79,7 @@ export class Inbox {
     return this.#seen(id) !== undefined;
   }
 
-  /** Whether an earlier message with the same ID, from the same idempotency key, had another content. */
+  /** Whether an earlier message with the same ID, from the same idempotency key, had other content. */
   isConflict({ id, digest }: Pick<StoredMessage, 'id' | 'digest'>): boolean {
     const [, known] = this.#seen(id)?.split(' ') ?? [];
     return known !== undefined && digest !== undefined && known !== digest;
@@ -116,7 +115,7 @@ export class Inbox {
       const { progress } = message;
       const { lease } = this.state;
       if (lease?.id !== id) return { state: 'queued' };
-      // Queries see the time of the last workflow task, so the client tells whether the lease has ended.
+      // Queries see the time of the last workflow task, so the client decides whether the lease has ended.
       return { state: 'delivered', leaseUntil: lease.until, ...defined({ progress }) };
     }
     const dead = this.deadLetters.find(id);
@@ -130,12 +129,11 @@ export class Inbox {
     return this.state.queue.some((message) => this.#isExpired(message, now));
   }
 
-  /** Whether a message has expired. One that the agent has doesn't expire. */
+  /** A message that the agent has doesn't expire. */
   #isExpired({ id, expiresAt }: StoredMessage, now: number): boolean {
     return expiresAt <= now && this.state.lease?.id !== id;
   }
 
-  /** Removes expired messages. */
   expire(): void {
     this.deadLetters.dropOldest();
     const now = Date.now();
@@ -143,7 +141,7 @@ export class Inbox {
       this.settle(message, { state: 'expired' });
   }
 
-  /** Whether a message can be acknowledged: it was delivered and is still here, also as a dead letter. */
+  /** Whether the message was delivered and is still here, possibly as a dead letter. */
   canAcknowledge(id: string): boolean {
     return (this.#queuedOrDead(id)?.deliveries ?? 0) > 0;
   }
@@ -153,7 +151,7 @@ export class Inbox {
     if (message && message.deliveries > 0) this.settle(message, { state: 'acknowledged' });
   }
 
-  /** Answers a message that can be, or was, acknowledged. */
+  /** Answers a message that can be acknowledged, or was. */
   answer(id: string, response: StoredText, digest: string): void {
     const message = this.#queuedOrDead(id);
     if (message) return this.settle(message, { state: 'answered', response, digest });
@@ -173,11 +171,7 @@ export class Inbox {
     return (state.lease && this.find(state.lease.id)) ?? state.queue[0];
   }
 
-  /**
-   * Remaining lease of a message that was delivered to another wait after this one began, in milliseconds.
-   *
-   * @param after number of deliveries at that time
-   */
+  /** Milliseconds of lease left on a message that another wait got since this one began. @param after deliveries at that time */
   heldMs(after: number): number | undefined {
     const { lease } = this.state;
     if (!lease || lease.number <= after) return undefined;
@@ -185,7 +179,6 @@ export class Inbox {
     return leftMs > 0 ? leftMs : undefined;
   }
 
-  /** Delivers the next message. */
   take(message: StoredMessage, epoch: number, leaseMs: number): Lease {
     const { state } = this;
     const number = (state.taken ?? 0) + 1;
@@ -198,7 +191,7 @@ export class Inbox {
     return lease;
   }
 
-  /** Whether the last report on this message is old enough for another one. */
+  /** Whether the last report on this message is old enough for another. */
   mayReport({ progress }: StoredMessage): boolean {
     const { lengthMs = Infinity } = this.state.lease ?? {};
     return !progress || Date.now() - progress.at >= Math.min(REPORT_INTERVAL_MS, lengthMs / 2);
@@ -212,7 +205,6 @@ export class Inbox {
     this.state.settled += 1;
   }
 
-  /** Renews the lease of an agent that is at work. */
   renewLease(): void {
     const { lease } = this.state;
     const message = lease && this.find(lease.id);
@@ -224,7 +216,7 @@ export class Inbox {
     if (message.selector) message.handBackAt = lease.until;
   }
 
-  /** Removes the lease: the message keeps its place in the queue, which is the first. */
+  /** Removes the lease. The message keeps its place, which is the first. */
   unlease(): void {
     delete this.state.lease;
   }
@@ -236,7 +228,7 @@ export class Inbox {
     return lease?.isLast ? this.find(lease.id) : undefined;
   }
 
-  /** Ends the lease of a last delivery once it has expired. @returns its message */
+  /** Ends the expired lease of a last delivery. @returns its message */
   endExpiredLastLease(): StoredMessage | undefined {
     return this.#lastLeaseUntil() <= Date.now() ? this.endLease() : undefined;
   }
@@ -246,7 +238,7 @@ export class Inbox {
     this.deadLetters.add(message);
   }
 
-  /** Moves a dead letter to the end of the queue; one for anyone is returned to the directory. */
+  /** Moves a dead letter to the end of the queue. A message for anyone then returns to the directory. */
   resend({ deadAt: _over, progress: _old, ...message }: StoredDeadLetter): void {
     const { state } = this;
     const now = Date.now();
@@ -262,7 +254,7 @@ export class Inbox {
     state.settled += 1;
   }
 
-  /** Removes a message from the queue or the dead letters and keeps its outcome. */
+  /** Removes a message from the queue or the dead letters, and keeps its outcome. */
   settle(
     message: StoredMessage,
     outcome: Pick<Outcome, 'state' | 'response' | 'digest' | 'deliveries'>,
@@ -281,14 +273,14 @@ export class Inbox {
     state.settled += 1;
   }
 
-  /** Ends the session: the agent's message is queued again, and messages for anyone return to the directory. */
+  /** Ends the session: requeues the agent's message, and returns messages for anyone to the directory. */
   endSession(): void {
     this.state.isBye = true;
     this.unlease();
     for (const message of this.state.queue) if (message.selector) message.handBackAt = Date.now();
   }
 
-  /** Removes the messages for anyone that are due to return to the directory, and returns them. */
+  /** Removes and returns the messages for anyone that are due back at the directory. */
   takeDue(): StoredMessage[] {
     const { state } = this;
     const over = state.queue.filter(({ handBackAt }) => handBackAt !== undefined && handBackAt <= Date.now());
@@ -300,7 +292,7 @@ export class Inbox {
     return over;
   }
 
-  /** Time of the next return to the directory or dead letter. */
+  /** Time of the next return to the directory, or next dead letter. */
   dueAt(): number {
     return Math.min(this.handBackAt(), this.#lastLeaseUntil());
   }
@@ -310,7 +302,7 @@ export class Inbox {
     return lease?.isLast ? lease.until : Infinity;
   }
 
-  /** Time of the next return of a message to the directory. */
+  /** Time of the next return to the directory. */
   handBackAt(): number {
     return Math.min(...this.state.queue.map(({ handBackAt }) => handBackAt ?? Infinity));
   }
@@ -326,7 +318,7 @@ export function emptyInbox(now: number): InboxState {
   return { epoch: 0, queue: [], outcomes: [], seen: [], signedAt: 0, activeAt: now, settled: 0 };
 }
 
-/** A message's ID without the inbox's own name. IDs of the directory keep their `~`. */
+/** A message's ID without the inbox's own name. The directory's IDs keep their `~`. */
 function shortOf(id: string): string {
   return id.startsWith('~') ? id : id.slice(id.indexOf('~') + 1);
 }

@@ -1,8 +1,7 @@
 /**
- * One agent's inbox. All changes are updates, which a validator may refuse without an event in history, or one of two signals.
- * A waiting agent costs no events: leases and heartbeats are compared with the time when the state is read. The only timers
- * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
- * inbox.
+ * One agent's inbox. Every change is an update, which a validator may refuse without an event in history, or one of two signals. A
+ * waiting agent costs no events: leases and heartbeats are compared with the time when the state is read. Timers exist only for
+ * messages for anyone that must return to the directory, for leases of last deliveries, and for closing an unused inbox.
  */
 import { condition, log, setHandler, setWorkflowOptions } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
@@ -28,11 +27,11 @@ import { emptyInbox, Inbox } from './inbox-state.js';
 import { received } from './received.js';
 import { handleUpdate, refuse, Run } from './run.js';
 
-/** An empty inbox closes after this time without a heartbeat or message, in milliseconds: 7 days. */
+/** An empty inbox closes after 7 days without a heartbeat or message. */
 const RETIRE_MS = 7 * 24 * 3600_000;
-/** Pause before a failed return of a message to the directory is retried, in milliseconds. */
+/** Pause before retrying a failed return of a message to the directory, in milliseconds. */
 const HAND_BACK_RETRY_MS = 60_000;
-/** Epochs are counted in seconds since 2026-01-01, so that they are short. */
+/** Epochs count seconds since 2026-01-01, which keeps them short. */
 const EPOCH_START_MS = Date.UTC(2026, 0, 1);
 
 export async function mailbox_inbox(input: InboxInput): Promise<void> {
@@ -227,7 +226,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(outcomeQuery, (id) => inbox.statusOf(id) ?? null);
   setHandler(deadLettersQuery, () => inbox.deadLetters.all);
 
-  /** The next message that has deliveries left. Exhausted messages before it become dead letters. */
+  /** The next message with deliveries left. Exhausted messages before it become dead letters. */
   function nextToDeliver(): StoredMessage | undefined {
     let message = inbox.next();
     while (message && isExhausted(message)) {
@@ -289,5 +288,5 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   }
 }
 
-// It never ends: each build continues the mailbox of the one before.
+// It never ends: each build continues the previous build's mailbox.
 setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, mailbox_inbox);

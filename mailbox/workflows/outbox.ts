@@ -5,21 +5,19 @@ import { counted } from '../../operations/counted.js';
 import type { Outcome, StoredMessage } from '../state.js';
 import { assignSignal, handBackSignal, leaveSignal, type LeaveNotice } from '../wire.js';
 
-/** Time to live of responses and notices of dead letters, in milliseconds: 7 days. */
+/** Time to live of responses and dead letters' notices: 7 days. */
 const TTL_MS = 7 * 24 * 3600_000;
 
 export class Outbox {
   #sending = 0;
-  /** Prefix of the IDs of this mailbox's workflows. */
   readonly #prefix: string;
 
-  /** @param name of the agent whose inbox this is */
   constructor(private readonly name: string) {
     const { workflowId } = workflowInfo();
     this.#prefix = workflowId.slice(0, workflowId.indexOf(':', 'mailbox:'.length) + 1);
   }
 
-  /** Whether a signal is in flight, so that the run must not end. */
+  /** Whether a signal is in flight, so the run must not end. */
   get isSending(): boolean {
     return this.#sending > 0;
   }
@@ -31,16 +29,15 @@ export class Outbox {
     await this.#send(replyTo, shortId, { mode: 'response', content: response, responseTo: id });
   }
 
-  /** Sends a notice that a message is a dead letter to the agent in `replyTo`. */
+  /** Notifies the agent in `replyTo` that a message is a dead letter. */
   async announceDead({ id, replyTo, deliveries }: StoredMessage): Promise<void> {
     if (replyTo === undefined) return;
     const text = `Message ${id} was delivered ${counted(deliveries, 'time')}, last to ${this.name}, and never acknowledged. It is a dead letter now: resend or drop it with dead_letters.`;
-    // A response, which may still follow, has another ID.
+    // The response, which may still follow, has another ID.
     const shortId = String(Math.floor(Math.random() * 1e12)).padStart(12, '0');
     await this.#send(replyTo, shortId, { mode: 'dead_letter', content: { text }, responseTo: id });
   }
 
-  /** Signals the directory that the session was ended or the inbox closed. */
   async leave(epoch: number, isForgotten: boolean): Promise<void> {
     const leaving: LeaveNotice = { name: this.name, epoch, isForgotten };
     await this.#signal('directory', leaveSignal, leaving);
@@ -71,7 +68,7 @@ export class Outbox {
     });
   }
 
-  /** @returns false if there is no such workflow */
+  /** @returns false without such a workflow */
   async #signal<T>(workflow: string, signal: SignalDefinition<[T]>, argument: T): Promise<boolean> {
     this.#sending += 1;
     try {

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { MAILBOX_MEMO, type Refusal } from '../wire.js';
 
-/** Minimum length of a run, in milliseconds: Temporal delays the run that follows one of less than a second. */
+/** Minimum length of a run, in milliseconds: Temporal delays the next run after one of less than a second. */
 const SHORTEST_RUN_MS = 1_100;
 
 export class Run {
@@ -21,13 +21,13 @@ export class Run {
 
   constructor(
     private readonly memo: () => object,
-    /** Counts changes and not events, because their number is the same in every replay. */
+    /** Counts changes, not events: every replay has the same number of them. */
     private readonly continueAfterChanges: number,
   ) {}
 
   /**
-   * Decides whether this run is over. Called only by handlers that leave an event in history, never by a condition: a refused
-   * update evaluates conditions too, at a later time and with new information on history, and replays don't repeat that.
+   * Decides whether this run is over. Call it only in handlers that leave an event in history, never in a condition: a refused
+   * update also evaluates conditions, later and with newer information on history, and replays don't repeat that.
    */
   decide(): void {
     const { continueAsNewSuggested, runStartTime } = workflowInfo();
@@ -35,13 +35,13 @@ export class Run {
     if (isLong && Date.now() - runStartTime.getTime() >= SHORTEST_RUN_MS) this.#isOver = true;
   }
 
-  /** Counts a change that the memo doesn't contain. */
+  /** Counts a change that isn't in the memo. */
   count(): void {
     this.#changes += 1;
     this.decide();
   }
 
-  /** Counts a change that the memo contains. The memo is written once per workflow task, for any number of changes. */
+  /** Counts a change that is in the memo. Each workflow task writes the memo once, for any number of changes. */
   changed(): void {
     this.count();
     if (this.#isDirty) return;
@@ -52,30 +52,28 @@ export class Run {
     });
   }
 
-  /** Whether the run is over and no handler is running. */
   isFull(): boolean {
     return this.#isOver && allHandlersFinished();
   }
 
-  /** Continues as new. The next run starts with the same memo. */
+  /** The next run starts with the same memo. */
   continueAsNew<W extends Workflow>(...args: Parameters<W>): Promise<never> {
     return makeContinueAsNewFunc<W>({ memo: { [MAILBOX_MEMO]: this.memo() } })(...args);
   }
 }
 
-/** Refuses an update; in a validator without an event in history. @param details for the client */
+/** Refuses an update. In a validator this leaves no event in history. @param details for the client */
 export function refuse(why: Refusal, message: string = why, ...details: unknown[]): never {
   throw ApplicationFailure.nonRetryable(message, why, ...details);
 }
 
 interface UpdateHandler<R, A> {
   description: string;
-  /** Refuses an update; see {@link refuse}. */
+  /** May refuse the update; see {@link refuse}. */
   validate: (argument: A) => void;
   apply: (argument: A) => R | Promise<R>;
 }
 
-/** Sets the handler of an update. */
 export function handleUpdate<R, A>(
   update: UpdateDefinition<R, [A]>,
   { description, validate, apply }: UpdateHandler<R, A>,

@@ -1,4 +1,4 @@
-/** The audit log of a server process: which actions and refusals have a line, and which of their fields. */
+/** A server process's audit log: which actions and refusals get a line, and with which fields. */
 import { OAuthError } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../../operations/errors.js';
@@ -11,9 +11,9 @@ import type { Logger } from '../../platform/log.js';
 import type { Origin } from './origin.js';
 import { Refusals } from './refusals.js';
 
-/** Reads that are remembered, so that polls have one line. */
+/** Number of remembered reads, so repeated polls get one line. */
 const MOST_READS = 10_000;
-/** Times in which the lines about refusals of a caller are bounded, in milliseconds: anybody may send wrong credentials for days. */
+/** Periods in which a caller's refusals get a limited number of lines: anybody may send wrong credentials for days. */
 const REFUSALS_PERIOD_MS = 1_000;
 const AUTHENTICATIONS_PERIOD_MS = 60_000;
 const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
@@ -21,7 +21,7 @@ const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
 /** Who acts, and from where. */
 export type Actor = Origin & { principal: string; credential?: AuditCredential };
 
-/** Fields of a line that say about what. */
+/** The subject of a line. */
 export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool' | 'artifact'>;
 
 export class Audit {
@@ -34,7 +34,7 @@ export class Audit {
     private readonly isRequired: boolean,
   ) {}
 
-  /** Undefined when the settings name no folder. @throws SettingsError when it can't be written */
+  /** Undefined when the settings name no folder. @throws SettingsError when the folder can't be written */
   static open(settings: Settings, logger: Logger): Audit | undefined {
     const { auditLog, auditRequired } = settings;
     return auditLog === undefined ? undefined : new Audit(new AuditLog(auditLog, logger), auditRequired);
@@ -43,8 +43,8 @@ export class Audit {
   /**
    * Records an action that changes something, once it is done or refused.
    *
-   * @param done fields that are known when it is done, such as the token of what it has started
-   * @throws LonghaulError `unavailable` when it may not be done unrecorded, and can't be recorded; what the action throws
+   * @param done fields that are known only afterwards, such as the token of a started operation
+   * @throws LonghaulError `unavailable` when an action that must be recorded can't be; what the action throws
    */
   async change<Result>(
     actor: Actor,
@@ -61,20 +61,19 @@ export class Audit {
       return result;
     } catch (error) {
       const refused = { ...linked, outcome: kindOf(error) };
-      // After `attempted`, the outcome always has a line.
+      // After `attempted`, the outcome always gets a line.
       if (attempt === undefined) this.#refusals.add(actor.principal, refused);
       else this.log.append(refused);
       throw error;
     }
   }
 
-  /** Records a read that has succeeded: the first of this kind by the caller, of this operation, in this process. */
+  /** Records a successful read: once per kind, caller and operation in this process. */
   read(actor: Actor, subject: Subject): void {
     const entry = entryOf(actor, subject);
     if (this.#isNewRead(entry)) this.log.append({ ...entry, outcome: 'ok' });
   }
 
-  /** Records a read that was refused, like {@link read}. */
   refusedRead(actor: Actor, subject: Subject, error: unknown): void {
     const entry = { ...entryOf(actor, subject), outcome: kindOf(error) };
     if (this.#isNewRead(entry)) this.#refusals.add(actor.principal, entry);
@@ -87,7 +86,7 @@ export class Audit {
     return isNew;
   }
 
-  /** Records a request without a valid credential. @param authorization its header, of which only the ID of a key is recorded */
+  /** Records a request without a valid credential. @param authorization its header; only a key's ID is recorded */
   refusedAuthentication(origin: Origin, authorization: string | undefined, error: unknown): void {
     const [, id] = KEY_ID.exec(authorization ?? '') ?? [];
     const outcome =
@@ -152,7 +151,7 @@ function entryOf(actor: Actor, { event, ...about }: Subject): AuditEntry {
   return { event, ...actor, ...safe(about) };
 }
 
-/** Without a token that no operation can have, and without credentials: clients choose this text. */
+/** Drops impossible tokens and credentials: clients choose this text. */
 function safe({ operation, artifact, ...fields }: Partial<Subject>): Partial<Subject> {
   const isNamed = operation !== undefined && isToken(operation) && !hasCredential(operation);
   const isFile = artifact !== undefined && artifact.length <= 200 && !hasCredential(artifact);

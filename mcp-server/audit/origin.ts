@@ -5,10 +5,9 @@ import { clientAddress } from '../../platform/http/client-address.js';
 
 export type Origin = Pick<AuditEntry, 'protocol' | 'transport' | 'address'>;
 
-/** The client over standard input and output. */
 export const STDIO: Origin = { protocol: 'mcp', transport: 'stdio' };
 
-/** Revisions of MCP are dates; the header is the client's own text. */
+/** MCP revisions are dates. The header is the client's own text. */
 const REVISION = /^\d{4}-\d\d-\d\d$/;
 
 export function originOf(c: Context): Origin {

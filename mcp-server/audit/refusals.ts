@@ -1,8 +1,8 @@
-/** Bounds the lines about refusals: a caller that is refused a thousand times a second makes a few lines, with a count. */
+/** Limits audit lines about refusals: a thousand refusals a second become a few lines with a count. */
 
-/** Refusals with a line of their own, for each caller in each period. */
+/** Refusals per caller and period that get a line of their own. */
 const MOST_LINES = 5;
-/** Callers that are distinguished in each period; all others count as one. */
+/** Callers that are counted separately in a period. All others count as one. */
 const MOST_CALLERS = 50;
 
 interface Count<Entry> {
@@ -12,22 +12,17 @@ interface Count<Entry> {
 }
 
 export class Refusals<Entry> {
-  /** Caller -> its refusals in this period. */
   readonly #counts = new Map<string, Count<Entry>>();
   #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param periodMs in milliseconds
-   * @param write writes a line
-   * @param summarize gets the last suppressed refusal of a caller, or of several, and how many there were
-   */
+  /** @param summarize gets the last suppressed refusal, the number of suppressed ones, and whether they are several callers' */
   constructor(
     private readonly periodMs: number,
     private readonly write: (entry: Entry) => void,
     private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
   ) {}
 
-  /** @param caller the principal, or what distinguishes callers without one */
+  /** @param caller the principal, or whatever else distinguishes callers */
   add(caller: string, entry: Entry): void {
     const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
     const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };
@@ -42,7 +37,7 @@ export class Refusals<Entry> {
     }
   }
 
-  /** Ends the period: writes the counts of what was suppressed. */
+  /** Ends the period, and writes the counts of suppressed refusals. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -6,14 +6,14 @@ import { principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
 import { CredentialUnknown, InvalidToken } from './challenge.js';
 
-/** Begins each key, so that it isn't taken for an access token. */
+/** Starts each key, and distinguishes it from an access token. */
 export const API_KEY_PREFIX = 'lh_';
 
-/** How long a key's file isn't read again for open requests and streams, in milliseconds: less than the time between checks. */
+/** How long a key's file isn't read again for open requests and streams, in milliseconds. Less than the time between checks. */
 const SHARED_READ_MS = 500;
 
 export class ApiKeys {
-  /** Keys as they were last read for open requests and streams. */
+  /** Keys as last read for open requests and streams. */
   #checked = { atMs: -Infinity, keys: new Map<string, ApiKey | undefined>() };
 
   readonly #reportDamage: (reason: string) => void;
@@ -43,7 +43,7 @@ export class ApiKeys {
     };
   }
 
-  /** Read once for all requests and streams of a key that are checked at about the same time. */
+  /** All of a key's requests and streams that are checked at about the same time share one read. */
   #isStillUsable(id: string): boolean {
     const nowMs = performance.now();
     if (nowMs - this.#checked.atMs > SHARED_READ_MS) this.#checked = { atMs: nowMs, keys: new Map() };
@@ -57,7 +57,7 @@ export class ApiKeys {
     return key !== undefined && isUsable(key);
   }
 
-  /** A damaged file counts as no key: it is the operator's to repair, and not for the caller to hear of. */
+  /** A damaged file counts as no key: the operator has to repair it, and the caller shouldn't hear of it. */
   #read<Key>(read: () => Key | undefined): Key | undefined {
     try {
       return read();

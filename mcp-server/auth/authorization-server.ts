@@ -23,7 +23,7 @@ const metadataSchema = z.looseObject({
 type Metadata = z.infer<typeof metadataSchema>;
 
 export class AuthorizationServer {
-  /** Undefined if this server has no credential to ask about tokens. */
+  /** Undefined if this server has no credential for introspection. */
   readonly introspection: Introspection | undefined;
   readonly #unavailable: Unavailability;
   readonly #read: () => Promise<Metadata>;
@@ -42,7 +42,7 @@ export class AuthorizationServer {
     this.introspection = new Introspection({ clientId, secret }, () => this.#endpoint(), this.#unavailable);
   }
 
-  /** One read for all, kept once it has succeeded. @throws AuthenticationUnavailable */
+  /** All callers share one read, kept once it has succeeded. @throws AuthenticationUnavailable */
   metadata(): Promise<Metadata> {
     this.#metadata ??= this.#read().catch((error: unknown) => {
       this.#metadata = undefined;
@@ -51,7 +51,7 @@ export class AuthorizationServer {
     return this.#metadata;
   }
 
-  /** Undefined where all tokens are opaque, and there is {@link introspection}. @throws AuthenticationUnavailable */
+  /** Undefined where {@link introspection} checks all tokens, which are opaque. @throws AuthenticationUnavailable */
   async keys(): Promise<JWTVerifyGetKey | undefined> {
     const { jwks_uri } = await this.metadata();
     if (jwks_uri === undefined) return undefined;
@@ -69,7 +69,7 @@ export class AuthorizationServer {
   }
 }
 
-/** Reads the metadata from the addresses of the specification, in its order (basic/authorization/authorization-server-discovery). */
+/** Reads the metadata from the specification's addresses, in its order (basic/authorization/authorization-server-discovery). */
 async function readMetadata(issuer: string, needsKeys: boolean): Promise<Metadata> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -83,7 +83,7 @@ async function readMetadata(issuer: string, needsKeys: boolean): Promise<Metadat
     try {
       const response = await fetchOk(address, { headers: { accept: 'application/json' } });
       const metadata = metadataSchema.parse(await response.json());
-      // RFC 8414, section 3.3: compared as it is.
+      // RFC 8414, section 3.3: compared without normalization.
       if (metadata.issuer !== issuer)
         throw new Error(`${address}: expected the issuer ${issuer}; got ${metadata.issuer}`);
       if (needsKeys && metadata.jwks_uri === undefined)

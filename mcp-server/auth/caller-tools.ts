@@ -1,9 +1,9 @@
-/** The tools that a caller may start. The others are neither listed nor named. */
+/** The tools that a caller may start. Lists and messages leave out all others. */
 import type { Tool } from '../../operations/tool.js';
 import type { Rights } from '../../platform/policy/index.js';
 import { unknownTool, type Tools } from '../../platform/tools.js';
 
-/** How long a list of tools waits for services that have not listed theirs yet, in milliseconds. */
+/** How long a list of tools waits for services that haven't listed theirs yet, in milliseconds. */
 const SERVICES_LIMIT_MS = 2_000;
 
 export class CallerTools {
@@ -12,7 +12,7 @@ export class CallerTools {
     private readonly rights: () => Rights,
   ) {}
 
-  /** Any tool, for what shows an operation that the caller may read. */
+  /** Any tool, to render an operation that the caller may read. */
   get(name: string): Tool | undefined {
     return this.tools.get(name);
   }
@@ -20,7 +20,7 @@ export class CallerTools {
   /**
    * A tool that the caller may start.
    *
-   * @param known names listed in the error message
+   * @param known names for the error message
    * @throws LonghaulError `unknown_tool`, the same for a tool that the caller may not start
    */
   find(name: string, known: () => string[]): Tool {
@@ -34,7 +34,7 @@ export class CallerTools {
     throw unknownTool(name, known());
   }
 
-  /** Waits for services that are being asked for their tools for the first time, within a limit. */
+  /** Waits, within a limit, for services that are listing their tools for the first time. */
   settled(): Promise<void> {
     return this.tools.settled(SERVICES_LIMIT_MS);
   }
@@ -48,12 +48,12 @@ export class CallerTools {
     return this.tools.values().filter(({ name }) => mayStart(name));
   }
 
-  /** Renders each tool; see {@link Tools.render}. */
+  /** See {@link Tools.render}. */
   map<T>(render: (tool: Tool) => T): T[] {
     return this.tools.render(this.values(), render);
   }
 
-  /** Problems of files that couldn't be loaded as tools, a line each; for callers who may start whatever those define. */
+  /** A line for each tool file that couldn't be loaded. Only for callers who may start any tool. */
   problems(): string[] {
     return this.rights().mayStart('*') ? this.tools.problems() : [];
   }

@@ -4,35 +4,34 @@ import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 
 export interface Caller {
-  /** Owner of the operations that the caller starts, and the only one who sees them. */
+  /** Owner of the operations that the caller starts. */
   principal: string;
-  /** Tenant and subject that the principal is made of; undefined without authentication. */
+  /** Tenant and subject that make up the principal. Undefined without authentication. */
   tenant: string | undefined;
   subject: string | undefined;
-  /** Groups in the tenant: of the API key, or of the claim that the settings name. Case counts. */
+  /** The caller's groups in the tenant, from the API key or the claim in the settings. Case-sensitive. */
   groups: readonly string[];
-  /** OAuth scopes of the access token; none with other credentials. */
+  /** OAuth scopes of an access token. Empty for other credentials. */
   scopes: readonly string[];
-  /** How the caller has proved who it is; undefined without authentication. */
   credential: AuditCredential | undefined;
-  /** Whether the credential may still be used: keys are revoked, tokens expire. */
+  /** Whether the credential is still valid: keys get revoked, tokens expire. */
   isValid(): boolean;
 }
 
-/** Proof of who sends a request: its header Authorization alone, or its other headers and its connection. */
+/** Proof of who sends a request: only its Authorization header, or its other headers and its connection. */
 export interface Credentials {
   /** Credential of `Authorization: Bearer` (RFC 6750, section 2.1). */
   bearer?: string | undefined;
   headers?: Headers;
   socket?: Socket | undefined;
-  /** Whether too many unknown credentials have come from the same address. */
+  /** Whether too many unknown credentials came from the same address. */
   isSuspect: boolean;
 }
 
 /**
- * Finds the caller by one kind of credential; undefined for a request without one.
+ * Finds the caller by one kind of credential. Undefined for a request without one.
  *
- * @throws OAuthError, AuthenticationUnavailable for a credential of this kind that doesn't count
+ * @throws OAuthError, AuthenticationUnavailable for a credential of this kind that isn't accepted
  */
 export type CredentialKind = (credentials: Credentials) => Caller | undefined | Promise<Caller | undefined>;
 

@@ -2,7 +2,7 @@
 import { bearerAuthChallengeResponse, OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { sparingly, type Logger } from '../../platform/log.js';
 
-/** The credential doesn't count, or no more. */
+/** The credential isn't accepted, or no longer. */
 export class InvalidToken extends OAuthError {
   override name = 'InvalidToken';
 
@@ -11,17 +11,16 @@ export class InvalidToken extends OAuthError {
   }
 }
 
-/** The request has no credential at all. */
 export class CredentialMissing extends InvalidToken {
   override name = 'CredentialMissing';
 }
 
-/** Nobody has the credential, as far as this server knows: it may be a guess. Such requests are counted by address. */
+/** This server doesn't know the credential, which may be a guess. Such requests are counted by address. */
 export class CredentialUnknown extends InvalidToken {
   override name = 'CredentialUnknown';
 }
 
-/** A client certificate is needed, and the connection has none that counts. */
+/** A client certificate is needed, and the connection has no valid one. */
 export class CertificateRequired extends OAuthError {
   override name = 'CertificateRequired';
 
@@ -33,12 +32,12 @@ export class CertificateRequired extends OAuthError {
   }
 }
 
-/** The server that a credential is checked with can't be reached: the credential may be valid or not. */
+/** The server that checks the credential can't be reached, so the credential may or may not be valid. */
 export class AuthenticationUnavailable extends Error {
   override name = 'AuthenticationUnavailable';
 }
 
-/** Makes the error for credentials that can't be checked, and logs it now and then. */
+/** Makes the error for credentials that can't be checked, and logs it sparingly. */
 export type Unavailability = (why: string, cause?: unknown) => AuthenticationUnavailable;
 
 /** @param what the credentials, in messages: `access tokens` */
@@ -52,8 +51,8 @@ export function unavailabilityOf(what: string, logger: Logger): Unavailability {
 }
 
 /**
- * The HTTP status and headers for an error of authentication. A request without a credential gets a challenge without an error
- * (RFC 6750, section 3.1). A missing client certificate is answered 403: it is not asked for in HTTP, so there is no challenge.
+ * HTTP status and headers for an authentication error. A request without a credential gets a challenge without an error (RFC 6750,
+ * section 3.1). A missing client certificate gets 403: HTTP can't ask for it, so there is no challenge.
  *
  * @param options with the address of this resource's OAuth metadata (RFC 9728, section 5.1)
  */

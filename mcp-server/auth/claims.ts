@@ -1,4 +1,4 @@
-/** Callers by the claims of a JWT, or of what an authorization server says of a token. */
+/** Callers by the claims of a JWT or of an introspected token. */
 import type { JWTPayload } from 'jose';
 import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
@@ -6,19 +6,17 @@ import type { Caller } from './caller.js';
 import { InvalidToken } from './challenge.js';
 
 export interface ClaimSettings {
-  /** Claim that names the tenant. Default: none, so that all callers are in `tenant`. */
+  /** Claim that names the tenant. Default: none, so all callers are in `tenant`. */
   tenantClaim: string | undefined;
-  /** Tenant of callers without a claim for it. */
+  /** Tenant of callers without such a claim. */
   tenant: string;
   subjectClaim: string;
   groupsClaim: string;
 }
 
 /**
- * The caller that claims stand for.
- *
- * @param what carries them, for messages: `access token`
- * @throws OAuthError `invalid_token` when tenant or subject is missing or no valid name
+ * @param what carries the claims, for messages: `access token`
+ * @throws OAuthError `invalid_token` when the tenant or subject is missing or not a valid name
  */
 export function callerOfClaims(
   claims: JWTPayload,
@@ -44,19 +42,19 @@ export function callerOfClaims(
   };
 }
 
-/** The client is in `client_id` (RFC 9068, section 2.2), or in `azp`, as OpenID Connect names it. */
+/** The client is in `client_id` (RFC 9068, section 2.2), or in OpenID Connect's `azp`. */
 function credentialOf({ iss, client_id, azp }: JWTPayload): AuditCredential {
   const client = client_id ?? azp;
   return { kind: 'token', issuer: iss ?? '', ...(typeof client === 'string' ? { client } : {}) };
 }
 
-/** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or `scp`, as some servers name it. */
+/** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or some servers' `scp`. */
 function scopesOf({ scope, scp }: JWTPayload): string[] {
   const given = scope ?? scp;
   return textsOf(typeof given === 'string' ? given.split(' ') : given);
 }
 
-/** A claim by its name, or by a path of names with dots, such as Keycloak's `realm_access.roles`. */
+/** A claim by its name, or by a dotted path such as Keycloak's `realm_access.roles`. */
 function claimOf(claims: JWTPayload, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let value: unknown = claims;
@@ -67,7 +65,7 @@ function claimOf(claims: JWTPayload, name: string): unknown {
   return value;
 }
 
-/** The texts of a list; anything else names no group and no scope. */
+/** The texts of a list. Anything else names no group and no scope. */
 function textsOf(given: unknown): string[] {
   const list: unknown[] = Array.isArray(given) ? given : [];
   return list.filter((one) => typeof one === 'string' && one !== '') as string[];

@@ -1,4 +1,4 @@
-/** Callers by their TLS client certificates, which the listener has verified (`--tls-client-ca`). */
+/** Callers by TLS client certificates, which the listener has verified (`--tls-client-ca`). */
 import type { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
@@ -7,11 +7,11 @@ import type { Caller } from './caller.js';
 import { CertificateRequired } from './challenge.js';
 
 /**
- * The caller of a connection: the subject's CN is the principal's subject, its O the tenant. Without a CN, the only URI (SPIFFE)
- * or else the only e-mail address among the alternative names is the subject. Its OUs are the groups.
+ * A connection's caller: the certificate's CN is the principal's subject, its O the tenant, its OUs the groups. Without a CN, the
+ * subject is the only URI (SPIFFE) or else the only e-mail address among the alternative names.
  *
- * @returns undefined for a connection without a verified certificate that is valid now: it may have expired since the handshake, or
- *   since that of the session which the connection resumed
+ * @returns undefined without a verified certificate that is valid now. It may have expired since the handshake, or since the
+ *   handshake of a resumed session
  * @throws CertificateRequired for a verified certificate that names nobody, or several
  */
 export function certificateCallerOf(socket: Socket | undefined): Caller | undefined {
@@ -21,7 +21,7 @@ export function certificateCallerOf(socket: Socket | undefined): Caller | undefi
   return isValid() ? { ...identityIn(socket.getPeerCertificate()), isValid } : undefined;
 }
 
-/** Times between which a client's certificate is valid, with those of its chain that the client has sent, in milliseconds. */
+/** When a certificate, and the chain that the client sent, are valid, in epoch milliseconds. */
 interface Period {
   fromMs: number;
   untilMs: number;
@@ -50,7 +50,7 @@ function periodProblem({ fromMs, untilMs }: Period): string | undefined {
   return undefined;
 }
 
-/** Why a connection has no certificate that counts; empty if it has one. */
+/** Why a connection has no valid certificate; empty if it has one. */
 export function certificateProblem(socket: Socket | undefined): string {
   if (!(socket instanceof TLSSocket)) return 'the connection has no TLS';
   const { authorizationError } = socket;

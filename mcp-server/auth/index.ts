@@ -1,8 +1,8 @@
 /**
  * Authentication of callers over HTTP and stdio.
  *
- * Credentials are tried in this order, and the first kind that a request has decides: an API key, an access token, a gateway's JWT, a
- * client certificate. A request with the header Authorization is judged by it alone, where keys or access tokens are accepted.
+ * The first kind of credential that a request has decides, in this order: API key, access token, gateway's JWT, client certificate.
+ * Where keys or access tokens are accepted, a request with an Authorization header is judged by that header alone.
  */
 import type { Socket } from 'node:net';
 import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@modelcontextprotocol/server';
@@ -19,19 +19,19 @@ import { callersOf, gatewaySource, oauthSource } from './tokens.js';
 export { AuthenticationUnavailable, CredentialUnknown, InvalidToken } from './challenge.js';
 export type { Caller } from './caller.js';
 
-/** How often the credentials of open requests and streams are checked, in milliseconds. */
+/** How often credentials of open requests and streams are checked, in milliseconds. */
 const CHECK_MS = 1_000;
 
 export class Authentication {
-  /** In their order. */
+  /** In order of precedence. */
   readonly #kinds: CredentialKind[] = [];
   readonly #keys: ApiKeys | undefined;
   readonly #server: AuthorizationServer | undefined;
-  /** Open requests and streams, and what ends each once its credential is no longer valid. */
+  /** Open requests and streams, each with what ends it once its credential is no longer valid. */
   readonly #held = new Map<Caller, () => void>();
   readonly #endChecks: () => void;
 
-  /** @param settings with all that their methods need: others are refused at the start */
+  /** @param settings complete for their methods, as the start has checked */
   constructor(
     private readonly settings: Settings,
     logger: Logger,
@@ -40,7 +40,7 @@ export class Authentication {
     const server = this.#accepts('oauth') ? new AuthorizationServer(settings, logger) : undefined;
     this.#keys = keys;
     this.#server = server;
-    // Beside access tokens, keys are known by their prefix.
+    // The prefix distinguishes keys from access tokens.
     const prefix = server ? API_KEY_PREFIX : '';
     if (keys)
       this.#kinds.push(({ bearer }) => (bearer?.startsWith(prefix) ? keys.callerOf(bearer) : undefined));
@@ -50,14 +50,11 @@ export class Authentication {
     this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
   }
 
-  /** Whether callers say who they are; otherwise all are one. */
   get isOn(): boolean {
     return this.#kinds.length > 0;
   }
 
   /**
-   * The caller of a request.
-   *
    * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}, {@link CredentialMissing},
    *   {@link CertificateRequired}
    * @throws AuthenticationUnavailable
@@ -78,8 +75,8 @@ export class Authentication {
   }
 
   /**
-   * The caller who uses this process over stdio: the one that LONGHAUL_API_KEY stands for (specs: 2026-07-28 basic/authorization,
-   * "Protocol Requirements": credentials come from the environment).
+   * The caller over stdio, by LONGHAUL_API_KEY (specs: 2026-07-28 basic/authorization, "Protocol Requirements": credentials come
+   * from the environment).
    *
    * @throws SettingsError without a valid key
    */
@@ -98,7 +95,7 @@ export class Authentication {
     }
   }
 
-  /** The HTTP status and headers for an error of {@link callerOf}; with WWW-Authenticate (RFC 6750, section 3; RFC 9728). */
+  /** HTTP status and headers for an error of {@link callerOf}, with WWW-Authenticate (RFC 6750, section 3; RFC 9728). */
   challenge(error: unknown): Response {
     const { oauthScope } = this.settings;
     return challengeFor(error, {
@@ -108,8 +105,8 @@ export class Authentication {
   }
 
   /**
-   * The answer to a request for OAuth metadata: that of this resource (RFC 9728), and of its authorization server, which older
-   * clients look for here; undefined for other requests.
+   * The answer to a request for OAuth metadata: this resource's (RFC 9728), or its authorization server's, which older clients look
+   * for here. Undefined for other requests.
    *
    * @throws AuthenticationUnavailable
    */
@@ -127,8 +124,8 @@ export class Authentication {
   /**
    * Watches the credential of an open request or stream.
    *
-   * @param end called once, when the credential has expired or was revoked
-   * @returns a function that ends the watch
+   * @param end called once, when the credential expires or is revoked
+   * @returns ends the watch
    */
   hold(caller: Caller, end: () => void): () => void {
     if (caller === ANYBODY) return () => undefined;

@@ -1,7 +1,7 @@
 /**
- * Token introspection (RFC 7662): the authorization server says whether an access token is valid, and whose it is. Answers are kept
- * for a few seconds by the token's digest, and requests that come at the same time share one question, so neither requests, open
- * streams nor a flood of one wrong token ask again and again.
+ * Token introspection (RFC 7662): the authorization server says whether an access token is valid, and whose it is. Answers are
+ * cached by the token's digest for a few seconds, and concurrent requests share one question. Requests, open streams and floods of
+ * one wrong token therefore don't ask again and again.
  */
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
@@ -10,28 +10,25 @@ import { z } from 'zod';
 import { CredentialUnknown, InvalidToken, type Unavailability } from './challenge.js';
 import { CLOCK_TOLERANCE_SECONDS, FAILURE_PAUSE_MS, fetchOk, isCurrent } from './jwt.js';
 
-/** How long an answer is used for new requests, in milliseconds. */
 const MAX_AGE_MS = 5_000;
-/** Age of an answer from which it is asked for again for open requests and streams, in milliseconds: checks are a second apart. */
+/** Age at which an answer for open requests and streams is refreshed, in milliseconds. Checks are a second apart. */
 const HELD_AGE_MS = 3_000;
 /** How long open requests and streams stay while the authorization server doesn't answer, in milliseconds. */
 const UNCONFIRMED_LIMIT_MS = 60_000;
-/** Maximum number of answers that are kept about tokens that were valid, and about tokens that never were. */
+/** Maximum answers kept about once valid tokens, and as many about tokens that never were. */
 const MAX_ANSWERS = 10_000;
-/** Maximum number of questions to the authorization server at a time. */
 const MAX_QUESTIONS = 32;
-/** Maximum number of questions of each order that wait, about tokens that weren't valid so far. */
+/** Maximum waiting questions of each order about tokens that weren't valid so far. */
 const MAX_WAITING = 1_000;
-/** Order of questions, the highest first: new tokens may be many, and those of suspects are probably wrong. */
+/** Order of questions, highest first: new tokens may be many, and suspects' tokens are probably wrong. */
 const ORDER = { held: 3, valid: 2, new: 1, suspect: 0 };
 
 export interface IntrospectionEndpoint {
   url: string;
-  /** Whether client ID and secret go into the body, since the server doesn't take them as HTTP Basic. */
+  /** Whether client ID and secret go into the body, because the server doesn't accept HTTP Basic. */
   usesPost: boolean;
 }
 
-/** How this server says who it is when it asks. */
 export interface IntrospectionClient {
   clientId: string;
   secret: () => string;
@@ -48,20 +45,18 @@ const answerSchema = z.looseObject({
 
 export type IntrospectionAnswer = z.infer<typeof answerSchema>;
 
-/** Answer of the authorization server about a token. */
 interface Known {
   answer: IntrospectionAnswer;
-  /** `performance.now()` at the question: the token may have been revoked since. */
+  /** `performance.now()` at the question. The token may have been revoked since. */
   atMs: number;
   /** Whether the token is or was valid. */
   wasValid: boolean;
 }
 
 export class Introspection {
-  /** Digest of a token -> the latest answer about it, the oldest first. Wrong tokens don't displace valid ones. */
+  /** Token digest -> the latest answer, oldest first. Wrong tokens don't displace valid ones. */
   readonly #valid = new Map<string, Known>();
   readonly #invalid = new Map<string, Known>();
-  /** Digest of a token -> the question about it. */
   readonly #asking = new Map<string, Promise<Known>>();
   readonly #questions = new PQueue({ concurrency: MAX_QUESTIONS });
 
@@ -72,11 +67,11 @@ export class Introspection {
   ) {}
 
   /**
-   * @param given `isSigned`: whether its signature was verified, so it is no guess. `isSuspect`: whether it comes from where many wrong
-   *   ones come from, so others are asked about first
-   * @param accept makes something of the claims; throws an OAuthError for those that aren't acceptable
-   * @returns that, and whether the token is still valid and acceptable, as far as this is known by now
-   * @throws OAuthError `invalid_token`; {@link CredentialUnknown} for a token that was never valid, as far as is known
+   * @param given `isSigned`: the signature was verified, so it is no guess. `isSuspect`: many wrong tokens came from the same
+   *   place, so others go first
+   * @param accept converts the claims; throws an OAuthError for unacceptable ones
+   * @returns what `accept` made, and whether the token is still valid and acceptable as far as known
+   * @throws OAuthError `invalid_token`; {@link CredentialUnknown} for a token that was never known to be valid
    * @throws AuthenticationUnavailable
    */
   async check<Accepted>(
@@ -93,7 +88,7 @@ export class Introspection {
     return { accepted, isValid: this.#watch(digest, token, known, accept) };
   }
 
-  /** Whether a token is still valid, as far as this is known: asks again in the background. */
+  /** Whether a token is still valid by the latest answer, which this refreshes in the background. */
   #watch(
     digest: string,
     token: string,
@@ -122,7 +117,7 @@ export class Introspection {
     };
   }
 
-  /** One question at a time about each token. @throws AuthenticationUnavailable */
+  /** Asks about each token once at a time. @throws AuthenticationUnavailable */
   #ask(digest: string, token: string, order: keyof typeof ORDER): Promise<Known> {
     const asked = this.#asking.get(digest);
     if (asked) return asked;
@@ -139,7 +134,7 @@ export class Introspection {
     this.#asking.set(digest, asking);
     asking.then(
       () => this.#asking.delete(digest),
-      // Meanwhile the failure is the answer to everybody who asks about this token.
+      // Until then, everybody who asks about this token gets the failure.
       () => setTimeout(() => this.#asking.delete(digest), FAILURE_PAUSE_MS).unref(),
     );
     return asking;
@@ -174,7 +169,7 @@ export class Introspection {
   }
 }
 
-/** The claims of a token that is active, current, and of the type Bearer. @throws OAuthError `invalid_token` */
+/** The claims of an active, current Bearer token. @throws OAuthError `invalid_token` */
 function activeClaims({ answer: { active, ...claims }, wasValid }: Known): JWTPayload {
   const refuse = (why: string) => new InvalidToken(`The access token ${why}`);
   if (!active && !wasValid) throw new CredentialUnknown('The access token is unknown, revoked or expired');

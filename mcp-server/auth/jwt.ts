@@ -1,4 +1,4 @@
-/** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens, and what a gateway asserts. */
+/** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens and gateways' assertions. */
 import {
   createRemoteJWKSet,
   customFetch,
@@ -29,19 +29,18 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** Permitted difference of clocks, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
 const ANSWER_LIMIT_MS = 5_000;
-/** How long a failed request counts, in milliseconds: a flood of tokens doesn't repeat it at once. */
+/** How long a failed request isn't repeated, in milliseconds, even in a flood of tokens. */
 export const FAILURE_PAUSE_MS = 1_000;
 
 export interface JwtRules {
   /** Name in messages: `access token`. */
   what: string;
-  /** The claim `iss`, compared as it is. */
+  /** The claim `iss`, compared without normalization. */
   issuer: string;
-  /** One of them has to be in the claim `aud`. */
+  /** The claim `aud` must have one of them. */
   audience: string[];
 }
 
@@ -70,17 +69,17 @@ export async function verifyJwt(
     if (error instanceof errors.JWTExpired) throw new InvalidToken(`The ${what} has expired`);
     if (error instanceof errors.JWTClaimValidationFailed)
       throw new InvalidToken(`The claim ${error.claim} of the ${what} is invalid`);
-    // An unknown key, a bad signature, `alg` none, or text that is no JWT.
+    // An unknown key, a bad signature, `alg` none, or text that isn't a JWT.
     throw new CredentialUnknown(`The ${what} is invalid`);
   }
 }
 
 /**
- * Keys at an address, which are read when they are needed (RFC 7517): by jose's defaults every ten minutes, and for an unknown key
- * once in 30 seconds. A failure to read them is another error than a token that names an unknown one.
+ * Keys at an address, read on demand (RFC 7517). By jose's defaults a read is valid for ten minutes, and an unknown key causes one
+ * at most every 30 seconds. Failing to read keys is another error than an unknown key.
  */
 export function remoteKeys(url: string, unavailable: Unavailability): JWTVerifyGetKey {
-  // The request alone pauses: tokens of known keys pass meanwhile.
+  // Only the request pauses: tokens of known keys still pass.
   const keys = createRemoteJWKSet(new URL(url), { [customFetch]: pausing(fetchOk) });
   return async (header, token) => {
     try {
@@ -97,7 +96,7 @@ export function remoteKeys(url: string, unavailable: Unavailability): JWTVerifyG
   };
 }
 
-/** A function whose failure is repeated for a while, without another call. */
+/** Repeats a failure for a while instead of calling again. */
 export function pausing<Args extends unknown[], Result>(
   call: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {
@@ -113,14 +112,14 @@ export function pausing<Args extends unknown[], Result>(
   };
 }
 
-/** A response within the time limit. @throws Error for one that reports no success */
+/** A response within the time limit. @throws Error for a status other than success */
 export async function fetchOk(url: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS), ...init });
   if (!response.ok) throw new Error(`${url}: expected an answer; got HTTP ${response.status}`);
   return response;
 }
 
-/** Whether text has the form of a signed JWT (RFC 7515, section 3.1), not of an opaque token. */
+/** Whether text has the form of a signed JWT (RFC 7515, section 3.1), unlike an opaque token. */
 export function isJwt(text: string): boolean {
   try {
     return text.split('.').length === 3 && decodeProtectedHeader(text).alg !== undefined;
@@ -129,7 +128,7 @@ export function isJwt(text: string): boolean {
   }
 }
 
-/** Whether a credential with this expiry may still be used. @param exp seconds since 1970 */
+/** Whether a credential with this expiry is still valid. @param exp in epoch seconds */
 export function isCurrent(exp: number): boolean {
   return Date.now() < (exp + CLOCK_TOLERANCE_SECONDS) * 1_000;
 }

@@ -1,4 +1,4 @@
-/** Authentication of HTTP requests, which ends streams and waits together with their credential. */
+/** Authentication of HTTP requests. Ends streams and waits when their credential ends. */
 import { OAuthError } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { clientAddress, socketOf } from '../../platform/http/client-address.js';
@@ -20,7 +20,6 @@ declare module 'hono' {
   }
 }
 
-/** The caller of an authenticated request. */
 export function callerOf(c: Context): Caller {
   const caller = c.get('caller');
   if (!caller) throw new Error(`${c.req.path} is served without authentication`);
@@ -29,17 +28,11 @@ export function callerOf(c: Context): Caller {
 
 export interface AuthenticatedOptions {
   authentication: Authentication;
-  /** Counts unknown credentials. */
   failures: FailedAuthentications;
-  /** Records requests without a valid credential. */
   audit: Audit | undefined;
 }
 
-/**
- * Middleware that finds the caller, for {@link callerOf}.
- *
- * @param refuse renders the error of a request without a valid credential: an OAuthError, AuthenticationUnavailable or RateLimited
- */
+/** Finds the caller for {@link callerOf}. @param refuse renders an OAuthError, AuthenticationUnavailable or RateLimited */
 export function authenticated(
   { authentication, failures, audit }: AuthenticatedOptions,
   refuse: (c: Context, error: unknown) => Response,
@@ -82,7 +75,7 @@ export function authenticated(
   };
 }
 
-/** The stream, which closes early once `ended` resolves. @param release called when it has ended in either way */
+/** The stream, closed early once `ended` resolves. @param release called when it has ended either way */
 function until(
   ended: Promise<unknown>,
   stream: ReadableStream<Uint8Array>,

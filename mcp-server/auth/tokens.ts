@@ -1,8 +1,8 @@
 /**
- * Callers by tokens that others have issued to them: access tokens of an OAuth authorization server for which this server is a
- * resource server (specs: 2026-07-28 basic/authorization), and JWTs that a gateway in front sends in a header of its own, such as
- * Cloudflare Access, Google's Identity-Aware Proxy and Pomerium do. A JWT counts by its signature, however the request came here; an
- * opaque token is introspected (RFC 7662).
+ * Callers by tokens that others issue: an OAuth authorization server's access tokens, with this server as resource server (specs:
+ * 2026-07-28 basic/authorization), and JWTs that a gateway in front sends in its own header, as Cloudflare Access, Google's
+ * Identity-Aware Proxy and Pomerium do. A JWT counts by its signature, however the request arrived. An opaque token is introspected
+ * (RFC 7662).
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -17,18 +17,17 @@ import { callerOfClaims, type ClaimSettings } from './claims.js';
 import type { Introspection } from './introspection.js';
 import { isCurrent, isJwt, remoteKeys, verifyJwt, type JwtRules } from './jwt.js';
 
-/** An issuer's tokens: how they are checked, and whom they stand for. */
+/** An issuer's tokens: how to check them, and who their callers are. */
 export interface TokenSource extends JwtRules {
-  /** The text that has to be a token of this source; nothing for a request without one. */
+  /** The request's token for this source. Empty or undefined without one. */
   tokenIn(credentials: Credentials): string | null | undefined;
-  /** The issuer's keys; undefined where all its tokens are opaque. @throws AuthenticationUnavailable */
+  /** The issuer's keys. Undefined where all its tokens are opaque. @throws AuthenticationUnavailable */
   keys(): Promise<JWTVerifyGetKey | undefined>;
   claims: Omit<ClaimSettings, 'tenant'>;
-  /** Scope that each token needs. */
   scope?: string | undefined;
-  /** Knows about opaque tokens. Default: none are accepted, and {@link keys} has some */
+  /** Checks opaque tokens. Default: none are accepted, and {@link keys} has some */
   introspection?: Introspection | undefined;
-  /** Whether it is asked about JWTs too. */
+  /** Whether JWTs are introspected too. */
   introspectsJwts?: boolean;
 }
 
@@ -72,7 +71,7 @@ export function gatewaySource(settings: Settings, logger: Logger): TokenSource {
   };
 }
 
-/** Callers by the tokens of a source. It throws what {@link callerOfToken} throws. */
+/** Throws what {@link callerOfToken} throws. */
 export function callersOf(source: TokenSource): CredentialKind {
   return (credentials) => {
     const token = source.tokenIn(credentials);
@@ -108,14 +107,14 @@ function callerOf(
   { what, issuer, claims: names, scope }: TokenSource,
   claims: JWTPayload,
 ): Omit<Caller, 'isValid'> {
-  // Answers of introspection need not name the issuer.
+  // Introspection answers need not name the issuer.
   const caller = callerOfClaims({ iss: issuer, ...claims }, what, { ...names, tenant: tenantOf(issuer) });
   if (scope !== undefined && !caller.scopes.includes(scope))
     throw new OAuthError(OAuthErrorCode.InsufficientScope, `The ${what} lacks the scope ${scope}`);
   return caller;
 }
 
-/** Refuses claims of an opaque token that isn't for this server, as {@link verifyJwt} does; the issuer may be left out. */
+/** Refuses claims of an opaque token that isn't for this server, as {@link verifyJwt} does. The issuer may be missing. */
 function addressed({ what, issuer, audience }: TokenSource, claims: JWTPayload): JWTPayload {
   const { iss = issuer, aud = [] } = claims;
   if (iss !== issuer) throw new InvalidToken(`The claim iss of the ${what} is invalid`);
@@ -124,13 +123,12 @@ function addressed({ what, issuer, audience }: TokenSource, claims: JWTPayload):
   return claims;
 }
 
-/** The key in a PEM file. */
 function keyIn(path: string): JWTVerifyGetKey {
   const key = readPublicKey(path);
   return () => Promise.resolve(key);
 }
 
-/** The issuer's host; the issuer itself where it is no URL, as Pomerium's is. */
+/** The issuer's host, or the issuer itself if it isn't a URL, like Pomerium's. */
 function tenantOf(issuer: string): string {
   return (URL.canParse(issuer) && new URL(issuer).host) || issuer;
 }

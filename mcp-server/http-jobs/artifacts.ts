@@ -121,7 +121,7 @@ export function registerArtifacts(context: JobsContext): void {
       return sendArtifact(context, c, id, name);
     },
   );
-  // The same route for names with unencoded slashes.
+  // Also for names with unencoded slashes.
   app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
     sendArtifact(context, c, c.req.param('id'), c.req.param('name')),
   );
@@ -145,7 +145,7 @@ async function sendArtifact(
     contentType: mimeTypeOf(name),
     stream: (range) => file.stream(range),
     headers: {
-      // A job's file must not be rendered as a page of this server's origin.
+      // Browsers must not render a job's file as a page of this server's origin.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
       'Content-Security-Policy': "default-src 'none'; sandbox",
     },

@@ -4,14 +4,13 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { JsonRefusal, parseJson } from '../shared/json.js';
 import { Problem, type RequestError } from './problems.js';
 
-/** Longest detail of one error, in characters: a detail may name thousands of unknown fields. */
+/** Longest detail of one error, in characters. A detail may name thousands of unknown fields. */
 const LONGEST_DETAIL = 500;
-/** Media types of JSON. */
 const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
 
 /**
- * Prepares a body for the OpenAPI library: an empty one counts as no body, whatever its Content-Type, as generated clients and curl send
- * it; JSON that no route accepts is refused.
+ * Prepares a body for the OpenAPI library. An empty body counts as none, whatever its Content-Type: generated clients and curl set
+ * one. Refuses JSON that no route accepts.
  *
  * @throws Problem `too-large`, `invalid-json`, `invalid-request`
  */
@@ -31,7 +30,7 @@ export const prepareBody: MiddlewareHandler = async (c, next) => {
       const { kind, message, path } = error;
       if (kind === 'too_large') throw new Problem('too-large', `body: ${message}`, { cause: error });
       if (kind === 'encoding') throw new Problem('invalid-json', `body: ${message}`, { cause: error });
-      // Malformed JSON is left to the route, which may not expect JSON.
+      // The route gets malformed JSON, since it may not expect JSON.
       if (kind === 'surrogate' || kind === 'number')
         throw invalidRequest('json', [{ path: [...path], message }]);
     }
@@ -39,11 +38,7 @@ export const prepareBody: MiddlewareHandler = async (c, next) => {
   return next();
 };
 
-/**
- * Reads and validates the body. None counts as an empty object.
- *
- * @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request`
- */
+/** No body counts as an empty object. @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request` */
 export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
   const text = await c.req.text();
   const type = c.req.header('content-type');
@@ -63,11 +58,7 @@ export async function readBody<S extends z.ZodType>(c: Context, schema: S): Prom
   throw invalidRequest('json', parsed.error.issues);
 }
 
-/**
- * A problem that lists schema violations by location, e.g. `query.limit`.
- *
- * @param target the library's name for the part of the request
- */
+/** Lists schema violations by location, e.g. `query.limit`. @param target the library's name for the part of the request */
 export function invalidRequest(
   target: string,
   issues: readonly { path: PropertyKey[]; message: string }[],

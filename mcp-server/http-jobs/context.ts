@@ -1,4 +1,4 @@
-/** Context shared by all route files of the jobs API. */
+/** Context shared by the jobs API's route files. */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '../../engine/index.js';
@@ -15,19 +15,16 @@ import { header } from './schemas.js';
 export interface JobsOptions {
   /** For what belongs to no caller. */
   engine: Engine;
-  /** The engine for the caller of an authenticated request. */
   engineOf: (c: Context) => Guard;
   settings: Settings;
   /** The key that all servers of a home share. */
   secret: Buffer;
   logger: Logger;
-  /** Authenticates a request, or refuses it. */
   authenticate: MiddlewareHandler;
-  /** Limits of the process. `engineOf` gives engines whose starts were counted by the routes. */
+  /** The process's limits. `engineOf` doesn't count kickoffs, since the routes do. */
   limits: Limits;
-  /** The shutdown of the process. */
   shutdown: Shutdown;
-  /** Scopes under which an MCP session's operations are listed, plain ones first; undefined for an unknown session ID. */
+  /** Scopes of an MCP session's operations, plain ones first. Undefined for an unknown session ID. */
   mcpSessionOf: (id: string, principal: string) => string[] | undefined;
 }
 
@@ -36,27 +33,25 @@ export interface JobsContext extends JobsOptions {
   rates: Rates;
 }
 
-/** Exported by each route file; index.ts calls them. */
 export type RegisterRoutes = (context: JobsContext) => void;
 
-/** Response header: the shutdown has ended the wait early. */
+/** Response header: the shutdown ended the wait early. */
 export const WAIT_ENDED_HEADER = 'Longhaul-Wait-Ended';
 
-/** For the OpenAPI document. */
 export const WAIT_ENDED_HEADERS = {
   [WAIT_ENDED_HEADER]: header(
     `${SERVER_STOPPING}: the server is stopping and has ended the wait; the job continues. Repeat the request after Retry-After.`,
   ),
 };
 
-/** Response headers to add after a wait; empty unless the shutdown has ended the wait for an open job. */
+/** Headers to add after a wait. Empty unless the shutdown ended the wait for an open job. */
 export function waitHeaders({ shutdown }: JobsContext, record: OperationRecord): Record<string, string> {
   if (!shutdown.hasBegun || isTerminal(record.status)) return {};
   const seconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds(record));
   return { [WAIT_ENDED_HEADER]: SERVER_STOPPING, 'Retry-After': String(seconds) };
 }
 
-/** Aborts when the client disconnects or the server stops; ends waits and streams. */
+/** Aborts when the client disconnects or the server stops. */
 export function signalOf({ shutdown }: JobsContext, c: Context): AbortSignal {
   return AbortSignal.any([shutdown.signal, c.req.raw.signal]);
 }

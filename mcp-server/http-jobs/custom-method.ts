@@ -1,7 +1,4 @@
-/**
- * Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so they are
- * registered with the underlying Hono router.
- */
+/** Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so Hono's router does. */
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
@@ -18,7 +15,6 @@ interface CustomMethod<S extends z.ZodType> {
   handle: (c: Context, id: string, body: z.output<S>) => Promise<Response>;
 }
 
-/** Registers `POST /v1/jobs/{id}:{verb}`. */
 export function registerCustomMethod<S extends z.ZodType>(
   { app }: JobsContext,
   { verb, config, body, middleware, handle }: CustomMethod<S>,
@@ -30,7 +26,7 @@ export function registerCustomMethod<S extends z.ZodType>(
     tags: ['Jobs'],
     request: { params: jobParams, body: { content: { 'application/json': { schema: body } } } },
   });
-  // The last unencoded colon begins the verb. Colons within an ID may be encoded as %3A or not.
+  // The last unencoded colon starts the verb. Colons in an ID may be encoded as %3A or not.
   const path = `/v1/jobs/:target{[^/]+:${verb}}`;
   if (middleware) app.post(path, middleware);
   app.post(path, async (c) => {

@@ -5,7 +5,7 @@ import { CODE_ROOT } from '../../platform/project.js';
 import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
-/** Assets of the page, copied by the build. */
+/** Assets of the page, which the build copies. */
 const FOLDER = join(CODE_ROOT, 'swagger-ui');
 
 const FILES: Record<string, string> = {

@@ -1,7 +1,4 @@
-/**
- * A tool's documentation in the jobs API: the ten items that callers need to plan around a long call. As JSON for programs
- * and as Markdown for people; /openapi.json has both.
- */
+/** A tool's documentation in the jobs API: ten items for planning a long call, as JSON, as Markdown and in /openapi.json. */
 import { stringify } from 'yaml';
 import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
 import { ITEMS, type Item } from '../../operations/documentation/items.js';
@@ -16,7 +13,7 @@ import { isRetryableProblem, PROBLEMS, PROBLEM_TYPES, problemUri } from './probl
 import { jobPath } from './render.js';
 import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
-/** Rate limits per minute, for each caller and server process. */
+/** Per minute, for each caller and server process. */
 export interface Limits {
   kickoffsPerMinute: number;
   statusPerMinute: number;
@@ -31,10 +28,8 @@ const MEANINGS: Record<JobStatus, string> = {
   timed_out: 'ended by the maximum duration; the results up to then are in partial',
 };
 
-/** Job ID used in examples. */
 const JOB = 'b63d7a1d66f10126687f3170f91758e0';
 
-/** All ten items, from the tool's definition. */
 export function documentationOf(tool: Tool, limits: Limits) {
   const [from, to] = clientBudgetSeconds(tool.deadlineSeconds);
   const cleanup = tool.cleanup ?? null;
@@ -133,7 +128,6 @@ function estimateOf(tool: Tool): number {
   return fixedEstimateSeconds(estimate, sizeInArguments(estimate, args));
 }
 
-/** Example requests and answers: kickoff, poll, result. */
 function traceOf(tool: Tool) {
   const path = jobPath(JOB);
   const retryAfter = `Retry-After: ${retryAfterOf(tool)}`;
@@ -171,7 +165,7 @@ function traceOf(tool: Tool) {
   ];
 }
 
-/** The documentation as Markdown: a heading for each item, and its fields as YAML. */
+/** Markdown with a heading for each item, and its fields as YAML. */
 export function documentationText(documentation: ReturnType<typeof documentationOf>): string {
   const { name, description, kickoff } = documentation.operation;
   const { kinds, retryable_types, problems, rules } = documentation.errors;

@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/events`: a job's events as server-sent events, resumable on any server process. */
+/** `GET /v1/jobs/{id}/events`: a job's events as server-sent events. A client can resume the stream on any server process. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { SSEMessage } from 'hono/streaming';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
@@ -32,7 +32,7 @@ const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Even
 
 A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is disconnected and can reconnect.`;
 
-/** One event; OpenAPI 3.1 has no schema for the stream itself. */
+/** One event. OpenAPI 3.1 has no schema for the stream itself. */
 const streamEvent = z
   .object({
     id: z.string().optional().describe('Send it back as Last-Event-ID.'),
@@ -77,17 +77,17 @@ export function registerEvents(context: JobsContext): void {
     assertJobId(id);
     const engine = context.engineOf(c);
     const record = assertNotExpired(await engine.read(id));
-    // IDs of another job or caller don't open, nor those of earlier formats.
+    // Rejects IDs of another job or caller, and of earlier formats.
     const ids = sealOf<EventPosition>(context.secret, `job events 2 ${engine.principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
     const stream = eventStream(c, async (sse, disconnected) => {
       const signal = AbortSignal.any([signalOf(context, c), disconnected]);
       try {
-        // Sent at once, so that clients and proxies see an open stream.
+        // Sent at once, so clients and proxies see an open stream.
         await sse.write(`retry: ${RETRY_MS}\n: open\n\n`);
         const events = engine.events(id, { signal, from });
-        // Each is written once the one before was read, so a slow reader costs a few buffered events.
+        // Each event is written once the previous one was read, so a slow reader costs only a few buffered events.
         for await (const event of shown(context, id, events, ids)) {
           const written = sse.writeSSE(event).then(() => true);
           if (!(await withTimeout(written, SLOW_READER_MS))) return cutOff(c);
@@ -128,7 +128,7 @@ async function* shown(
       yield { event: SERVER_STOPPING, data: JSON.stringify(data) };
     }
   } catch (error) {
-    // The job was purged while it was streamed: a client that reconnects gets 404 or 410.
+    // The job was purged during the stream. A client that reconnects gets 404 or 410.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
     context.logger.error({ err: error }, 'a stream of events failed');
     throw error;

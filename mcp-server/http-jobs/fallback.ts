@@ -1,17 +1,16 @@
-/** Methods of paths: OPTIONS, and requests that match no route: 405 if the path has another method, else 404. */
+/** OPTIONS, and requests that match no route: 405 if the path has another method, else 404. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { Problem } from './problems.js';
 
-/** Paths of the jobs API. */
 const OURS = /^\/(v1|problems|docs|openapi\.json)(\/|$)/;
 
-/** Whether a path belongs to the jobs API, even if no route serves it. */
+/** Whether a path belongs to the jobs API, even without a route. */
 export function isJobsPath(path: string): boolean {
   return OURS.test(path);
 }
 
-/** Registers the catch-all route; must be called after all others. */
+/** Registers the catch-all route. Call it after all others. */
 export function registerFallback(app: OpenAPIHono): void {
   const methodsOf = methodsByPath(app);
   const refuse = (c: Context): never => {
@@ -26,7 +25,7 @@ export function registerFallback(app: OpenAPIHono): void {
     app.all(path, refuse);
 }
 
-/** Middleware that answers OPTIONS with the methods of the path (RFC 9110, section 9.3.7); an unknown path is left to others. */
+/** Middleware that adds the path's methods to OPTIONS (RFC 9110, section 9.3.7). It leaves unknown paths to others. */
 export function allowHeader(app: OpenAPIHono): MiddlewareHandler {
   let methodsOf: ReturnType<typeof methodsByPath> | undefined;
   return (c, next) => {
@@ -38,13 +37,13 @@ export function allowHeader(app: OpenAPIHono): MiddlewareHandler {
   };
 }
 
-/** Middleware after {@link allowHeader} and CORS, which ends a preflight request itself. */
+/** Runs after {@link allowHeader} and after CORS, which answers preflight requests itself. */
 export const answerOptions: MiddlewareHandler = (c, next) => {
   const isAnswered = c.req.method === 'OPTIONS' && c.res.headers.has('allow');
   return isAnswered ? Promise.resolve(c.body(null, 204)) : next();
 };
 
-/** The methods of the first route that serves a path, as requests find it; empty if none does. */
+/** The methods of the first route that serves a path, as for requests. Empty if none does. */
 function methodsByPath(app: OpenAPIHono): (path: string) => string[] {
   const served = app.routes
     .filter(({ method }) => method !== 'ALL')

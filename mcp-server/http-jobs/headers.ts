@@ -1,9 +1,8 @@
-/** Parsing and validation of request headers and path parameters. */
+/** Parses and validates request headers and path parameters. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
 import { Problem } from './problems.js';
 
-/** Visible ASCII characters, with spaces between them. */
 export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
 export const LONGEST_SESSION = 200;
@@ -13,14 +12,13 @@ export function assertJobId(id: string): void {
   if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
 }
 
-/** Whether a text has 1 to `most` visible ASCII characters, with spaces between them. */
+/** Whether a text has 1 to `most` visible ASCII characters, with spaces only between them. */
 export function isVisibleAscii(text: string, most: number): boolean {
   return text.length <= most && VISIBLE_ASCII.test(text);
 }
 
 /**
- * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a quoted string as in the draft, or bare, as most
- * clients send it; both are equivalent.
+ * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): quoted as in the draft, or bare, as most clients send it.
  *
  * @throws Problem `invalid-idempotency-key`
  */
@@ -37,7 +35,6 @@ export function idempotencyKeyOf(c: Context): string | undefined {
   return key;
 }
 
-/** Supported preferences of a request (RFC 7240). */
 export interface Preferences {
   respondAsync: boolean;
   /** Seconds. */
@@ -47,13 +44,10 @@ export interface Preferences {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const WORD = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
-// Spaces between semicolons, and the rest after an unclosed quote, match in one place each, so there is no backtracking.
+// No backtracking: spaces between semicolons, and the rest after an unclosed quote, match in one place each.
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
-/**
- * Parses `Prefer` (RFC 7240, section 2): what is malformed, unknown or has another value than its preference is ignored, and the first of
- * repeated ones counts.
- */
+/** Parses `Prefer` (RFC 7240, section 2). Ignores malformed and unknown preferences and values. The first of repeated ones counts. */
 export function preferencesOf(c: Context): Preferences {
   const preferences: Preferences = { respondAsync: false };
   const parts = c.req.header('prefer')?.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];

@@ -1,7 +1,4 @@
-/**
- * The jobs API: tools as jobs over plain HTTP, for clients without MCP: start, poll, answer, cancel, collect. Served in the
- * same process as /mcp. A job is an operation, and its ID the operation's token.
- */
+/** The jobs API: tools as jobs over plain HTTP, for clients without MCP. A job is an operation, and its ID the operation's token. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';
@@ -39,7 +36,7 @@ export { isJobsPath } from './fallback.js';
 export { Problem } from './problems.js';
 export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
 
-/** Largest body of a request, in bytes: 4 MiB. */
+/** Largest request body: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Response headers that allowed cross-origin pages may read. */
 const EXPOSED_HEADERS = [
@@ -58,7 +55,7 @@ const EXPOSED_HEADERS = [
   REQUEST_ID_HEADER,
 ];
 
-/** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */
+/** All route files. Custom methods come first, or other routes would match their verbs as part of an ID. */
 const ROUTES: RegisterRoutes[] = [
   registerCancel,
   registerResume,
@@ -97,7 +94,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
-  // Before authentication: browsers send no credential with such a request, and the answer has nothing secret.
+  // Before authentication: browsers send no credential with a preflight request, and the answer has nothing secret.
   app.use(answerOptions);
   app.use('/v1/*', authenticate);
   app.use(
@@ -129,11 +126,7 @@ const AUTHENTICATION_PROBLEMS: Record<string, ProblemType> = {
   [OAuthErrorCode.AccessDenied]: 'certificate-required',
 };
 
-/**
- * The problem for an error of authentication.
- *
- * @param challenge the response for it, whose WWW-Authenticate is taken over
- */
+/** @param challenge the response for the error, whose WWW-Authenticate is reused */
 export function authenticationProblem(error: unknown, challenge: Response): Problem {
   if (error instanceof RateLimited) return toProblem(error);
   const value = challenge.headers.get('WWW-Authenticate');

@@ -96,7 +96,7 @@ export function registerInput({ app, engineOf }: JobsContext): void {
     });
     const first = receipt.wasQueued ? 'queued' : 'accepted';
     const state = ownKey === undefined ? receipt.state : first;
-    // Nothing of the job that changes, so that a repeated answer can get the same response.
+    // Contains nothing of the job that changes, so a repeated answer gets the same response.
     const body = { key, action, id: receipt.id, state, job: { job_id: id, status_url: jobPath(id) } };
     return c.json(body, state === 'accepted' ? 200 : 202, { 'Cache-Control': 'no-store' });
   });

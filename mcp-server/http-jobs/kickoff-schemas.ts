@@ -1,4 +1,4 @@
-/** Request and response schemas of kickoffs: shared by both routes, each tool's own path, and resume. */
+/** Schemas of kickoffs, shared by both routes, each tool's own path, and resume. */
 import { z } from '@hono/zod-openapi';
 import { WAIT_ENDED_HEADERS } from './context.js';
 import { LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
@@ -15,9 +15,9 @@ import {
   LONGEST_WAIT_SECONDS,
 } from './schemas.js';
 
-/** Default wait of a short tool's kickoff, in seconds: gateways time out at 30. */
+/** Default wait of a short tool's kickoff, in seconds. Gateways time out at 30. */
 export const DEFAULT_WAIT_SECONDS = 20;
-/** Longest keep-alive that can be requested, in seconds: ten years. Temporal's retention bounds it further. */
+/** Longest keep-alive that you can request: ten years. Temporal's retention limits it further. */
 const LONGEST_KEEP_ALIVE_SECONDS = 10 * 365 * 24 * 3600;
 
 export const kickoffSchema = job
@@ -49,7 +49,7 @@ const HEADERS = {
   },
 };
 
-/** Request headers of every kickoff. headers.ts validates them. */
+/** headers.ts validates them. */
 export const kickoffHeaders = z.object({
   'idempotency-key': idempotencyKey(`. ${IDEMPOTENCY_RULE}`),
   prefer: z
@@ -97,5 +97,4 @@ export const KICKOFF_PROBLEMS: ProblemType[] = [
 
 export const kickoffArguments = z.record(z.string(), z.unknown());
 
-/** Path of a tool's kickoff. */
 export const KICKOFF_PATH = '/v1/tools/{tool}/jobs';

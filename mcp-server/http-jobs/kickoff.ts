@@ -100,7 +100,7 @@ async function kickOff(
   const waitSeconds = waitOf(tool, preferences);
   const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
   return kickoffResponse(c, record, {
-    // A run ID is known only for a job that existed before this request.
+    // Only a job from before this request has a known run ID.
     replayed: started.runId !== '',
     key: idempotencyKey,
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
@@ -108,11 +108,7 @@ async function kickOff(
   });
 }
 
-/**
- * Response to a request that started a job or found the one an earlier request started.
- *
- * @throws Problem `job-expired`
- */
+/** Response for a job that this request, or an earlier one, started. @throws Problem `job-expired` */
 export function kickoffResponse(
   c: Context,
   record: OperationRecord,
@@ -146,7 +142,7 @@ export function kickoffResponse(
   });
 }
 
-/** Wait of this kickoff, in seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
+/** In seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
 function waitOf(tool: Tool, { respondAsync, wait }: Preferences): number {
   if (!tool.wait) return 0;
   return Math.min(wait ?? (respondAsync ? 0 : DEFAULT_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
@@ -160,7 +156,7 @@ function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isO
   ].join(', ');
 }
 
-/** Waits until the job has ended, asks a question (then it can't end within the wait), or the time is over. */
+/** Waits until the job ends, asks a question (then it can't end within the wait), or the time is up. */
 async function waitForEnd(
   context: JobsContext,
   c: Context,
@@ -176,11 +172,7 @@ async function waitForEnd(
   });
 }
 
-/**
- * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
- *
- * @throws Problem `invalid-session`
- */
+/** The session that lists the job: Longhaul-Session, else the MCP session of Mcp-Session-Id. @throws Problem `invalid-session` */
 function sessionOf(context: JobsContext, c: Context): string | undefined {
   const named = c.req.header('longhaul-session');
   if (named !== undefined) {

@@ -13,13 +13,12 @@ import { jobPath } from './render.js';
 import { integer, job, json, pageCursor, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
-/** Open jobs of a page that are read concurrently. */
 const CONCURRENT_READS = 10;
 
-/** Value of `user` for all of the caller's tenant. */
+/** Value of `user` for the caller's whole tenant. */
 const ALL_USERS = 'all';
 
-/** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
+/** Filter for each status. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',
@@ -128,7 +127,7 @@ export function registerList(context: JobsContext): void {
   });
 }
 
-/** Scopes to filter by: those of an MCP session if `session` is an MCP session ID, else the name itself. */
+/** Scopes to filter by: an MCP session's if `session` is its ID, else the name itself. */
 function sessionsOf({ mcpSessionOf }: JobsContext, session: string, principal: string): string[] {
   const ofMcp = mcpSessionOf(session, principal);
   if (!ofMcp && session.length > LONGEST_SESSION)
@@ -147,7 +146,7 @@ function listProblem(error: unknown): unknown {
     : error;
 }
 
-/** Summaries of a page: closed jobs as listed, open ones as read. Expired jobs are left out. */
+/** Summaries of a page: closed jobs as listed, open ones as read. Leaves out expired jobs. */
 async function summariesOf(
   context: JobsContext,
   c: Context,
@@ -168,7 +167,7 @@ async function summaryOf(
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
-  // It may have been purged since it was listed.
+  // The job may have been purged since it was listed.
   const now = isTerminal(listed.status)
     ? listed
     : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));

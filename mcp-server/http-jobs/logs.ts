@@ -84,7 +84,7 @@ export function registerLogs(context: JobsContext): void {
       return sendLog(context, c, id, step, c.req.valid('query'));
     },
   );
-  // The same route for steps with an unencoded slash.
+  // Also for steps with an unencoded slash.
   app.get('/v1/jobs/:id/logs/:child/:step', limit, (c) => {
     const { id, child, step } = c.req.param();
     const parsed = query.safeParse(c.req.query());
@@ -118,7 +118,6 @@ async function sendLog(
   }
 }
 
-/** Sends the log as plain text. */
 function sendText(c: Context, id: string, log: LogText): Response {
   return c.body(log.text, 200, {
     'Content-Type': 'text/plain; charset=utf-8',
@@ -151,7 +150,7 @@ function pageOf({ lines, status, ...page }: LogPage, record: OperationRecord): z
   };
 }
 
-/** Maps errors of reading a log. The job itself was found, so `not_found` means its step or log. */
+/** Maps errors of reading a log. The job itself exists, so `not_found` means its step or log. */
 function logProblem(error: unknown): unknown {
   if (!(error instanceof LonghaulError)) return error;
   const { kind, message } = error;

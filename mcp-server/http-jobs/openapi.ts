@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: the API's description (OpenAPI 3.1). The routes are described once; a kickoff path for each tool, with
- * its arguments, result and rules, is added per request from the current tools.
+ * `GET /openapi.json`: the API's description (OpenAPI 3.1). Adds a kickoff path for each current tool, with its arguments, result
+ * and rules, to the fixed description of the routes.
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -29,7 +29,6 @@ const problemKind = z
   })
   .openapi('ProblemKind');
 
-/** All problem types, as /problems and /openapi.json list them. */
 export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => {
   const { status, title, advice } = PROBLEMS[type];
   return { type: problemUri(type), status, retryable: isRetryableProblem(type), title, advice };
@@ -80,7 +79,6 @@ export function registerOpenApi(context: JobsContext): void {
   });
 }
 
-/** The parts of the document that describe this server. */
 async function about(context: JobsContext) {
   const { limits } = context.rates;
   const warning = await retentionWarning(context.engine);
@@ -111,7 +109,6 @@ async function about(context: JobsContext) {
   };
 }
 
-/** Adds a kickoff path for each tool to the document. */
 function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: CallerTools) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
   const limits = { kickoffsPerMinute: rates.limits.kickoff, statusPerMinute: rates.limits.status };
@@ -150,7 +147,6 @@ function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: CallerT
   };
 }
 
-/** The kickoff's 200 response, with the tool's result schema. */
 function withResult(
   general: NonNullable<NonNullable<OpenApiDocument['paths']>[string]['post']> | undefined,
   result: JsonSchema,
@@ -161,7 +157,6 @@ function withResult(
   return { ...response, content: { 'application/json': { schema } } };
 }
 
-/** Adds a schema to the components and returns a reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
   schemas[name] = rebaseReferences(pointer, schema);

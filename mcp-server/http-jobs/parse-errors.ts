@@ -1,6 +1,6 @@
 /**
- * Requests that Node's HTTP parser rejects before routing. By default Node answers with a bare status and closes, and a client
- * that is still writing sees a broken connection instead; so the rest of the request is read and dropped.
+ * Requests that Node's HTTP parser rejects before routing. By default Node answers with a bare status and closes, which a client
+ * that is still writing sees as a broken connection. So this reads and drops the rest of the request.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,7 +9,6 @@ import { Problem, problemDocument, PROBLEM_CONTENT_TYPE } from './index.js';
 /** How long a client gets to finish writing, in milliseconds. */
 const DRAIN_MS = 2_000;
 
-/** Answers requests that can't be parsed with a problem document. */
 export function answerParseErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

@@ -1,19 +1,14 @@
-/**
- * Problem types of the jobs API (RFC 9457): one closed table, the source of error responses, the OpenAPI document and the
- * documentation.
- */
+/** Problem types of the jobs API (RFC 9457): one closed table for error responses, the OpenAPI document and the documentation. */
 import { type ErrorKind, isKind } from '../../operations/errors.js';
 
 interface ProblemKind {
-  /** HTTP status. */
   status: number;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   title: string;
-  /** Next steps for the caller. */
   advice: string;
 }
 
-/** All problem types. The URI reference of a type is `/problems/{name}`. */
+/** The URI reference of a type is `/problems/{name}`. */
 export const PROBLEMS = {
   'invalid-json': {
     status: 400,
@@ -187,17 +182,15 @@ export type ProblemType = keyof typeof PROBLEMS;
 
 export const PROBLEM_TYPES = Object.keys(PROBLEMS) as [ProblemType, ...ProblemType[]];
 
-/** The URI reference of a type (RFC 9457, section 3.1.1). */
+/** RFC 9457, section 3.1.1. */
 export function problemUri(type: ProblemType): string {
   return `/problems/${type}`;
 }
 
-/** Whether the same request may succeed later. */
 export function isRetryableProblem(type: ProblemType): boolean {
   return [429, 503].includes(PROBLEMS[type].status);
 }
 
-/** One error in a request. */
 export interface RequestError {
   /** Location, e.g. `body.reason`, `query.limit`. */
   at: string;
@@ -205,20 +198,17 @@ export interface RequestError {
 }
 
 export interface ProblemOptions {
-  /** The individual errors. */
   errors?: RequestError[];
-  /** Response headers. */
   headers?: Record<string, string>;
-  /** Further members of the document. */
   members?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** A request that can't be served. Thrown by routes, rendered by render-problem.ts. */
+/** A request that can't be served. Routes throw it, and render-problem.ts renders it. */
 export class Problem extends Error {
   override name = 'Problem';
 
-  /** @param message becomes `detail`: location, what was expected, what was received */
+  /** @param message becomes `detail`: location, expected and actual value */
   constructor(
     readonly type: ProblemType,
     message: string,
@@ -228,7 +218,7 @@ export class Problem extends Error {
   }
 }
 
-/** Maps one kind of the engine's errors to a problem type other than the usual one; other errors pass through. */
+/** Maps one kind of the engine's errors to an unusual problem type. Other errors pass through. */
 export function asProblem(error: unknown, kind: ErrorKind, type: ProblemType): unknown {
   return isKind(error, kind) ? new Problem(type, error.message, { cause: error }) : error;
 }

@@ -1,4 +1,4 @@
-/** Responses with a representation's bytes, whole or a range of them (RFC 9110, section 14). */
+/** Responses with a representation's bytes, whole or as a range (RFC 9110, section 14). */
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { Problem } from './problems.js';
@@ -20,7 +20,6 @@ export interface Representation {
   headers?: Record<string, string>;
 }
 
-/** Response headers, and the response 304, for the OpenAPI document. */
 export const BYTES_HEADERS = {
   ETag: header('Strong entity tag.'),
   'Accept-Ranges': header('bytes'),
@@ -35,8 +34,7 @@ export const PART_HEADERS = {
 };
 
 /**
- * Answers with a representation: 200, 206 for a single range, 304 if If-None-Match matches. A request for several ranges,
- * or for a unit other than bytes, gets the whole.
+ * Answers 200, 206 for a single range, or 304 if If-None-Match matches. Several ranges, or another unit than bytes, get the whole.
  *
  * @throws Problem `range-not-satisfiable`
  */
@@ -66,7 +64,7 @@ export async function sendBytes(c: Context, representation: Representation): Pro
   return stream ? c.body(Readable.toWeb(stream) as ReadableStream, status, all) : c.body(null, status, all);
 }
 
-/** The requested range; undefined for none, and for ranges that a server must ignore. */
+/** The requested range. Undefined for none, and for ranges that a server must ignore. */
 function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | undefined {
   const set = /^\s*bytes\s*=(.*)$/i.exec(header ?? '')?.[1];
   if (set === undefined || set.includes(',')) return undefined;
@@ -88,10 +86,9 @@ function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | und
   return { from, lengthBytes: to - from + 1 };
 }
 
-/** Chunk size when streaming from memory, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Streams a range of a buffer in chunks, so that a slow reader holds no copy of it. */
+/** Streams in chunks, so a slow reader holds no copy of the range. */
 export function streamOf(bytes: Buffer, { from, lengthBytes }: ByteRange): Readable {
   return Readable.from(
     (function* () {

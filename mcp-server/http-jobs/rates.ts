@@ -1,4 +1,4 @@
-/** Rates of the jobs API: the limits of the process (mcp-server/limits), with response headers. */
+/** Rates of the jobs API: the process's limits (mcp-server/limits), with response headers. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { RateLimited } from '../limits/index.js';
 import type { Quota } from '../limits/rate-limited.js';
@@ -13,7 +13,7 @@ import { header } from './schemas.js';
 
 export { RATE_WINDOW_SECONDS } from '../limits/rates.js';
 
-/** Response headers (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
+/** draft-ietf-httpapi-ratelimit-headers-10. */
 export const RATE_HEADERS = {
   'RateLimit-Policy': header('The limit: its name, how many requests (q) in how many seconds (w).'),
   RateLimit: header('Remaining requests (r), and seconds until the quota resets (t).'),
@@ -29,7 +29,7 @@ export class Rates {
     return this.rates.limits;
   }
 
-  /** Middleware: counts a request and sets the RateLimit headers; refuses it with 429 beyond the limit. */
+  /** Middleware that counts a request and sets the RateLimit headers. Refuses it with 429 beyond the limit. */
   limit(name: RateName): MiddlewareHandler {
     return async (c, next) => {
       let quota: Quota;

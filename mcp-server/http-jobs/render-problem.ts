@@ -5,7 +5,7 @@ import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { lostValueIn } from '../../platform/storage/index.js';
 import { isRetryableProblem, Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
-/** Problem types of the engine's errors; other kinds are `internal`. */
+/** Problem types of the engine's errors. Other kinds are `internal`. */
 const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   invalid_arguments: 'invalid-arguments',
   unknown_tool: 'unknown-tool',
@@ -21,7 +21,6 @@ const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
 /** Retry-After while Temporal can't be reached, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
-/** Maps an error to a problem. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const lost = lostValueIn(error);
@@ -51,7 +50,7 @@ export function toProblem(error: unknown): Problem {
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
-/** A problem document (RFC 9457, section 3). @param instance the request's path */
+/** RFC 9457, section 3. @param instance the request's path */
 export function problemDocument({ type, message, options }: Problem, instance: string): object {
   const { status, title } = PROBLEMS[type];
   const { errors, members } = options;
@@ -67,9 +66,8 @@ export function problemDocument({ type, message, options }: Problem, instance: s
   };
 }
 
-/** The error response for a problem. */
 export function renderProblem(c: Context, problem: Problem): Response {
-  // A Host header that is no host makes an address that isn't one.
+  // A Host header that isn't a host makes the URL invalid.
   const path = URL.canParse(c.req.url) ? new URL(c.req.url).pathname : c.req.path;
   const document = problemDocument(problem, path);
   return c.body(JSON.stringify(document), PROBLEMS[problem.type].status, {

@@ -6,12 +6,10 @@ import { STATUS_NAMES } from '../../operations/status-names.js';
 import { Problem } from './problems.js';
 import { INLINE_BYTES, type Job } from './schemas.js';
 
-/** Path of a job. */
 export function jobPath(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Links to a job's resources and actions. */
 export function linksOf(jobId: string, tool: string): Job['links'] {
   const self = jobPath(jobId);
   return {
@@ -39,11 +37,7 @@ function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | und
   return closedAt && new Date(Date.parse(closedAt) + keepAliveSeconds * 1000).toISOString();
 }
 
-/**
- * Renders a job.
- *
- * @throws Problem `job-expired`
- */
+/** @throws Problem `job-expired` */
 export function renderJob(record: OperationRecord): Job {
   assertNotExpired(record);
   const { token, inputRequests } = record;
@@ -144,12 +138,11 @@ export function retryAfterSeconds({ estimateSeconds }: OperationRecord): number 
   return Math.ceil(pollIntervalMs(estimateSeconds) / 1000);
 }
 
-/** Response headers of a job: `Retry-After` while it is open. */
 export function jobHeaders(record: OperationRecord): Record<string, string> {
   return isTerminal(record.status) ? {} : { 'Retry-After': String(retryAfterSeconds(record)) };
 }
 
-/** The job's entity tag: changes with every field but `updated_at`, also with progress. Weak, since times may differ. */
+/** The job's entity tag. Changes with every field but `updated_at`. Weak, since times may differ. */
 export function etagOf({ updated_at: _time, ...fields }: Job): string {
   return `W/"${hash(JSON.stringify(fields))}"`;
 }

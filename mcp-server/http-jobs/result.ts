@@ -91,7 +91,7 @@ export function registerResult(context: JobsContext): void {
 
 function sendJson(c: Context, { runId, closedAt }: OperationRecord, what: string, value: unknown) {
   const bytes = Buffer.from(JSON.stringify(value) ?? 'null');
-  // A closed run's result never changes, so its bytes need no hashing.
+  // A closed run's result never changes, so its bytes need no hash.
   const source = closedAt === undefined ? bytes.toString() : '';
   return sendBytes(c, {
     sizeBytes: bytes.length,

@@ -1,4 +1,4 @@
-/** `POST /v1/jobs/{id}:resume`: resumes a pipeline where it stopped, as a new job. */
+/** `POST /v1/jobs/{id}:resume`: resumes a stopped pipeline as a new job. */
 import { z } from '@hono/zod-openapi';
 import type { JobsContext } from './context.js';
 import { kickoffResponses } from './kickoff-schemas.js';

@@ -1,14 +1,13 @@
-/** Warning about a Temporal retention that is shorter than the promised minimum keep-alive of results. */
+/** Warns if Temporal's retention is shorter than the promised minimum keep-alive of results. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
 import type { Logger } from '../../platform/log.js';
 import { MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 
-/** Retry interval while Temporal can't be reached, in milliseconds. */
 const RETRY_MS = 5_000;
 
-/** The warning; undefined if the retention is long enough or Temporal can't be reached. */
+/** Undefined if the retention is long enough or Temporal can't be reached. */
 export async function retentionWarning(engine: Engine): Promise<string | undefined> {
   const retentionSeconds = await engine.temporal.facts().then(
     (facts) => facts.retentionSeconds,

@@ -1,4 +1,4 @@
-/** Zod schemas of the jobs API: they validate requests and generate the OpenAPI document. */
+/** Zod schemas of the jobs API. They validate requests and generate the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS } from '../../operations/record.js';
@@ -6,11 +6,11 @@ import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../operations/status-names.
 import { LONGEST_KEY, VISIBLE_ASCII } from './headers.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
-/** Longest wait of a request, in seconds: proxies time out after about a minute. */
+/** Longest wait of a request, in seconds. Proxies time out after about a minute. */
 export const LONGEST_WAIT_SECONDS = 60;
-/** Largest result or partial result within a job, in bytes of JSON: 1 MiB. */
+/** Largest result or partial result within a job: 1 MiB of JSON. */
 export const INLINE_BYTES = 1024 * 1024;
-/** Minimum time for which a result can be read after the job has ended, in seconds: a day. */
+/** Minimum time that a result stays readable after the job's end: a day. */
 export const MIN_KEEP_ALIVE_SECONDS = 24 * 3600;
 
 /** The header Idempotency-Key, which headers.ts validates. @param meaning the rest of its description */
@@ -158,16 +158,11 @@ export const problem = z
   })
   .openapi('Problem', { description: 'RFC 9457.' });
 
-/** Path parameters of job routes. */
 export const jobParams = z.object({
   id: z.string().openapi({ maxLength: 1000, description: 'job_id of a kickoff.' }),
 });
 
-/**
- * An integer query parameter.
- *
- * @throws ZodError for anything else, including empty text
- */
+/** An integer query parameter. @throws ZodError for anything else, including empty text */
 export function integer(min: number, max: number, description: string) {
   return z
     .string()
@@ -178,7 +173,6 @@ export function integer(min: number, max: number, description: string) {
     .openapi({ type: 'integer', minimum: min, maximum: max, description });
 }
 
-/** A query parameter with the cursor of a page. */
 export function pageCursor(description: string) {
   return z
     .string()
@@ -188,12 +182,10 @@ export function pageCursor(description: string) {
     .openapi({ description });
 }
 
-/** A response header. */
 export function header(description: string) {
   return { description, schema: { type: 'string' as const } };
 }
 
-/** A response with a JSON body. */
 export function json(schema: z.ZodType, description: string, headers?: object) {
   return {
     description,
@@ -202,10 +194,8 @@ export function json(schema: z.ZodType, description: string, headers?: object) {
   } as RouteConfig['responses'][string];
 }
 
-/** Problem types of routes with a body. */
 export const BODY_PROBLEMS: ProblemType[] = ['invalid-json', 'too-large', 'unsupported-media-type'];
 
-/** Problem types that every route can return. */
 const ALWAYS: ProblemType[] = [
   'invalid-request',
   'forbidden',
@@ -217,7 +207,7 @@ const ALWAYS: ProblemType[] = [
   'server-stopping',
 ];
 
-/** The responses of a route: its own and its problems', grouped by status. */
+/** A route's own responses and its problems', grouped by status. */
 export function responses(
   own: RouteConfig['responses'],
   problems: readonly ProblemType[],

@@ -81,7 +81,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** The last state read; undefined if none was. */
+/** The last state read. Undefined if none was. */
 async function waitForChange(
   context: JobsContext,
   c: Context,

@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/logs`: links to the logs of a job and of each of its steps. */
+/** `GET /v1/jobs/{id}/logs`: links to the logs of a job and its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
@@ -75,7 +75,6 @@ export function registerSteps(context: JobsContext): void {
   );
 }
 
-/** The operation's pages; undefined if it has none. */
 function pagesIn(record: OperationRecord) {
   const pages = (record.children ?? []).filter(({ page }) => page);
   if (pages.length === 0) return undefined;

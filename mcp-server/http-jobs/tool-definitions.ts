@@ -1,7 +1,4 @@
-/**
- * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
- * HTTP request behind each, for loops that execute what a model calls.
- */
+/** Tools as definitions for OpenAI's Chat Completions and Anthropic's Messages, each with its HTTP request for loops that run calls. */
 import { documentationFor } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -13,13 +10,10 @@ import { LONGEST_WAIT_SECONDS } from './schemas.js';
 export const DEFINITION_FORMATS = ['openai', 'anthropic'] as const;
 export type DefinitionFormat = (typeof DEFINITION_FORMATS)[number];
 
-/** Longest description of a function that OpenAI takes, in characters. */
+/** Longest function description that OpenAI accepts, in characters. */
 const OPENAI_DESCRIPTION_CHARACTERS = 1024;
 
-/**
- * The request that executes a call: arguments named in `path` replace their braces, those in `query` go there, the others
- * are the JSON body of a POST.
- */
+/** The request that executes a call. Arguments not named in `path` (in braces) or `query` are the JSON body of a POST. */
 export interface Call {
   method: 'GET' | 'POST';
   path: string;
@@ -36,7 +30,7 @@ interface Definition {
 
 const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
 
-/** Tools that poll, answer and cancel jobs. Their names are reserved: a project's tools can't use them. */
+/** Tools that poll, answer and cancel jobs. A project's tools can't use their names. */
 const FOLLOW_UP_TOOLS: Definition[] = [
   {
     name: 'operation_get',
@@ -90,7 +84,7 @@ const FOLLOW_UP_TOOLS: Definition[] = [
   },
 ];
 
-/** Definitions of the tools and of the follow-up tools in a format, and the call for each name. */
+/** Definitions of the tools and the follow-up tools in a format, and each one's call. */
 export function toolDefinitions(
   tools: Pick<CallerTools, 'map'>,
   format: DefinitionFormat,
@@ -126,10 +120,7 @@ function definitionOf(tool: Tool): Definition {
   };
 }
 
-/**
- * Converts a schema to one that both APIs accept: an object with properties, without alternatives at the top level. The kickoff
- * checks arguments against the whole schema.
- */
+/** Converts a schema for both APIs: an object without alternatives at the top level. The kickoff checks the whole schema. */
 function acceptable(schema: JsonSchema): JsonSchema {
   const kept = Object.entries(schema).filter(
     ([keyword]) => keyword !== '$schema' && !REFUSED_AT_TOP.has(keyword),

@@ -1,4 +1,4 @@
-/** `GET /v1/tools`, `GET /v1/tools/{tool}`: the list of tools, and the documentation of each. */
+/** `GET /v1/tools`, `GET /v1/tools/{tool}`: the tools, and each one's documentation. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';

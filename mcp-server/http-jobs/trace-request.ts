@@ -1,10 +1,10 @@
-/** A request of the jobs API as a span, by OpenTelemetry's semantic conventions for HTTP. */
+/** Records a jobs API request as a span, by OpenTelemetry's semantic conventions for HTTP. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import { tracing } from '../../platform/tracing/index.js';
 import { currentWork, inWork, type WorkContext } from '../../platform/work-context.js';
 
-/** Middleware for authenticated requests. A stream's span ends as its response begins. */
+/** Middleware for authenticated requests. A stream's span ends when its response begins. */
 export const traceJobsRequest: MiddlewareHandler = async (c, next) => {
   const before = currentWork();
   const { method } = c.req;
@@ -35,7 +35,7 @@ export const traceJobsRequest: MiddlewareHandler = async (c, next) => {
   Object.assign(before ?? {}, { tool: work.tool, token: work.token });
 };
 
-/** The route's path as the OpenAPI document has it: `/v1/jobs/{id}:cancel`. Undefined for a path without one. */
+/** The route's path as in the OpenAPI document: `/v1/jobs/{id}:cancel`. */
 function routeOf(c: Context): string | undefined {
   const path = matchedRoutes(c)
     .map((route) => route.path)

@@ -1,16 +1,16 @@
 /**
- * Body size limit. Unlike Hono's, it drains the rest of a large body, so that a client that is still writing gets the answer
- * instead of a broken connection; and it doesn't read bodies whose declared length is within the limit.
+ * Body size limit. Unlike Hono's, it drains the rest of a large body, so a client that is still writing gets the answer, not a
+ * broken connection. It doesn't read bodies with a declared length within the limit.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** Maximum size of a refused body that is drained, as a multiple of the limit. */
+/** How much of a refused body is drained, as a multiple of the limit. */
 const DRAIN_FACTOR = 16;
 
 /**
  * Middleware that refuses bodies over a limit without buffering them.
  *
- * @param refuse makes the response; sent once the client has finished writing, or has written {@link DRAIN_FACTOR} times
+ * @param refuse makes the response, which is sent once the client has finished writing, or has written {@link DRAIN_FACTOR} times
  *   the limit
  */
 export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response): MiddlewareHandler {
@@ -31,7 +31,7 @@ export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response):
       c.header('Connection', 'close');
       return refuse(c);
     }
-    // Also for an empty body: a body can be read only once.
+    // Also for an empty body, since a body can be read only once.
     c.req.raw = new Request(c.req.raw, { body: Buffer.concat(chunks) });
     return next();
   };

@@ -1,4 +1,4 @@
-/** Health and readiness on the server's own port, and metrics where nobody has to say who they are. */
+/** Health and readiness on the server's own port, and metrics where callers need no credential. */
 import type { Hono } from 'hono';
 import type { Engine } from '../../engine/index.js';
 import type { Settings } from '../../platform/settings/index.js';
@@ -11,12 +11,12 @@ const ALLOW = { Allow: 'GET, HEAD' };
 export interface HealthOptions {
   engine: Engine;
   settings: Settings;
-  /** Whether callers need no credential: then the tools are named, and metrics are served. */
+  /** Whether callers need no credential. Then readiness names the tools, and metrics are served. */
   isOpen: boolean;
   readiness: ServerReadiness;
 }
 
-/** Registers `/healthz`, `/readyz` and `/metrics`; also while the server stops, since probes ask then too. */
+/** Registers `/healthz`, `/readyz` and `/metrics`. They also work while the server stops, since probes ask then too. */
 export function registerHealth(app: Hono, { engine, settings, isOpen, readiness }: HealthOptions): void {
   app.get('/healthz', (c) => c.json(ALIVE));
   app.get('/readyz', async (c) => {

@@ -5,8 +5,7 @@ const listeners = new Set<() => void>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls the listener every {@link HEARTBEAT_MS}. All listeners of a process share one timer, which runs only while there are
- * listeners.
+ * Calls the listener every {@link HEARTBEAT_MS}. A process has one timer for all listeners, which runs only while there are any.
  *
  * @returns unsubscribes the listener
  */

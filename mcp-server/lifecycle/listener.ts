@@ -1,4 +1,4 @@
-/** The server's listener: HTTP, or HTTPS with the settings of TLS. */
+/** The server's listener: HTTP, or HTTPS with the TLS settings. */
 import type { Server as HttpServer } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import { createAdaptorServer } from '@hono/node-server';
@@ -8,19 +8,16 @@ import type { Logger } from '../../platform/log.js';
 import { limitConnections } from '../limits/connections.js';
 import { ServerTls } from './tls.js';
 
-/**
- * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that they
- * never send a request on a closing connection. Node's default is 5 s.
- */
+/** Longer than proxies (60 s) and clients keep idle connections, so they never send a request on a closing one. Node's default: 5 s. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Time for the headers of a request, and for the whole request, in milliseconds: slow senders hold a connection no longer. */
+/** Time limits for a request's headers and for the whole request, in milliseconds. They stop slow senders. */
 const HEADERS_LIMIT_MS = 20_000;
 const REQUEST_LIMIT_MS = 120_000;
-/** How often these times are checked, in milliseconds. */
+/** How often these limits are checked, in milliseconds. */
 const TIME_CHECK_MS = 5_000;
 
-/** Idle time after which TCP asks whether the other end is still there, in milliseconds: waits send nothing for minutes. */
+/** Idle time before TCP checks that the other end is still there, in milliseconds: waits send nothing for minutes. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
 const SERVER_OPTIONS = {
@@ -35,11 +32,10 @@ const SERVER_OPTIONS = {
 export interface Listener {
   server: HttpServer;
   protocol: 'http' | 'https';
-  /** Ends the watch over the files of TLS. */
   endWatch: () => void;
 }
 
-/** @throws Error when the files of TLS can't be used */
+/** @throws Error when the TLS files can't be used */
 export function createListener({ fetch }: Hono, settings: Settings, logger: Logger): Listener {
   const tls = settings.tlsCert === undefined ? undefined : new ServerTls(settings, logger);
   const server = createAdaptorServer(

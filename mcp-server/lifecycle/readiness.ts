@@ -1,4 +1,4 @@
-/** Readiness of a server: whether calls would work now, and whether new operations would be taken up. */
+/** Readiness of a server: whether calls would work now, and whether workers would take up new operations. */
 import type { Engine } from '../../engine/index.js';
 import { KeyCheck } from '../../engine/key-check.js';
 import { StorageOfWorkers } from '../../engine/storage-of-workers.js';
@@ -19,7 +19,7 @@ export class ServerReadiness {
   readonly #keys: KeyCheck;
   #isStopping = false;
 
-  /** @param keyId names the key of this server in signatures */
+  /** @param keyId names this server's key in signatures */
   constructor(
     private readonly engine: Engine,
     { home, storage, keyId }: { home: string; storage: Storage; keyId: string },
@@ -29,7 +29,6 @@ export class ServerReadiness {
     this.#keys = new KeyCheck(engine.temporal, keyId);
   }
 
-  /** The server was asked to stop. */
   stopping(): void {
     this.#isStopping = true;
   }
@@ -42,7 +41,7 @@ export class ServerReadiness {
     const mismatch = await this.#storageOfWorkers.mismatch(workers);
     return readinessOf({
       ...checks,
-      // States and small results are in Temporal: taking the server away would take these too.
+      // Temporal holds states and small results. Taking the server away would take these too.
       storage: storage.isPermanent ? storage : asWarning(storage),
       disk: asWarning(disk),
       storageOfWorkers: mismatch === undefined ? OK : warning(mismatch),

@@ -1,4 +1,4 @@
-/** Context of an HTTP request: its ID, and the trace that its headers name. */
+/** Context of an HTTP request: its ID, and the trace in its headers. */
 import { randomUUID } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
@@ -7,13 +7,13 @@ import { hasCredential } from '../../platform/credential-form.js';
 import type { Logger } from '../../platform/log.js';
 import { inWork, type WorkContext } from '../../platform/work-context.js';
 
-/** The client's own ID of the request, or else one that the server makes; in each response. */
+/** The client's own request ID, or one that the server makes. Set on each response. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Characters and length that log lines and headers of any program can hold. */
+/** Characters that log lines and headers of any program can hold. */
 const REQUEST_ID = /^[\w.:+/=@~-]{1,128}$/;
 
-/** Middleware for all requests: log lines have the fields of the request, and its response has the ID. */
+/** Middleware that adds the request's fields to log lines, and its ID to the response. */
 export function requestContext(logger: Logger): MiddlewareHandler {
   return async (c, next) => {
     const requestId = requestIdOf(c.req.header(REQUEST_ID_HEADER));
@@ -34,7 +34,7 @@ function requestIdOf(given: string | undefined): string {
   return given !== undefined && REQUEST_ID.test(given) && !hasCredential(given) ? given : randomUUID();
 }
 
-/** The route, not the path: that of an unknown one is the client's own text. */
+/** Logs the route, not the path: an unknown path is the client's own text. */
 function logAccess(logger: Logger, c: Context, durationMs: number): void {
   if (!logger.isLevelEnabled('debug')) return;
   const { status } = c.res;

@@ -2,13 +2,13 @@
 import type { MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 
-/** How long browsers remember to use HTTPS alone, in seconds: a year. */
+/** How long browsers insist on HTTPS: a year. */
 const HTTPS_ONLY_SECONDS = 31_536_000;
 
-/** Responses that are the same for all callers. */
+/** Paths with the same responses for all callers. */
 const PUBLIC_PATHS = /^\/(docs|problems|\.well-known)(\/|$)/;
 
-/** Middleware. @param hasTls whether the server itself speaks HTTPS */
+/** @param hasTls whether the server itself speaks HTTPS */
 export function securityHeaders(hasTls: boolean): MiddlewareHandler {
   const secured = secureHeaders({
     contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

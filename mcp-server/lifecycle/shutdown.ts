@@ -1,25 +1,24 @@
 /**
- * Graceful shutdown of a server process: waits end with an answer that names the shutdown, and requests received before it
- * are answered before their connections close. Waits listen to the signal; the servers of each protocol track requests.
+ * Graceful shutdown of a server process: waits end with an answer that names the shutdown, and earlier requests get their answers
+ * before their connections close. Waits listen to the signal, and each protocol's server tracks requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { withTimeout } from '../../platform/with-timeout.js';
 
-/** Time for tracked requests to be answered once the shutdown begins, in milliseconds. */
+/** How long tracked requests may take once the shutdown begins, in milliseconds. */
 const LIMIT_MS = 3_000;
 
-/** Reason reported wherever the shutdown ends a wait or refuses a request. */
+/** Reason given wherever the shutdown ends a wait or refuses a request. */
 export const SERVER_STOPPING = 'server_stopping';
 
-/** When a client should try again, in seconds: by then a supervised server has restarted (bench/restart.ts). */
+/** When clients should retry, in seconds. A supervised server has restarted by then (bench/restart.ts). */
 export const RETRY_AFTER_SECONDS = 4;
 
 export class Shutdown {
   readonly #controller = new AbortController();
   readonly #requests = new Set<Promise<unknown>>();
 
-  /** Fires when the shutdown begins. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -28,7 +27,7 @@ export class Shutdown {
     return this.signal.aborted;
   }
 
-  /** Tracks a request until it is answered; {@link close} waits for it. */
+  /** Makes {@link close} wait for a request. */
   async track<T>(request: Promise<T>): Promise<T> {
     this.#requests.add(request);
     return request.finally(() => this.#requests.delete(request));
@@ -38,7 +37,7 @@ export class Shutdown {
   async close(): Promise<void> {
     this.#controller.abort();
     await withTimeout(this.#allAnswered(), LIMIT_MS);
-    // An answer reaches its transport through promises only, which settle by the next turn of the event loop.
+    // An answer reaches its transport through promises alone, which settle by the event loop's next turn.
     await nextTurn();
   }
 
@@ -48,10 +47,9 @@ export class Shutdown {
 }
 
 /**
- * The JSON-RPC error of a request that the shutdown has ended or refused: -32603 with data `{kind, retryable,
- * retryAfterSeconds}`.
+ * JSON-RPC error of a request that the shutdown has ended or refused: -32603 with data `{kind, retryable, retryAfterSeconds}`.
  *
- * @param howToContinue state of the work, and what the client should do next
+ * @param howToContinue state of the work, and the client's next step
  * @param data further members of the error's data
  */
 export function serverStopping(howToContinue: string, data: object = {}): ProtocolError {
@@ -62,7 +60,6 @@ export function serverStopping(howToContinue: string, data: object = {}): Protoc
   );
 }
 
-/** Error for a request received during the shutdown: nothing was done. */
 export function refusedByShutdown(): ProtocolError {
   return serverStopping(`Nothing was done; send the request again in ${RETRY_AFTER_SECONDS} s.`);
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the messages on standard input instead of the SDK's transport, which would parse JSON that blocks the process for seconds,
- * leave invalid requests unanswered, and doesn't support the batches of 2025-03-26.
- */
+/** Replaces the SDK's stdin reader, which blocks on some JSON, leaves invalid requests unanswered and lacks 2025-03-26's batches. */
 import type { Readable } from 'node:stream';
 import {
   isJSONRPCErrorResponse,
@@ -24,19 +21,14 @@ const TOO_LONG = {
 };
 
 export interface LineHandlers {
-  /** Called with a valid message. */
   onMessage: (message: JSONRPCMessage) => void;
   /** Called with a list, valid or not. */
   onBatch: (batch: unknown[]) => void | Promise<void>;
-  /** Answers a refused message; `id` is null if it can't be read. */
+  /** Answers a refused message. `id` is null if it can't be read. */
   onRefusal: (id: string | number | null, error: { code: number; message: string }) => void;
 }
 
-/**
- * Hands each line to a handler, blank ones aside. The last one needs no newline.
- *
- * @returns resolves at the end of the input, when all lines have been handed on
- */
+/** Hands each line that isn't blank to a handler. The last line needs no newline. Resolves after the last line. */
 export function readLines(input: Readable, handlers: LineHandlers): Promise<void> {
   let parts: Buffer[] = [];
   let bytes = 0;

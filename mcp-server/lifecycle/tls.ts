@@ -1,4 +1,4 @@
-/** TLS of the server: its files are read again when they change, without a restart. */
+/** The server's TLS. Reads its files again when they change, without a restart. */
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../platform/settings/index.js';
@@ -7,13 +7,11 @@ import type { Logger } from '../../platform/log.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';
 
-/** Time for the handshake of a connection, in milliseconds. */
 const HANDSHAKE_LIMIT_MS = 10_000;
 
 export class ServerTls {
   #files: TlsFiles;
   readonly #readAtMs = Date.now();
-  /** Open connections whose client has shown a certificate. */
   readonly #certified = new Set<TLSSocket>();
 
   /** @throws Error when the files can't be used */
@@ -25,16 +23,12 @@ export class ServerTls {
     this.#warnIfExpired();
   }
 
-  /** Options of the HTTPS server. Connections without a client certificate are accepted: callers may have keys instead. */
+  /** Connections without a client certificate are accepted, because callers may have keys instead. */
   get options(): ServerOptions {
     return { ...this.#context(), handshakeTimeout: HANDSHAKE_LIMIT_MS };
   }
 
-  /**
-   * Uses changed files for new connections. Files that can't be used are reported, and those before them stay in use.
-   *
-   * @returns a function that ends the watch
-   */
+  /** Uses changed files for new connections. Reports unusable files, and keeps the previous ones. @returns ends the watch */
   watch(server: HttpsServer): () => void {
     server.on('secureConnection', (socket: TLSSocket) => {
       if (!socket.authorized) return;
@@ -66,7 +60,7 @@ export class ServerTls {
     return { cert, key, ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }) };
   }
 
-  /** Certificates that other authorities have verified don't count any more: their clients connect again. */
+  /** Stops trusting certificates that other authorities have verified. Their clients connect again. */
   #forgetCertificates(): void {
     for (const socket of this.#certified) socket.authorized = false;
     this.#certified.clear();

@@ -1,4 +1,4 @@
-/** Requests of a connection that have not been answered yet. */
+/** A connection's unanswered requests. */
 import {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
@@ -9,11 +9,11 @@ import {
 } from '@modelcontextprotocol/server';
 
 export class UnansweredRequests {
-  /** Number of open requests by ID: some clients use one ID several times. */
+  /** Open requests by ID. Some clients use one ID several times. */
   readonly #open = new Map<RequestId, number>();
   #waiting: (() => void)[] = [];
 
-  /** Counts a request. A cancelled one counts as answered, since it has no response. */
+  /** Counts a request. A cancelled one counts as answered, since it gets no response. */
   received(message: unknown): void {
     if (isJSONRPCRequest(message)) this.#open.set(message.id, (this.#open.get(message.id) ?? 0) + 1);
     else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
@@ -30,7 +30,6 @@ export class UnansweredRequests {
       this.#settle(message.id as RequestId);
   }
 
-  /** Resolves once there are none. */
   async allAnswered(): Promise<void> {
     if (this.#open.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

@@ -1,13 +1,12 @@
-/** Limits of connections: of all together, and from each address (IPv6: each /64). */
+/** Connection limits: in total, and per address (IPv6: per /64). */
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/settings/index.js';
 import { networkOf, trustedBy } from '../../platform/http/client-address.js';
 import { sparingly, type Logger } from '../../platform/log.js';
 import { OpenCounts } from './open-counts.js';
 
-/** Maximum number of connections to the process. */
 const MOST_CONNECTIONS = 20_000;
-/** Closes connections beyond the limits as they are made. Connections of trusted proxies count in the whole only. */
+/** Closes new connections beyond the limits. Trusted proxies' connections count only in the total. */
 export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
   const { maxConnectionsPerAddress } = settings;
   const isTrusted = trustedBy(settings.trustedProxies);

@@ -1,6 +1,6 @@
 /**
- * Requests with unknown credentials, counted by the network of the client (docs/limits.md). The count refuses such requests only: a
- * valid credential passes whatever else comes from its address, since others may share the address.
+ * Counts requests with unknown credentials by the client's network (docs/limits.md). Only such requests are refused: valid
+ * credentials always pass, since others may share the address.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -9,9 +9,9 @@ import { sparingly, type Logger } from '../../platform/log.js';
 import { RateLimited } from './rate-limited.js';
 import { consume, RATE_WINDOW_SECONDS, secondsUntil } from './rates.js';
 
-/** Requests of a network in a window that still get the answer that their credential is unknown. */
+/** Requests per network and window that still hear that their credential is unknown. */
 export const MAX_FAILURES = 60;
-/** Networks share this many counts, so a flood from everywhere takes no more memory. */
+/** All networks share this many counts, which bounds the memory in a flood. */
 const COUNTS = 2 ** 14;
 
 export class FailedAuthentications {
@@ -26,7 +26,7 @@ export class FailedAuthentications {
     );
   }
 
-  /** Counts a request with an unknown credential. @returns the refusal beyond the limit */
+  /** @returns the refusal beyond the limit */
   async count(address: string): Promise<RateLimited | undefined> {
     const { state, isOver } = await consume(this.#limiter, this.#bucketOf(address));
     if (!isOver) return undefined;
@@ -37,7 +37,7 @@ export class FailedAuthentications {
     );
   }
 
-  /** Whether the next unknown credential from an address is beyond the limit. */
+  /** Whether the address's next unknown credential is beyond the limit. */
   async isSuspect(address: string): Promise<boolean> {
     const state = await this.#limiter.get(this.#bucketOf(address));
     return state !== null && state.remainingPoints === 0;

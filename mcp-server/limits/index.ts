@@ -1,4 +1,4 @@
-/** Limits on what callers may use of this process, for every protocol (docs/limits.md). */
+/** Limits on callers' use of this process, in every protocol (docs/limits.md). */
 import { countOpenOperations } from '../../engine/count-open.js';
 import type { Engine } from '../../engine/index.js';
 import type { Settings } from '../../platform/settings/index.js';
@@ -10,12 +10,8 @@ import { Rates } from './rates.js';
 
 export { RateLimited } from './rate-limited.js';
 
-/** Admits starts of operations. */
 export interface StartLimits {
-  /**
-   * @returns takes the admission back, if nothing was started
-   * @throws RateLimited
-   */
+  /** @returns takes the admission back, if nothing was started @throws RateLimited */
   admit(principal: string): Promise<() => void>;
 }
 
@@ -23,7 +19,7 @@ export class Limits {
   readonly rates: Rates;
   readonly openRequests: OpenRequests;
   readonly failedAuthentications: FailedAuthentications;
-  /** For starts whose requests were counted as kickoffs already. */
+  /** For starts whose requests already counted as kickoffs. */
   readonly counted: StartLimits;
   /** For all other starts. */
   readonly starts: StartLimits;

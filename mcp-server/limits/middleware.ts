@@ -1,4 +1,4 @@
-/** Limits of requests over HTTP: those that are open at a time, and rates. */
+/** Limits of HTTP requests: how many are open at a time, and their rates. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { callerOf } from '../auth/middleware.js';
@@ -6,11 +6,9 @@ import { RateLimited, type Limits } from './index.js';
 import type { RateName } from './rates.js';
 
 /**
- * Middleware that counts a request of an authenticated caller as open until its response has been sent, or its connection is
- * closed.
+ * Middleware that counts an authenticated caller's request as open until its response was sent or its connection closed.
  *
- * @param rate also counted in this rate
- * @param refuse renders the refusal
+ * @param rate another rate that counts the request
  */
 export function limited(
   { openRequests, rates }: Limits,

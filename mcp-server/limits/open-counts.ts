@@ -1,4 +1,4 @@
-/** Numbers of open things by key: an entry is there only while its number isn't 0. */
+/** Counts open things by key. A key is stored only while its count isn't 0. */
 export class OpenCounts {
   readonly #counts = new Map<string, number>();
 

@@ -1,24 +1,21 @@
 /**
- * Operations that a principal may have open at a time: a count of Temporal's visibility, at most {@link FRESH_MS} old, and the
- * starts of this process since. Other servers' starts and ends count from the next count on.
+ * Limits a principal's open operations: a visibility count at most {@link FRESH_MS} old, plus this process's starts since. Starts
+ * and ends at other servers show up in the next count.
  */
 import { LRUCache } from 'lru-cache';
 import { RateLimited } from './rate-limited.js';
 
-/** How long a count is used, in milliseconds. */
 const FRESH_MS = 3_000;
-/** Age below which a count is good enough for a refusal, in milliseconds: operations may have ended since. */
+/** Maximum age of a count for a refusal, in milliseconds: operations may have ended since. */
 const REFUSAL_FRESH_MS = 1_000;
-/** When a refused start may succeed, in seconds. */
 const RETRY_AFTER_SECONDS = 10;
-/** Principals whose counts are kept. */
 const MAX_KNOWN = 10_000;
 
 interface Known {
   count: number;
-  /** Monotonic clock: when the count began. */
+  /** When the count began, by the monotonic clock. */
   atMs: number;
-  /** Starts of this process that the count doesn't have. */
+  /** This process's starts that the count misses. */
   started: number;
 }
 
@@ -28,8 +25,8 @@ export class OpenOperations {
 
   /**
    * @param limit operations for each principal
-   * @param countOpen counts a principal's; undefined where that isn't possible
-   * @param onUnknown called with the reason when a start is admitted because nothing can be counted
+   * @param countOpen counts a principal's operations; undefined where that isn't possible
+   * @param onUnknown gets the reason when a start is admitted uncounted
    */
   constructor(
     private readonly limit: number,
@@ -37,12 +34,7 @@ export class OpenOperations {
     private readonly onUnknown: (reason: unknown) => void,
   ) {}
 
-  /**
-   * Admits a start.
-   *
-   * @returns takes it back, if nothing was started
-   * @throws RateLimited
-   */
+  /** @returns takes the admission back, if nothing was started @throws RateLimited */
   async admit(principal: string): Promise<() => void> {
     let known = await this.#current(principal, FRESH_MS);
     if (known && this.#isFull(known)) known = await this.#current(principal, REFUSAL_FRESH_MS);
@@ -71,10 +63,10 @@ export class OpenOperations {
     return counting;
   }
 
-  /** One count for all starts that need one. If it fails, the one before is used. */
+  /** Starts that need a count share one. If it fails, they use the previous one. */
   async #count(principal: string): Promise<Known | undefined> {
     const before = this.#known.get(principal);
-    // Starts that are under way now may or may not be in the count: it has them from the next one on.
+    // The count may or may not contain starts under way now. The next one does.
     const startedBefore = before?.started ?? 0;
     try {
       const atMs = performance.now();

@@ -1,18 +1,17 @@
-/** Requests that are open at a time, among them waits and streams: per principal, and of all callers together. */
+/** Limits open requests, including waits and streams: per principal, and in total. */
 import type { Settings } from '../../platform/settings/index.js';
 import { OpenCounts } from './open-counts.js';
 import { RateLimited } from './rate-limited.js';
 
-/** When a refused request may succeed, in seconds: a guess, since waits end when they end. */
+/** Suggested delay before a retry, in seconds. A guess: waits end when they end. */
 const RETRY_AFTER_SECONDS = 5;
-/** Maximum number of open requests of all callers together. */
 const MOST_REQUESTS = 20_000;
 
 export class OpenRequests {
   readonly #own = new OpenCounts();
   #all = 0;
 
-  /** @param most maximum number of all callers together. Default: 20,000 */
+  /** @param most maximum for all callers together. Default: 20,000 */
   constructor(
     private readonly settings: Pick<Settings, 'maxOpenRequests'>,
     private readonly most = MOST_REQUESTS,

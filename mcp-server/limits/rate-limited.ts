@@ -12,7 +12,7 @@ export class RateLimited extends LonghaulError {
   override name = 'RateLimited';
 
   /**
-   * @param message the limit: its name, what is allowed
+   * @param message the limit's name and what it allows
    * @param retryAfterSeconds when the request may succeed
    * @param quota the caller's, if a rate was exceeded
    */

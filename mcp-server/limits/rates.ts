@@ -1,21 +1,19 @@
 /**
- * Rates per principal, and of all callers together, in a fixed window. Kept in memory per server process, so that a check costs
- * no network call; several servers multiply the limits.
+ * Rates per principal and in total, in a fixed window. Each server process counts in memory, so a check costs no network call and
+ * several servers multiply the limits.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Settings } from '../../platform/settings/index.js';
 import { RateLimited, type Quota } from './rate-limited.js';
 
-/** Window of all rates, in seconds. */
 export const RATE_WINDOW_SECONDS = 60;
 
-/** `kickoff`: starts of operations; `status`: reads of jobs and tools, and requests of MCP over HTTP. */
+/** `kickoff`: starts of operations. `status`: reads of jobs and tools, and MCP requests over HTTP. */
 export type RateName = 'kickoff' | 'status';
 
 /** Requests per window for each principal. */
 export type RateLimits = Record<RateName, number>;
 
-/** Settings of rates. */
 export type RateSettings = Pick<
   Settings,
   'kickoffsPerMinute' | 'statusPerMinute' | 'serverKickoffsPerMinute' | 'serverStatusPerMinute'
@@ -48,12 +46,7 @@ export class Rates {
     this.#server = limiters(this.#serverLimits, 'server');
   }
 
-  /**
-   * Counts a request.
-   *
-   * @returns the caller's quota after it
-   * @throws RateLimited
-   */
+  /** Counts a request and returns the caller's quota after it. @throws RateLimited */
   async count(name: RateName, principal: string): Promise<Quota> {
     const own = await consume(this.#own[name], principal);
     const quota = {
@@ -69,7 +62,6 @@ export class Rates {
   }
 }
 
-/** Counts in a limiter of the library. */
 export async function consume(
   limiter: RateLimiterMemory,
   key: string | number,

@@ -1,19 +1,17 @@
-/** Metrics of requests over HTTP, by protocol, method and outcome. */
+/** Metrics of HTTP requests, by protocol, method and outcome. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import { areMetricsOn, gauge, observe, OTHER } from '../../platform/metrics/index.js';
 
-/** A request that is being answered. */
 interface MeasuredRequest {
   protocol: string;
   method: string;
-  /** Whether it was answered with a JSON-RPC error. */
   hasRpcError: boolean;
 }
 
-/** JSON-RPC methods with series of their own; clients may send any other. */
+/** JSON-RPC methods that get their own series. Clients may send any other name. */
 const METHODS: ReadonlySet<unknown> = new Set([
   ...['initialize', 'ping', 'server/discover', 'tools/list', 'tools/call', 'subscriptions/listen'],
   ...['tasks/get', 'tasks/result', 'tasks/update', 'tasks/cancel', 'tasks/list'],
@@ -28,7 +26,7 @@ const HTTP_JOBS = 'http-jobs';
 const current = new AsyncLocalStorage<MeasuredRequest>();
 const openStreams = new Map<string, number>();
 
-/** Middleware that measures requests until their response has been sent; it passes them through while metrics are off. */
+/** Middleware that measures each request until its response was sent. Does nothing while metrics are off. */
 export function measureRequests(): MiddlewareHandler {
   if (!areMetricsOn()) return (_c, next) => next();
   gauge('longhaul_streams_open', () => [...openStreams].map(([protocol, open]) => [{ protocol }, open]));
@@ -55,11 +53,7 @@ async function measure(c: Context, next: () => Promise<void>, request: MeasuredR
   if (isStream(c, request)) endStream = countStream(request.protocol);
 }
 
-/**
- * Names the request that is being answered. @param protocol revision of MCP
- *
- * @param body its parsed JSON
- */
+/** Names the current request. @param body its parsed JSON */
 export function nameRpcRequest(protocol: '2026-07-28' | '2025-11-25', body: unknown): void {
   const request = current.getStore();
   if (!request) return;
@@ -73,18 +67,18 @@ export function nameRpcRequest(protocol: '2026-07-28' | '2025-11-25', body: unkn
   }
 }
 
-/** Protocol of the request that is being answered: `stdio` outside of HTTP. */
+/** Protocol of the current request; `stdio` outside HTTP. */
 export function requestProtocol(): string {
   return current.getStore()?.protocol ?? 'stdio';
 }
 
-/** Notes that the request that is being answered gets a JSON-RPC error, whatever its HTTP status is. */
+/** Notes that the current request gets a JSON-RPC error, whatever its HTTP status. */
 export function noteRpcError(): void {
   const request = current.getStore();
   if (request) request.hasRpcError = true;
 }
 
-/** Paths of the jobs API are named by their route, which holds no ID. */
+/** Names jobs API paths by their route, which holds no ID. */
 function nameRoute(c: Context, request: MeasuredRequest): void {
   const { path } = c.req;
   if (path === '/mcp') request.protocol = c.req.method === 'GET' ? '2025-11-25' : OTHER;

@@ -5,11 +5,7 @@ import { requestProtocol } from './requests.js';
 let open = 0;
 gauge('longhaul_waits_open', () => [[{}, open]]);
 
-/**
- * Measures a wait of the request that is being answered.
- *
- * @param hasRunOut whether its time has passed, or its client is gone, by the end of the wait
- */
+/** Measures a wait of the current request. @param hasRunOut whether the budget ended or the client left before the wait did */
 export async function measureWait<T>(wait: () => Promise<T>, hasRunOut: () => boolean): Promise<T> {
   const protocol = requestProtocol();
   const startedMs = performance.now();

@@ -13,11 +13,11 @@ export interface BuiltinTool {
   title: string;
   description: string;
   inputSchema: JsonSchema;
-  /** Absent if the result has no structured content. */
+  /** Absent without structured content. */
   outputSchema?: JsonSchema;
   annotations: NonNullable<Tool['annotations']>;
   /**
-   * @returns the result; or the operation whose question ends the call, for callers with `questions.kind` `result`
+   * @returns the result; or, for callers with `questions.kind` `result`, the operation whose question ends the call
    * @throws LonghaulError, which the protocol renders like any refused call
    */
   call(
@@ -27,7 +27,6 @@ export interface BuiltinTool {
   ): Promise<CallToolResult | { question: OperationRecord }>;
 }
 
-/** The tool's documentation as Markdown, with its whole schemas. */
 export function builtinToolDocumentation({
   name,
   description,
@@ -37,7 +36,7 @@ export function builtinToolDocumentation({
   return [`# ${name}`, description, ...schemaSections(inputSchema, outputSchema)].join('\n\n');
 }
 
-/** The tool's entry in tools/list; the resource `longhaul://tools/{tool}` has the whole schemas. */
+/** The tool's entry in tools/list. The resource `longhaul://tools/{tool}` has the whole schemas. */
 export function renderBuiltinTool(tool: BuiltinTool): Omit<BuiltinTool, 'call'> {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return {

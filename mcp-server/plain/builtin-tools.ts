@@ -25,27 +25,21 @@ export function builtinTools({
   return new Map([...operationTools, ...(mountedTools as [string, BuiltinTool][])]);
 }
 
-/** The name of a tool that the caller has; undefined for any other text. */
+/** The name of one of the caller's tools. Undefined for any other text. */
 export function knownToolName(engine: Guard, name: unknown): string | undefined {
   if (typeof name !== 'string') return undefined;
   return builtinTools(engine).has(name) || engine.tools.get(name) ? name : undefined;
 }
 
-/** The client that reads a tool's documentation. */
 interface DocumentationReader {
   document: DocumentTool;
   cancelledBy: RequestCancellation;
-  /** Whether the client sees the tool in its list. */
   isListed: (tool: Tool) => boolean;
-  /** The tools that the client sees, for the error. */
+  /** Tools that the client sees, for the error. */
   listedNames: () => string[];
 }
 
-/**
- * The whole documentation of a tool, Longhaul's own or a project's, for a client that sees it in its list.
- *
- * @throws LonghaulError `unknown_tool`
- */
+/** The whole documentation of a listed tool, whether Longhaul's own or a project's. @throws LonghaulError `unknown_tool` */
 export function documentationOf(
   engine: Guard,
   name: string,

@@ -1,4 +1,4 @@
-/** Plain calls of long tools: start the operation, and wait if `wait` is true. Other callers poll with the operation_* tools. */
+/** Plain calls of long tools: start the operation, and wait if `wait` is true. Otherwise callers poll with the operation_* tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -12,10 +12,9 @@ import { errorMeta, renderFailure, renderRefusal, renderResult } from '../shared
 import { waitFor, type WaitResult } from './wait.js';
 import { takeOptions } from './schemas.js';
 
-/** The result of a call; or the operation whose question ends it, for callers with `questions.kind` `result`. */
+/** A call's result; or the operation whose question ends it, for callers with `questions.kind` `result`. */
 export type PlainOutcome = CallToolResult | { question: OperationRecord };
 
-/** An operation that a call has started, and whether and how long the call waits for it. */
 export interface StartedCall {
   record: OperationRecord;
   wait: boolean;
@@ -25,7 +24,7 @@ export interface StartedCall {
 /**
  * Calls a tool. Wrong arguments give a result with `isError` and start nothing.
  *
- * @param given arguments of the tool, together with the call's own: `wait`, `timeout`, `idempotency_key`
+ * @param given the tool's arguments and the call's own: `wait`, `timeout`, `idempotency_key`
  */
 export function callPlainTool(
   engine: Guard,
@@ -41,11 +40,7 @@ export function callPlainTool(
   });
 }
 
-/**
- * Starts the operation of a call.
- *
- * @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call
- */
+/** @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call */
 export async function startCall(
   engine: Guard,
   tool: Tool,
@@ -61,12 +56,11 @@ export async function startCall(
   return { record, ...waiting };
 }
 
-/** The result of a call that doesn't wait. */
 export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult {
   return renderEnvelope(record, { tool, isOutcome: true });
 }
 
-/** Resumes the wait of a call that a question or a broken stream has ended; starts nothing. */
+/** Resumes the wait of a call that a question or a broken stream has ended. Starts nothing. */
 export function resumeWait(
   engine: Guard,
   tool: Tool,
@@ -87,7 +81,6 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
   return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
-/** Waits for an operation and renders its state at the end of the wait. */
 export async function waitAndRender(
   engine: Guard,
   tool: Tool,
@@ -103,7 +96,7 @@ export async function waitAndRender(
   return renderEnvelope(waited.record, { tool, isOutcome: true, reason: waited.reason });
 }
 
-/** Short tools publish their own output schema, which only their result matches, so everything else is an error. */
+/** A short tool publishes its own output schema, which only its result matches, so everything else is an error. */
 function renderShort({ record, reason }: WaitResult, tool: Tool): CallToolResult {
   if (record.status === 'completed') return renderResult(record, tool);
   if (record.error) return renderFailure(record);
@@ -115,7 +108,7 @@ function renderShort({ record, reason }: WaitResult, tool: Tool): CallToolResult
   };
 }
 
-/** Runs a call; a LonghaulError becomes a result with `isError`. */
+/** Turns a LonghaulError into a result with `isError`. */
 export async function withErrorResult<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
   try {
     return await call();

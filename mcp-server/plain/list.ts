@@ -47,7 +47,7 @@ export function documentPlainTool(
       `Results are kept ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
     cancel: `operation_cancel ends the work, idempotently; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
-    // So that the call returns a token at once.
+    // Lets the call return a token at once.
     ...(wait ? { exampleArguments: { wait: false } } : {}),
     example: (result) =>
       `{"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${result}}.`,

@@ -1,4 +1,4 @@
-/** Arguments that every long tool has in addition to its own: `wait`, `timeout`, `idempotency_key`. */
+/** Arguments that every long tool has besides its own: `wait`, `timeout`, `idempotency_key`. */
 import { LonghaulError } from '../../operations/errors.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -35,11 +35,7 @@ export function plainInputSchema(tool: Tool, inputSchema = tool.inputSchema): Js
   });
 }
 
-/**
- * Separates the call's options from the tool's arguments.
- *
- * @throws LonghaulError `invalid_arguments` with a line for each problem
- */
+/** Separates the call's options from the tool's arguments. @throws LonghaulError `invalid_arguments` with a line for each problem */
 export function takeOptions(
   tool: Tool,
   given: Record<string, unknown>,
@@ -63,7 +59,7 @@ export function takeOptions(
   return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
 }
 
-/** Whether the value is a valid timeout: seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
+/** Whether the value is a timeout in seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
 function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
 }

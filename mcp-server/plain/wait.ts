@@ -1,4 +1,4 @@
-/** Waiting for an operation within a call. The end of a wait doesn't affect the operation. */
+/** Waits for an operation within a call. The end of a wait doesn't affect the operation. */
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -6,30 +6,29 @@ import { withBudget } from '../shared/budget.js';
 import type { CallContext } from '../shared/call-context.js';
 import { isOver, plainStatus } from './envelope/status.js';
 
-/** Longest wait that a caller may request, in seconds: a day. */
+/** Longest wait that a caller may request: a day. */
 export const LONGEST_WAIT_SECONDS = 24 * 3600;
 
 /**
- * How long a wait continues while a question sent to the client is unanswered, in seconds. Some clients declare elicitation
- * and never answer: their calls end with the question, and an answer is still accepted later.
+ * How long a wait continues while a question sent to the client is unanswered, in seconds. Some clients declare elicitation and
+ * never answer: their calls end with the question, and an answer is still accepted later.
  */
 const UNANSWERED_SECONDS = 15;
 
 export interface WaitResult {
-  /** Latest record read. */
   record: OperationRecord;
   /**
-   * `over`: the operation has ended; `question`: it waits for an answer that this call can't get, or didn't get in time;
-   * `budget`: the time has passed, or the client has disconnected; `stopping`: this server is shutting down.
+   * `over`: the operation has ended; `question`: it needs an answer that this call can't get, or didn't get in time; `budget`: the
+   * time is up, or the client has disconnected; `stopping`: this server is shutting down.
    */
   reason: 'over' | 'question' | 'budget' | 'stopping';
 }
 
 /**
- * Waits until the operation has ended, the time has passed, or a question is open that this call can't show to the user or
- * that stays unanswered for {@link UNANSWERED_SECONDS}. Reports progress to the caller meanwhile.
+ * Waits until the operation ends, the time is up, or a question is open that this call can't show or that stays unanswered for
+ * {@link UNANSWERED_SECONDS}. Reports progress to the caller meanwhile.
  *
- * @param started the operation as it was read before
+ * @param started the operation as read before
  */
 export async function waitFor(
   engine: Guard,
@@ -72,7 +71,7 @@ export async function waitFor(
   }
 }
 
-/** Fires when questions have been open for {@link UNANSWERED_SECONDS} without an answer to any of them. */
+/** Fires when questions were open for {@link UNANSWERED_SECONDS} without an answer to any of them. */
 class UnansweredTimer {
   readonly #passed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -96,7 +95,7 @@ class UnansweredTimer {
   }
 }
 
-/** Whether a question is open that wasn't already answered in this call. */
+/** Whether a question is open that this call hasn't already answered. */
 function hasOpenQuestion(record: OperationRecord, { questions }: CallContext): boolean {
   if (plainStatus(record) !== 'input_required') return false;
   const answered = questions?.kind === 'result' ? questions.answered : undefined;

@@ -1,4 +1,4 @@
-/** JSON-RPC batches over stdio, which 2025-03-26 has and the SDK's stdio transport doesn't support. */
+/** JSON-RPC batches over stdio. 2025-03-26 has them, but the SDK's stdio transport doesn't support them. */
 import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
@@ -12,7 +12,7 @@ interface Batch {
   answers: JSONRPCMessage[];
 }
 
-/** Open batches: the answers to a batch are sent together. */
+/** Open batches. The answers to a batch are sent together. */
 export class Batches {
   readonly #open = new Set<Batch>();
 
@@ -32,7 +32,7 @@ export class Batches {
     await this.settle((message as { id: RequestId }).id);
   }
 
-  /** Marks a request as answered, or as one that won't be. */
+  /** Marks a request as answered, or as never to be answered. */
   async settle(id: RequestId): Promise<void> {
     const batch = this.#of(id);
     batch?.open.delete(id);

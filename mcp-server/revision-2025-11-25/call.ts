@@ -1,4 +1,4 @@
-/** tools/call: selects the protocol of a call and passes it the parameters of this revision. */
+/** tools/call: selects the protocol of a call and passes it this revision's parameters. */
 import { z } from 'zod';
 import { parseOperationField, startOperation } from '../sep-1391/index.js';
 import { startTask } from './tasks/handlers.js';
@@ -24,11 +24,7 @@ const callParams = z.looseObject({
   keep_alive_seconds: z.unknown().optional(),
 });
 
-/**
- * Calls a tool by the protocol selected for the call.
- *
- * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link selectProtocol}
- */
+/** @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link selectProtocol} */
 export async function callTool(
   context: LegacyContext,
   session: Session,
@@ -49,7 +45,7 @@ export async function callTool(
     return context.cancellations.track(listed, requestId, (started) =>
       startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
-        // After the answer has been sent: before it the client may not know the token.
+        // Waits until the answer was sent: before that the client may not know the token.
         setImmediate(() => context.notifier.onStarted(listed, token));
       }),
     );

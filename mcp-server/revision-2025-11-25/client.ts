@@ -1,4 +1,4 @@
-/** The session's client, as far as it decides the protocol of its calls and the tools listed for it. */
+/** The session's client, as far as it decides its calls' protocol and its list of tools. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
 import type { Client } from '../shared/select-protocol.js';

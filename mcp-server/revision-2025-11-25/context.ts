@@ -1,4 +1,4 @@
-/** Context shared by the code of this revision; one per process. */
+/** Context shared by this revision's code, one per process. */
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
@@ -11,14 +11,12 @@ import { SessionNotifier } from '../shared/session-notifier.js';
 import type { EventPosition, SessionStreamPosition } from './waits.js';
 import type { Session } from './session.js';
 
-/** Maximum number of back-offs of a process. */
 const REMEMBERED_BACKOFFS = 1_000;
 
-/** Back-off before a question is shown again. */
 export interface QuestionBackoff {
-  /** End of the current back-off, by `performance.now()`, in milliseconds. */
+  /** End of the current back-off, by `performance.now()`. */
   until: number;
-  /** Next back-off, in milliseconds. Default: that after the first time. */
+  /** Next back-off, in milliseconds. Default: the one after the first time. */
   nextMs?: number;
 }
 
@@ -27,9 +25,9 @@ export interface AskedQuestion {
   token: string;
   key: string;
   principal: string;
-  /** Nonce of the session that was asked: only its answer is accepted. */
+  /** Nonce of the session that was asked. Only its answer is accepted. */
   session: string;
-  /** Whether an operation of SEP-1391 asks; then the answer must have its token. */
+  /** Whether a SEP-1391 operation asks. Then the answer must have its token. */
   isOperation?: true;
 }
 
@@ -44,18 +42,17 @@ export interface SharedContext {
   sessions: Seal<Session>;
   /** Seals the IDs of elicitation requests. */
   questions: Seal<AskedQuestion>;
-  /** Seals the IDs of events on calls' streams. */
+  /** Seals the event IDs on calls' streams. */
   events: Seal<EventPosition>;
-  /** Seals the IDs of events on sessions' own streams. */
+  /** Seals the event IDs on sessions' own streams. */
   sessionEvents: Seal<SessionStreamPosition>;
-  /** Questions shown on a stream of this process, so that no other stream shows them too. */
+  /** Questions shown on one of this process's streams, so no other stream shows them too. */
   shownQuestions: Set<string>;
-  /** Back-offs of the questions that were shown with a status. */
+  /** Back-offs of questions shown with a status. */
   questionBackoffs: LRUCache<string, QuestionBackoff>;
   notifier: SessionNotifier;
   cancellations: Cancellations;
   serving: Serving;
-  /** The shutdown of the process. */
   shutdown: Shutdown;
 }
 

@@ -1,7 +1,4 @@
-/**
- * One POST: an SDK Server and transport that exist until it is answered. The stream of a waiting call has event IDs, so that
- * any process can resume it.
- */
+/** One POST, with an SDK Server and transport of its own. A waiting call's stream has event IDs, so any process can resume it. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -21,25 +18,25 @@ import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
 /**
- * Reconnection time sent to clients (SSE's `retry`), in milliseconds. Both official SDKs try twice and then give up, so the
- * second attempt, after twice this time, has to find a restarted server: a supervised one is back within 2 s
- * (bench/restart.ts), and within 8 s on a machine that is four times as slow.
+ * Reconnection time sent to clients (SSE's `retry`), in milliseconds. Both official SDKs try only twice, so the second attempt,
+ * after twice this time, has to find a restarted server. A supervised one is back within 2 s (bench/restart.ts), or within 8 s on a
+ * machine that is four times as slow.
  */
 export const RETRY_MS = 4_000;
 
-/** Methods that may wait: they are answered on a resumable stream, most others with one JSON object. */
+/** Methods that may wait. They get a resumable stream, while most others get one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
-/** Methods that are answered at once, but may send questions before the answer. */
+/** Methods that are answered at once, but may send questions first. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/async/status', POLL_METHOD]);
 
-/** Media types that the client accepts; at least one if there is a request. */
+/** Media types that the client accepts. At least one if there is a request. */
 export interface AcceptedTypes {
   json: boolean;
   stream: boolean;
 }
 
 export interface ExchangeOptions {
-  /** Whether the POST has a batch, which is answered with an array, also if it has one request only. */
+  /** Whether the POST has a batch. Its answer is an array, even for one request. */
   isBatch: boolean;
   accepted: AcceptedTypes;
 }
@@ -48,15 +45,13 @@ export class Exchange {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
   readonly #positions = new Map<RequestId, EventPosition>();
-  /** Requests that were neither answered nor cancelled. */
   readonly #open: Set<RequestId>;
   readonly #isStream: boolean;
-  /** Whether a request may wait for long, and its client takes no stream. */
+  /** Whether a request may wait for long while its client accepts no stream. */
   readonly #isWaiting: boolean;
-  /** Ends a wait for a JSON response whose requests were cancelled. */
+  /** Ends a wait for a JSON response after its requests were cancelled. */
   #endWithoutAnswer: () => void = () => undefined;
   readonly #eventIdWriter: EventIdWriter;
-  /** Called once when the exchange ends. */
   onclose?: () => void;
 
   /** @param messages the validated messages of one POST */
@@ -79,7 +74,7 @@ export class Exchange {
     }
     const [only, ...others] = requests;
     this.#transport = new WebStandardStreamableHTTPServerTransport({
-      // Sessions are ours: the SDK would keep them in this process.
+      // Longhaul seals its own sessions. The SDK would keep them in this process.
       sessionIdGenerator: undefined as never,
       enableJsonResponse: !this.#isStream,
       keepAliveMs: HEARTBEAT_MS,
@@ -98,7 +93,7 @@ export class Exchange {
     this.#eventIdWriter = new EventIdWriter(() => void this.close());
   }
 
-  /** Handles the messages. The response ends when all requests are answered or cancelled, or the client disconnects. */
+  /** The response ends when all requests are answered or cancelled, or the client disconnects. */
   async respond(request: Request): Promise<Response> {
     await this.#server.connect(this.#transport);
     const send = this.#transport.send.bind(this.#transport);
@@ -121,10 +116,10 @@ export class Exchange {
     return new Response(this.#eventIdWriter.between(response.body), { headers: response.headers });
   }
 
-  /** Ends the wait for a request of this POST without an answer (specs: 2025-11-25 basic/utilities/cancellation). */
+  /** Ends the wait for one of this POST's requests without an answer (specs: 2025-11-25 basic/utilities/cancellation). */
   cancel(requestId: RequestId, reason: string | undefined): void {
     if (!this.#open.has(requestId)) return;
-    // Clients reconnect to a stream that ended without an answer unless its last event ID says that the request is over.
+    // Clients reconnect to a stream that ended without an answer, unless its last event ID marks the request as over.
     this.#endPosition(requestId);
     this.#mark(requestId);
     this.#transport.onmessage?.({
@@ -136,7 +131,7 @@ export class Exchange {
     if (this.#open.size === 0) this.#endWithoutAnswer();
   }
 
-  /** Ends the wait when the client disconnects, which a JSON response doesn't notice, or cancels its requests. */
+  /** Ends the wait when the client cancels its requests or disconnects, which a JSON response doesn't notice. */
   #untilGone(request: Request, answer: Promise<Response>): Promise<Response> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -151,7 +146,7 @@ export class Exchange {
     });
   }
 
-  /** Ends all waits and the stream; the work continues. */
+  /** Ends all waits and the stream. The work continues. */
   async close(): Promise<void> {
     await this.#server.close();
   }
@@ -194,7 +189,7 @@ export class Exchange {
   }
 }
 
-/** The request with an `Accept` that the SDK takes: it looks for the names of both types in the header, as they are written. */
+/** Rewrites `Accept` for the SDK, which looks for the literal names of both types. */
 function acceptingBoth(request: Request): Request {
   const accept = request.headers.get('accept') ?? '';
   if (accept.includes(JSON_TYPE) && accept.includes(EVENT_STREAM_TYPE)) return request;
@@ -203,17 +198,17 @@ function acceptingBoth(request: Request): Request {
   return new Request(request.url, { method: request.method, headers });
 }
 
-/** The SDK answers a batch with one request like the request alone. */
+/** The SDK answers a batch of one request like the request alone. */
 async function asArray(response: Response): Promise<Response> {
   const text = await response.text();
   const { status, headers } = response;
   return new Response(text.startsWith('[') ? text : `[${text}]`, { status, headers });
 }
 
-/** Inserts events without data between the SDK's, which sends none, and reports when the client disconnects. */
+/** Inserts events without data, which the SDK can't send, and reports when the client disconnects. */
 class EventIdWriter {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Events held back until the stream's first event was written, since that one has an earlier position. */
+  /** Events held until the stream's first event was written, because that one has an earlier position. */
   #early: string[] = [];
   #hasBegun = false;
 

@@ -22,11 +22,11 @@ import { featuresOf, hasKeptOperations, newSession, operationScope, type Session
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
-/** JSON-RPC codes that the SDK uses for requests refused with an HTTP status. */
+/** The SDK's JSON-RPC codes for requests refused with an HTTP status. */
 const BAD_REQUEST = -32000;
 const SESSION_NOT_FOUND = -32001;
 
-/** Refuses a request with an HTTP status before JSON-RPC dispatch. */
+/** Refuses a request with an HTTP status, before JSON-RPC dispatch. */
 class Refusal extends Error {
   constructor(
     readonly httpStatus: 400 | 404 | 405 | 406 | 415 | 503,
@@ -45,11 +45,7 @@ export class LegacyHttp {
     this.#streams = new OpenStreams();
   }
 
-  /**
-   * Answers a POST.
-   *
-   * @param body the parsed JSON; undefined if it isn't JSON
-   */
+  /** @param body the parsed JSON. Undefined if it isn't JSON */
   async post(c: Context, engine: Guard, body: unknown): Promise<Response> {
     try {
       return await this.#post(c, { ...this.shared, engine }, body);
@@ -58,7 +54,7 @@ export class LegacyHttp {
     }
   }
 
-  /** Answers a GET: the session's own stream, or with Last-Event-ID a resumed one. */
+  /** Answers a GET with the session's own stream, or with Last-Event-ID a resumed one. */
   async get(c: Context, engine: Guard): Promise<Response> {
     const context = { ...this.shared, engine };
     try {
@@ -74,8 +70,8 @@ export class LegacyHttp {
       const position = context.events.open(lastEventId);
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID does not belong to this session');
-      // 405 for no stream (specs: 2025-11-25 basic/transports, "Listening for Messages from the Server"). After 204, which
-      // ends an EventSource for good, Claude Code repeatedly requests the session's own stream instead.
+      // 405 means no stream (specs: 2025-11-25 basic/transports, "Listening for Messages from the Server"). 204 ends an EventSource
+      // for good, but makes Claude Code request the session's own stream again and again.
       if (position.isOver)
         throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
       return this.#streams.resume(c, context, session, position);
@@ -84,12 +80,11 @@ export class LegacyHttp {
     }
   }
 
-  /** Ends the streams opened by GET; the work continues, and clients can reconnect to another process. */
+  /** Ends the streams opened by GET. The work continues, and clients can reconnect to another process. */
   endStreams(): void {
     this.#streams.close();
   }
 
-  /** Ends all streams and open POSTs. */
   async close(): Promise<void> {
     this.endStreams();
     const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
@@ -148,7 +143,7 @@ export class LegacyHttp {
     return session;
   }
 
-  /** Handles what the Server of one POST can't, and returns the rest: answers to questions, cancellations of other POSTs. */
+  /** Handles what the Server of one POST can't, answers to questions and cancellations of other POSTs, and returns the rest. */
   async #take(
     context: LegacyContext,
     session: Session,
@@ -181,8 +176,8 @@ export class LegacyHttp {
 }
 
 /**
- * The media types that the client accepts. It should name both (specs: 2025-11-25 basic/transports, "Sending Messages to the
- * Server"), but many clients send a wildcard or no header, and parse JSON only: these get no stream.
+ * The client's accepted media types. It should name both (specs: 2025-11-25 basic/transports, "Sending Messages to the Server"),
+ * but many clients send a wildcard or no header, and parse only JSON. These get no stream.
  */
 function acceptedBy(c: Context): AcceptedTypes {
   const header = c.req.header('accept');
@@ -191,7 +186,7 @@ function acceptedBy(c: Context): AcceptedTypes {
   return { json, stream };
 }
 
-/** Opens a session that has expired while operations that it started are still kept. */
+/** Opens an expired session while operations that it started are still kept. */
 async function openExpired({ sessions, engine }: LegacyContext, id: string): Promise<Session | undefined> {
   const session = sessions.open(id, 0);
   if (session?.principal !== engine.principal) return undefined;

@@ -10,7 +10,7 @@ import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
 import { clientOf } from './client.js';
 import { featuresOf, type Session } from './session.js';
 
-/** The tools in the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
+/** In the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
 export function listTools(engine: Guard, session: Session): object[] {
   const client = clientOf(session);
   const protocol = selectListProtocol(client);
@@ -29,7 +29,7 @@ export function listTools(engine: Guard, session: Session): object[] {
   ];
 }
 
-/** The rest of a tool's documentation, in each protocol. Clients with tasks list the plain tools too. */
+/** Each protocol's part of a tool's documentation. Clients with tasks list the plain tools too. */
 const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
   operation: documentAsyncTool,
   'two-stage': documentTwoStageTool,
@@ -37,11 +37,7 @@ const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
   plain: documentPlainTool,
 };
 
-/**
- * A tool's whole documentation, for the session's client.
- *
- * @throws LonghaulError `unknown_tool`
- */
+/** @throws LonghaulError `unknown_tool` */
 export function documentationFor(engine: Guard, name: string, session: Session): string {
   const client = clientOf(session);
   return documentationOf(engine, name, {
@@ -52,7 +48,6 @@ export function documentationFor(engine: Guard, name: string, session: Session):
   });
 }
 
-/** Names of the tools listed for the session. */
 export function listedNames(engine: Guard, session: Session): string[] {
   return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
 }

@@ -1,4 +1,4 @@
-/** Parsing of messages, and their preparation for the SDK's Server. */
+/** Parses messages, and prepares them for the SDK's Server. */
 import {
   isJSONRPCRequest,
   JSONRPCMessageSchema,
@@ -11,10 +11,7 @@ export function prepareMessage(session: Session, message: JSONRPCMessage): JSONR
   return withoutStrayTask(session, withoutNesting(message));
 }
 
-/**
- * Removes a request's `task` where it must be ignored, since the SDK would refuse it (specs: 2025-11-25
- * basic/utilities/tasks, "Task Support and Handling").
- */
+/** Removes a stray `task`, which the SDK would refuse (specs: 2025-11-25 basic/utilities/tasks, "Task Support and Handling"). */
 function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCRequest(message) || message.params?.['task'] === undefined) return message;
   if (message.method === 'tools/call' && featuresOf(version).tasks) return message;
@@ -22,16 +19,15 @@ function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRP
   return { ...message, params };
 }
 
-/** Maximum messages of a batch. */
 export const MAX_BATCH = 100;
 
-/** Parses a message or a batch; undefined if invalid. */
+/** Undefined if invalid. */
 export function parseMessages(body: unknown): JSONRPCMessage[] | undefined {
   const messages = Array.isArray(body) ? body : [body];
   return JSONRPCMessageSchema.array().min(1).max(MAX_BATCH).safeParse(messages).data;
 }
 
-/** Parses a batch over stdio; undefined if invalid, or if it has an `initialize`. */
+/** Undefined if the batch is invalid or has an `initialize`. */
 export function parseBatch(batch: unknown[]): JSONRPCMessage[] | undefined {
   const messages = parseMessages(batch);
   const hasInitialize = messages?.some((message) => 'method' in message && message.method === 'initialize');

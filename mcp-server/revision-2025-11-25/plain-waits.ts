@@ -1,7 +1,4 @@
-/**
- * Plain calls that wait. The operation is started first and then awaited by its token, so that any process can resume an
- * interrupted stream.
- */
+/** Plain calls that wait. The operation starts first, and its token lets any process resume an interrupted stream. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -23,12 +20,11 @@ import { builtinTools } from '../plain/builtin-tools.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait } from './waits.js';
 
-/** Longest arguments of a built-in tool that are stored in event IDs, in characters of JSON. */
+/** Longest arguments of a built-in tool in an event ID, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;
-/** Shortest valid wait, in seconds: used once the budget has ended. */
+/** Shortest valid wait, in seconds. Used once the budget has ended. */
 const SHORTEST_WAIT_SECONDS = 0.001;
 
-/** Calls a tool of the project. */
 export function callLongTool(
   engine: Guard,
   tool: Tool,
@@ -44,7 +40,6 @@ export function callLongTool(
   });
 }
 
-/** Calls a built-in tool. */
 export function callBuiltinTool(
   engine: Guard,
   tool: BuiltinTool,
@@ -55,7 +50,7 @@ export function callBuiltinTool(
   return resultOf(() => tool.call(engine, withContinuation(callContext, stream), args));
 }
 
-/** A context that stores in its stream's position how to repeat the call when the stream is resumed. */
+/** Stores in the stream's position how to repeat the call if the stream is resumed. */
 function withContinuation(callContext: CallContext, stream: CallStream): CallContext {
   return {
     ...callContext,
@@ -66,7 +61,7 @@ function withContinuation(callContext: CallContext, stream: CallStream): CallCon
   };
 }
 
-/** Waits for an operation, from the start or after another process has stopped waiting. */
+/** Waits for an operation, from its start or where another process stopped waiting. */
 export function waitOn(
   engine: Guard,
   wait: Exclude<Wait, { kind: 'task' }>,
@@ -84,7 +79,6 @@ export function waitOn(
   });
 }
 
-/** Waits for a task's result. */
 export function waitOnTask(
   engine: Guard,
   taskId: string,
@@ -97,7 +91,7 @@ export function waitOnTask(
   return measureWait(result, () => callContext.signal.aborted);
 }
 
-/** Stores the wait in the stream's position and sends the new position to the client. */
+/** Stores the wait in the stream's position, and sends the position to the client. */
 function storeWait<T extends Wait>(stream: CallStream, wait: T): T {
   stream.position.wait = wait;
   stream.mark();
@@ -108,7 +102,7 @@ function budget(seconds: number): { budgetEndsAt: number } {
   return { budgetEndsAt: Date.now() + seconds * 1000 };
 }
 
-/** Calls of this revision never end with a question: they have streams for those. */
+/** Calls of this revision never end with a question, since they have streams for questions. */
 async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
   const outcome = await withErrorResult(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');

@@ -1,6 +1,6 @@
 /**
- * Questions to the user, as elicitation requests on a waiting call's stream (specs: 2025-11-25 client/elicitation). The ID of
- * each request is sealed and identifies the question, so any process can take the answer.
+ * Questions to the user, as elicitation requests on a waiting call's stream (specs: 2025-11-25 client/elicitation). Each request's
+ * sealed ID identifies the question, so any process can take the answer.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
@@ -12,9 +12,9 @@ import type { AskedQuestion, LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Delay of a task's question on a session's own stream, in milliseconds, so that a waiting call shows it first. */
+/** Delay of a task's question on a session's own stream, in milliseconds. A waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;
-/** Back-off before the same question is shown again on a stream, in milliseconds; doubled each time. */
+/** Back-off before a stream shows the same question again, in milliseconds. Doubles each time. */
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
 /** Time limit and interval of retries of an answer while Temporal can't be reached, in milliseconds. */
@@ -26,19 +26,18 @@ export function questionId({ nonce }: Pick<Session, 'nonce'>, token: string, key
   return JSON.stringify([nonce, token, key]);
 }
 
-/** Source of a question: a plain call, a task, an operation of SEP-1391, or a two-stage job. */
+/** Source of a question: a plain call, a task, a SEP-1391 operation, or a two-stage job. */
 export type AskedBy = 'call' | 'task' | 'operation' | 'job';
 
-/** The stream on which questions are shown. */
 type QuestionStream = Pick<CallStream, 'send'>;
 
-/** Shows the questions of one operation on one stream. */
+/** Shows one operation's questions on one stream. */
 export class Questions {
-  /** Keys that were shown, or whose timer will show them. */
+  /** Keys that were shown, or that a timer will show. */
   readonly #resting = new Map<string, NodeJS.Timeout | undefined>();
   /** How often each question was shown, under any key. */
   readonly #times = new Map<string, number>();
-  /** Questions claimed by this stream in `shownQuestions`. */
+  /** Questions that this stream has claimed in `shownQuestions`. */
   readonly #shown = new Set<string>();
 
   constructor(
@@ -46,11 +45,10 @@ export class Questions {
     private readonly session: Session,
     private readonly stream: QuestionStream,
     private readonly by: AskedBy,
-    /** Whether the stream is the session's own. */
     private readonly isListener = false,
   ) {}
 
-  /** Shows each open question once; a question repeated under a new key, after a back-off. */
+  /** Shows each open question once. A question repeated under a new key appears after a back-off. */
   async show({ token, inputRequests }: OperationRecord): Promise<void> {
     for (const [key, timer] of this.#resting) if (!(key in inputRequests)) clearTimeout(timer);
     for (const [key, asked] of Object.entries(inputRequests)) {
@@ -72,14 +70,14 @@ export class Questions {
     }
   }
 
-  /** Cancels pending questions and releases those that were shown. */
+  /** Cancels pending questions and releases shown ones. */
   close(): void {
     for (const timer of this.#resting.values()) clearTimeout(timer);
     for (const question of this.#shown) this.context.shownQuestions.delete(question);
   }
 
   #restMs(times: number): number {
-    // Only questions of tasks can also be shown by a call.
+    // Only a task's questions can also appear on a waiting call's stream.
     if (times === 0) return this.isListener && this.by === 'task' ? LISTENER_REST_MS : 0;
     return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (times - 1));
   }
@@ -114,12 +112,12 @@ export class Questions {
 }
 
 /**
- * Takes a client's response. An invalid answer dismisses its question, which is asked again under a new key, in whichever
- * process the call waits.
+ * Takes a client's response. An invalid answer dismisses its question, which is asked again under a new key, in whichever process
+ * the call waits.
  *
  * @returns false if the response doesn't answer a question of this session
- * @throws LonghaulError `unavailable` if Temporal can't be reached for 30 s; `invalid_answer` if the response lacks the
- *   token of the operation that asks, whose question stays open
+ * @throws LonghaulError `unavailable` if Temporal can't be reached for 30 s; `invalid_answer` if the response lacks the asking
+ *   operation's token, which leaves the question open
  */
 export async function takeResponse(
   context: LegacyContext,
@@ -171,7 +169,7 @@ function assertCarriesToken(
   );
 }
 
-/** Ignores errors of a question that was answered elsewhere, is for others, or whose operation is closed. */
+/** Ignores errors of a question that was answered elsewhere, is for others, or belongs to a closed operation. */
 function ignoreIfClosed(error: unknown): void {
   const ignored = ['wrong_state', 'forbidden', 'not_found', 'expired'];
   if (error instanceof LonghaulError && ignored.includes(error.kind)) return;

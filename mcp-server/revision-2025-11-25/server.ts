@@ -1,4 +1,4 @@
-/** Method handlers. An SDK Server is created for each POST or stdio connection and keeps no state. */
+/** Method handlers. Each POST or stdio connection gets an SDK Server, which keeps no state. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -49,7 +49,7 @@ interface Message {
   params?: Params;
 }
 type Handler = (params: Params, extra: Extra) => Promise<object> | object;
-/** Handles a request as a span, and as the context of its log lines. */
+/** Handles a request as a span, and as its log lines' context. */
 type Trace = <Response extends object>(
   request: Message,
   extra: Extra,
@@ -75,11 +75,7 @@ class LegacyServer extends Server {
   }
 }
 
-/**
- * Creates the server for one exchange or connection.
- *
- * @param streamOf the stream for messages of the request being handled
- */
+/** Creates the server for one exchange or connection. @param streamOf the stream for the current request's messages */
 export function createLegacyServer(
   context: LegacyContext,
   session: Session,
@@ -109,7 +105,7 @@ export function createLegacyServer(
   const withLinks = linkTransformOf(context, session);
   const handlers = new Map<string, Handler>();
   const on = (method: string, handle: Handler) => handlers.set(method, handle);
-  // The SDK's own registration would answer wrong params with -32603, and wants a capability for the methods of prompts.
+  // The SDK's own registration would answer wrong params with -32603, and needs a capability for prompt methods.
   server.fallbackRequestHandler = async (request, extra) => {
     const { method, params = {} } = request as Message;
     const handle = handlers.get(method);

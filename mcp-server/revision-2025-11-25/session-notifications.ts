@@ -10,10 +10,10 @@ import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 
 /**
- * Sends notifications until the signal fires. Questions are sent too, since a client may wait for a task without requesting
- * its result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
+ * Sends notifications until the signal fires. Also sends questions, since a client may wait for a task without requesting its
+ * result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
  *
- * @param delivered what the stream that this one resumes has sent of the session's two-stage jobs. Default: nothing
+ * @param delivered what the resumed stream has sent of the session's two-stage jobs. Default: nothing
  */
 export function notifySession(
   context: LegacyContext,
@@ -42,7 +42,7 @@ export function notifySession(
     const job = { engine, send, delivered, fields: associationOf, ...shows(by) };
     listen(listed, () => followJob(job), delivered.since);
   };
-  // With both opt-ins an operation is followed like a job: its result is notified too.
+  // With both opt-ins an operation is followed like a job, and its result is notified too.
   if (twoStage) {
     listenToJobs(jobScope(session), 'job');
     if (asyncTools) listenToJobs(operationScope(session), 'operation');

@@ -1,7 +1,4 @@
-/**
- * Stateless sessions: the session's state is sealed in its ID, so that any process can serve it, also after a restart,
- * without a session table.
- */
+/** Stateless sessions. The sealed session ID holds the state, so any process can serve it, even after a restart. */
 import { randomBytes } from 'node:crypto';
 import {
   LATEST_PROTOCOL_VERSION,
@@ -18,13 +15,11 @@ import {
 } from '../shared/experimental-capabilities.js';
 
 export interface Session extends ExperimentalCapabilities {
-  /** Negotiated protocol version. */
   version: string;
-  /** Whether the client can show forms. */
   elicitation: boolean;
   clientName: string;
   principal: string;
-  /** Unique per session; base of the scopes under which its operations are listed. */
+  /** Unique per session. The scopes that list its operations derive from it. */
   nonce: string;
   /** Epoch milliseconds. */
   endsAt: number;
@@ -34,9 +29,7 @@ export interface Session extends ExperimentalCapabilities {
 export interface VersionFeatures {
   tasks: boolean;
   elicitation: boolean;
-  /** JSON-RPC batches. */
   batches: boolean;
-  /** Links to resources in results. */
   resourceLinks: boolean;
   /** Events without data, which only give the client an ID to resume from. */
   emptyEvents: boolean;
@@ -52,41 +45,35 @@ export function featuresOf(version: string): VersionFeatures {
   };
 }
 
-/** Session lifetime beyond the namespace's retention, in seconds: long enough for work that waits for people. */
+/** Session lifetime beyond the namespace's retention: 30 days, enough for work that waits for people. */
 const SESSION_SECONDS = 30 * 24 * 3600;
-/** Retention assumed while Temporal can't be reached, in seconds. */
+/** Retention assumed while Temporal can't be reached: 30 days. */
 const ASSUMED_RETENTION_SECONDS = 30 * 24 * 3600;
 /** How long `initialize` waits for Temporal, in milliseconds. */
 const FACTS_LIMIT_MS = 500;
 const NONCE_BYTES = 16;
-/** Maximum stored length of a client's name, in characters. */
 const CLIENT_NAME_CHARACTERS = 64;
 
-/** Scope of a session's tasks: separate from its other operations, which send no task notifications. */
+/** Scope of a session's tasks. Its other operations have other scopes, since they send no task notifications. */
 export function taskScope({ nonce }: Session): string {
   return `${nonce}.tasks`;
 }
 
-/** Scope of the operations that a session started with an operation token (SEP-1391). */
+/** Scope of operations that the session started with an operation token (SEP-1391). */
 export function operationScope({ nonce }: Session): string {
   return `${nonce}.operations`;
 }
 
-/** Scope of a session's two-stage jobs. */
 export function jobScope({ nonce }: Session): string {
   return `${nonce}.jobs`;
 }
 
-/** All scopes under which a session's operations are listed. */
+/** All scopes of a session's operations. */
 export function sessionScopes(session: Session): string[] {
   return [session.nonce, taskScope(session), operationScope(session), jobScope(session)];
 }
 
-/**
- * Creates a session from `initialize` (specs: 2025-11-25 basic/lifecycle).
- *
- * @throws ProtocolError -32602 for an opt-in that isn't an object
- */
+/** From `initialize` (specs: 2025-11-25 basic/lifecycle). @throws ProtocolError -32602 for an opt-in that isn't an object */
 export async function newSession(
   engine: Guard,
   { params }: Pick<InitializeRequest, 'params'>,
@@ -107,7 +94,7 @@ export async function newSession(
   };
 }
 
-/** The namespace's facts, or defaults if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
+/** Defaults apply if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
 async function factsOrDefault(engine: Guard): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
   if (!engine.isConnected) return assumed;
@@ -119,8 +106,8 @@ async function factsOrDefault(engine: Guard): Promise<{ retentionSeconds: number
 }
 
 /**
- * Whether an expired session has operations whose results are still kept (SEP-1391: "SHOULD NOT delete active sessions until
- * all operation.keepAlive durations have elapsed"). Work may wait for people for longer than a session lasts.
+ * Whether results of an expired session's operations are still kept (SEP-1391: "SHOULD NOT delete active sessions until all
+ * operation.keepAlive durations have elapsed"). Work that waits for people may outlast a session.
  *
  * @throws LonghaulError `unavailable`
  */
@@ -132,7 +119,7 @@ export async function hasKeptOperations(engine: Guard, session: Session): Promis
   if (listed.length === 0 || !(await engine.facts()).searchAttributes) return false;
   const nowMs = await engine.nowMs();
   for (const name of listed) {
-    // Open ones come first, and then the latest.
+    // Open ones come first, then the latest.
     const { operations } = await engine.list({ session: name });
     if (operations.some((one) => !isPastKeepAlive(one, nowMs))) return true;
   }

@@ -1,8 +1,7 @@
 /**
- * Questions of operations (SEP-1391) on the streams of tools/async/status, and of two-stage jobs on those of
- * tools/poll_result, for sessions without a stream of their own.
- * A client polls repeatedly while its user needs time, so each question has a back-off. It is kept per process, best effort:
- * another process may show the question again, and the first answer counts.
+ * Questions of SEP-1391 operations on the streams of tools/async/status, and of two-stage jobs on the streams of tools/poll_result,
+ * for sessions without a stream of their own. Clients poll repeatedly while a user needs time, so each question has a back-off.
+ * Each process keeps its own: another one may show the question again, and the first answer counts.
  */
 import type { OperationRecord } from '../../operations/record.js';
 import type { LegacyContext } from './context.js';
@@ -10,11 +9,11 @@ import { questionId, Questions } from './questions.js';
 import { jobScope, operationScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Back-off after a question was shown, in milliseconds; doubled each time. */
+/** Back-off after a question was shown, in milliseconds. Doubles each time. */
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
 
-/** Shows open questions of an operation or job that no other stream shows, and those whose answer was refused. */
+/** Shows an operation's or job's open questions that no other stream shows, and those with a refused answer. */
 export async function showQuestionsWithStatus(
   context: LegacyContext,
   session: Session,

@@ -27,7 +27,7 @@ export class LegacyStdio {
   #session: Session | undefined;
   #server: Server | undefined;
   #transport: Transport | undefined;
-  /** Tail of the queue: messages are dispatched in order, their work runs concurrently. */
+  /** Tail of the queue. Messages are dispatched in order, but their work runs concurrently. */
   #last: Promise<void> = Promise.resolve();
   readonly #batches: Batches;
 
@@ -43,7 +43,7 @@ export class LegacyStdio {
     void this.#enqueue(() => this.#receive(message));
   }
 
-  /** Handles a batch. @returns false if it was refused as a whole */
+  /** @returns false if the batch was refused as a whole */
   async receiveBatch(batch: unknown[]): Promise<boolean> {
     let isAccepted = false;
     await this.#enqueue(async () => {
@@ -115,7 +115,7 @@ export class LegacyStdio {
     return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
-  /** The first request must be initialize; pings may precede it (specs: 2025-11-25 basic/lifecycle, "Initialization"). */
+  /** The first request must be initialize. Pings may precede it (specs: 2025-11-25 basic/lifecycle, "Initialization"). */
   async #open(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
@@ -128,7 +128,7 @@ export class LegacyStdio {
       signal,
       position: { requestId, progressToken: _meta?.progressToken },
       send: this.#send,
-      // A stdio stream ends with its process and can't be resumed.
+      // A stdio stream ends with its process, so it can't be resumed.
       mark: () => undefined,
     }));
     this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };
@@ -139,7 +139,7 @@ export class LegacyStdio {
   }
 }
 
-/** The reason for which an initialize is refused; undefined if it isn't. */
+/** Why an initialize is refused. Undefined if it isn't. */
 function initializeProblem(request: JSONRPCRequest): string | undefined {
   try {
     experimentalCapabilitiesOf(request.params?.['capabilities']);

@@ -1,6 +1,6 @@
 /**
- * The streams that a GET opens: a session's own, for its notifications, and the resumed stream of a waiting call, whichever
- * process served it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
+ * Streams that a GET opens: a session's own stream for notifications, or a waiting call's resumed stream, whichever process served
+ * it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
 import { once } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -21,10 +21,10 @@ import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
 interface OpenStream {
   session: string;
-  /** The request whose stream is resumed; missing for a session's own stream. */
+  /** The request of a resumed stream. Missing for a session's own stream. */
   requestId?: RequestId;
   end: AbortController;
-  /** Sends a last event ID that marks the request as over, so that the client doesn't reconnect. */
+  /** Sends a last event ID that marks the request as over, so the client doesn't reconnect. */
   onCancel?: () => void;
 }
 
@@ -32,10 +32,10 @@ export class OpenStreams {
   readonly #open = new Set<OpenStream>();
 
   /**
-   * Opens a session's own stream. It replaces an earlier one, which the client has lost. Its events have IDs if the session
-   * uses two-stage returns, so that each result is sent once.
+   * Opens a session's own stream, which replaces an earlier one that the client has lost. If the session uses two-stage returns,
+   * its events have IDs, so each result is sent once.
    *
-   * @param position of the stream to resume, from Last-Event-ID: what it sent is not sent again
+   * @param position of the stream to resume, from Last-Event-ID
    */
   listen(c: Context, context: LegacyContext, session: Session, position?: SessionStreamPosition): Response {
     for (const stream of this.#open)
@@ -55,7 +55,7 @@ export class OpenStreams {
     });
   }
 
-  /** Resumes a call's wait; the stream ends with the response to its request. */
+  /** Resumes a call's wait. The stream ends with the response. */
   resume(c: Context, context: LegacyContext, session: Session, position: EventPosition): Response {
     const { requestId } = position;
     const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
@@ -70,7 +70,6 @@ export class OpenStreams {
     });
   }
 
-  /** Ends resumed waits for a request. */
   cancel(session: Session, requestId: RequestId): void {
     for (const stream of this.#open) {
       if (stream.session !== session.nonce || stream.requestId !== requestId) continue;
@@ -92,7 +91,7 @@ export class OpenStreams {
       this.#open.add(open);
       disconnected.addEventListener('abort', () => open.end.abort());
       try {
-        // Sent at once, so that clients and proxies see an open stream.
+        // Sent at once, so clients and proxies see an open stream.
         await sse.write(': open\n\n');
         await serve(sse, open.end.signal);
       } finally {

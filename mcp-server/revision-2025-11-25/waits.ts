@@ -1,14 +1,12 @@
-/** Waiting calls, and the position by which any process can resume one. */
+/** Waiting calls, and the position from which any process can resume one. */
 import type { JSONRPCMessage, ProgressToken, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JobsPosition } from '../two-stage/index.js';
 
-/** The target of a call's wait. */
 export type Wait =
   /** A tool's operation, as a plain call, until the budget ends (epoch milliseconds). */
   | { kind: 'plain'; token: string; budgetEndsAt: number }
-  /** A task's result. */
   | { kind: 'task'; token: string }
-  /** A built-in tool that was called to wait: it is called again for the remaining time. */
+  /** A built-in tool that was called to wait. Resuming calls it again for the remaining time. */
   | {
       kind: 'own';
       tool: string;
@@ -17,32 +15,27 @@ export type Wait =
       budgetEndsAt: number;
     };
 
-/** Contents of the sealed event ID on a call's stream: the position to resume from. */
+/** Contents of the sealed event ID on a call's stream: where to resume. */
 export interface EventPosition {
-  /** Nonce of the stream's session. */
   session: string;
-  /** The request that the stream's response is for. */
   requestId: RequestId;
-  /** Missing until the operation has been started. */
+  /** Missing until the operation has started. */
   wait?: Wait;
   progressToken?: ProgressToken;
-  /** The last progress that was sent; it never decreases. */
+  /** The last progress sent. It never decreases. */
   progress?: number;
-  /** The request was cancelled, or answered with an error: nothing is left to resume. */
+  /** The request was cancelled, or answered with an error, so there is nothing to resume. */
   isOver?: true;
 }
 
 /** Contents of the sealed event ID on a session's own stream. */
 export interface SessionStreamPosition {
-  /** Nonce of the session. */
   session: string;
-  /** Progress and results of the session's two-stage jobs that the stream has sent. */
+  /** The stream's deliveries for the session's two-stage jobs. */
   jobs: JobsPosition;
 }
 
-/** The stream of one call's messages. */
 export interface CallStream {
-  /** Fires when the client cancels the call or disconnects. */
   signal: AbortSignal;
   send(message: JSONRPCMessage): Promise<void>;
   /** The current position; mutable. */

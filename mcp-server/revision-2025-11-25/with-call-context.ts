@@ -6,7 +6,7 @@ import { Questions } from './questions.js';
 import type { Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Runs `call` with a context whose progress and questions are sent on the stream until it ends. */
+/** Runs `call` with a context that sends progress and questions on the stream. */
 export async function withCallContext<T>(
   context: LegacyContext,
   session: Session,

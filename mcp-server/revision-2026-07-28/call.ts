@@ -36,7 +36,6 @@ import { RequestStates, type CallState } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
 
-/** Fields of a call besides its name and arguments. */
 export interface CallOptions {
   /** SEP-1391. */
   operation?: unknown;
@@ -46,9 +45,9 @@ export interface CallOptions {
 
 const NOTHING_TAKEN: TakenAnswers = { answered: new Set(), problems: new Map() };
 
-/** A client's connection that outlives a request, so that request IDs are unique on it (stdio). */
+/** A client's connection that outlives a request (stdio), so request IDs are unique on it. */
 export interface Connection {
-  /** Unique among the connections of the process. */
+  /** Unique among the process's connections. */
   session: string;
   cancellations: Cancellations;
 }
@@ -67,11 +66,11 @@ export class Calls {
   }
 
   /**
-   * Calls a tool by the protocol selected for the call; built-in and short tools answer directly in every protocol.
+   * Calls a tool by the protocol selected for the call. Built-in and short tools answer directly in every protocol.
    *
    * @param options unvalidated
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError as {@link selectProtocol} and {@link withKeyOfMeta}; -32602 for an invalid requestState, and if the user
+   * @throws ProtocolError as {@link selectProtocol} and {@link withKeyOfMeta}; -32602 for an invalid requestState, or if the user
    *   declined a question before the start; errors of the protocol
    */
   async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
@@ -133,7 +132,7 @@ export class Calls {
     }
   }
 
-  /** Asks for missing arguments before anything starts. requestState carries those given in earlier rounds. */
+  /** Asks for missing arguments before anything starts. requestState carries the answers of earlier rounds. */
   #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
     const inputRequests = argumentRequests(tool, missing);
     if (Object.keys(given).length === 0) return inputRequired({ inputRequests });
@@ -178,7 +177,6 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** Names of the tools listed for the client. */
   #listedFor(context: ServerContext): string[] {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }

@@ -1,4 +1,4 @@
-/** Client capabilities declared by the request being handled. */
+/** The client capabilities in the current request. */
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { missingTasksCapability } from './tasks/render.js';
 import { declaredCapabilities } from './tasks/schemas.js';
@@ -6,7 +6,6 @@ import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.
 import type { Client } from '../shared/select-protocol.js';
 
 export interface CurrentClient extends Client {
-  /** Whether the client can show forms. */
   elicitation: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Streamable HTTP of 2026-07-28: polls of tasks, subscriptions, and all else by the SDK's handler. */
+/** Streamable HTTP of 2026-07-28: handles polls of tasks and subscriptions, and leaves the rest to the SDK's handler. */
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -27,7 +27,7 @@ import { answerPoll, pollIn } from './tasks/poll.js';
 
 export const VERSION = '2026-07-28';
 const LISTEN = 'subscriptions/listen';
-/** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
+/** JSON-RPC code for a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
 const HEADER_MISMATCH = -32020;
 
 export class CurrentHttp {
@@ -56,12 +56,7 @@ export class CurrentHttp {
     );
   }
 
-  /**
-   * Answers a poll of a task.
-   *
-   * @param body the parsed JSON; undefined if it isn't JSON
-   * @returns undefined for other requests
-   */
+  /** Answers a poll of a task. Undefined for other requests. @param body the parsed JSON. Undefined if it isn't JSON */
   async poll(c: Context, guard: Guard, body: unknown): Promise<Response | undefined> {
     const poll = pollIn(c.req.raw.headers, body);
     if (!poll) return undefined;
@@ -71,7 +66,7 @@ export class CurrentHttp {
     return c.json(message, httpStatus);
   }
 
-  /** Answers any other POST. @param body as in {@link poll} */
+  /** @param body as in {@link poll} */
   async post(c: Context, guard: Guard, body: unknown): Promise<Response> {
     // The SDK's subscription router doesn't support task IDs.
     if (c.req.header('mcp-method') === LISTEN) return this.#listen(c, guard, body);
@@ -87,7 +82,6 @@ export class CurrentHttp {
     );
   }
 
-  /** Ends the streams of subscriptions. */
   endStreams(): void {
     this.#subscriptions.close();
   }
@@ -121,25 +115,18 @@ export class CurrentHttp {
   }
 }
 
-/**
- * Whether a request's headers name this revision, or a method that only this revision has: it is then answered as such, even if it is
- * invalid.
- */
+/** Whether the headers name this revision, or a method that only it has. Even an invalid request then gets this revision's answer. */
 export function isNamedCurrent(c: Context): boolean {
   return c.req.header('mcp-protocol-version') === VERSION || c.req.header('mcp-method') === LISTEN;
 }
 
-/** The method is compared first: most messages aren't notifications, and a failed validation is expensive. */
+/** Compares the method first: most messages aren't notifications, and failed validation is expensive. */
 function isCancellation(body: unknown): body is JSONRPCNotification {
   const { method } = (body ?? {}) as { method?: unknown };
   return method === 'notifications/cancelled' && isJSONRPCNotification(body);
 }
 
-/**
- * Validates a request like the SDK's handler, in the same order; returns the request or the error response.
- *
- * @param body undefined if it isn't JSON in UTF-8
- */
+/** Validates a request like the SDK's handler, in the same order. @param body undefined if it isn't JSON in UTF-8 */
 function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   if (body === undefined) return parseError(c);
   const id = isJSONRPCRequest(body) ? body.id : null;

@@ -1,4 +1,4 @@
-/** tools/list: the tools listed for a client, by the capabilities of its request. Unlisted tools can still be called. */
+/** tools/list, by the capabilities in the client's request. Unlisted tools can still be called. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { documentPlainTool, plainTools } from '../plain/index.js';
@@ -20,10 +20,8 @@ const TASK_SUBSTITUTES: Record<string, string> = {
     "A task is cancelled with tasks/cancel. Use this if that can't be used, or for many tasks; the token is the taskId.",
 };
 
-/** The project's tools as each protocol lists them. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
-/** The rest of a tool's documentation, in each protocol. */
 const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
   operation: documentAsyncTool,
   'two-stage': documentTwoStageTool,
@@ -51,11 +49,7 @@ export function toolsFor(
   return tools as ListToolsResult['tools'];
 }
 
-/**
- * A tool's whole documentation, for this client.
- *
- * @throws LonghaulError `unknown_tool`
- */
+/** @throws LonghaulError `unknown_tool` */
 export function documentationFor(
   engine: Guard,
   name: string,

@@ -8,24 +8,17 @@ import type { Tool } from '../../operations/tool.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { invalidParams } from '../shared/protocol-error.js';
 
-/** Outcome of a client's answers to the questions of a call. */
 export interface TakenAnswers {
-  /** Keys of answered questions. */
   answered: ReadonlySet<string>;
-  /** Questions to be asked again: key -> error in the answer. */
+  /** Questions to ask again: key -> error in the answer. */
   problems: ReadonlyMap<string, string>;
 }
 
-/** Missing arguments for which the tool asks the user. */
 export function missingArguments(tool: Tool, args: Record<string, unknown>): string[] {
   return Object.keys(tool.askFor).filter((argument) => args[argument] === undefined);
 }
 
-/**
- * Arguments that the user has given.
- *
- * @throws ProtocolError -32602 if the user declined or cancelled a question
- */
+/** Arguments that the user has given. @throws ProtocolError -32602 if the user declined or cancelled a question */
 export function givenArguments(tool: Tool, responses: Record<string, unknown> = {}): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const argument of Object.keys(tool.askFor)) {
@@ -53,7 +46,7 @@ export function argumentRequests({ askFor, inputSchema }: Tool, missing: string[
   );
 }
 
-/** The operation's unanswered questions, with the error if the last answer was refused. */
+/** The operation's unanswered questions, with the error of a refused answer. */
 export function operationRequests(
   { inputRequests }: OperationRecord,
   { answered, problems }: TakenAnswers,
@@ -92,7 +85,7 @@ export async function takeAnswers(
       answered.add(key);
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
-      // Answered elsewhere, or the work has ended: the wait finds out which.
+      // Answered elsewhere, or the work has ended. The wait finds out which.
       if (error.kind === 'wrong_state') answered.add(key);
       else if (error.kind === 'not_found') throw error;
       else problems.set(key, error.message);

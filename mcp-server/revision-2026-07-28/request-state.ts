@@ -1,26 +1,25 @@
 /**
- * requestState: the state between a call that ends with a question and its retry (specs: 2026-07-28 basic/patterns/mrtr,
- * "Server Requirements"). It is sealed, and valid only for the same call by the same principal.
+ * requestState: the state between a call that ends with a question and its retry (specs: 2026-07-28 basic/patterns/mrtr, "Server
+ * Requirements"). It is sealed, and valid only for the same call by the same principal.
  */
 import type { ProtocolError } from '@modelcontextprotocol/server';
 import { digestOf } from '../../operations/token.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 import { invalidParams } from '../shared/protocol-error.js';
 
-/** Validity, in milliseconds: a day, since people may take long to answer. */
+/** A day, since people may take long to answer. */
 const VALID_MS = 24 * 3600 * 1000;
 
-/** Stage of a call that ended with a question. */
 export type CallState =
-  /** Nothing has started; `given` are the arguments that the user has given so far. */
+  /** Nothing has started. `given` has the user's arguments so far. */
   | { at: 'asking'; given: Record<string, unknown> }
-  /** The call waits for an operation; `keys` are those of the questions asked. */
+  /** The call waits for an operation. `keys` are the asked questions'. */
   | { at: 'waiting'; token: string; keys: string[] };
 
 interface Sealed {
   principal: string;
   argumentsDigest: string;
-  /** Epoch milliseconds. Checked after unsealing, so that the error can name the token. */
+  /** Epoch milliseconds. Checked after unsealing, so the error can name the token. */
   validUntil: number;
   state: CallState;
 }

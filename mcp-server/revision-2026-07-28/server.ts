@@ -1,4 +1,4 @@
-/** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
+/** Method handlers of MCP 2026-07-28. Each exchange or connection gets an SDK Server, which keeps no state. */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -31,8 +31,8 @@ import { problemsMeta } from '../shared/listed-tool.js';
 import { documentationFor, toolsFor } from './list.js';
 
 /**
- * Post-processes results: links in the form that the client supports, and no `content` in a CreateTaskResult, since the SDK
- * completes every result of tools/call to a CallToolResult.
+ * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK
+ * completes every tools/call result to a CallToolResult.
  */
 class CurrentServer extends HookedServer {
   constructor(
@@ -90,14 +90,13 @@ const callParams = z.looseObject({
   keep_alive_seconds: z.unknown().optional(),
 });
 
-/** Validated by the handlers themselves. */
+/** The handlers validate the params themselves. */
 const anyParams = z.looseObject({});
 
 /**
  * Creates the server for one exchange or connection.
  *
  * @param secret the key that all servers of a home share: seals the state that clients carry
- * @param shutdown the shutdown of the process
  * @param connection the client's connection, if it outlives a request
  */
 export function createCurrentServer(
@@ -123,13 +122,13 @@ export function createCurrentServer(
     await engine.tools.settled();
     return {
       tools: toolsFor(engine, clientOf(context), transport),
-      // Varies by the capabilities of the request (specs: 2026-07-28 server/utilities/caching).
+      // Varies by the request's capabilities (specs: 2026-07-28 server/utilities/caching).
       ttlMs: 0,
       cacheScope: 'private' as const,
       ...problemsMeta(engine),
     };
   });
-  // With our own schema, since the SDK's drops unknown fields. The SDK also validates requests against its own.
+  // Our own schema, since the SDK's drops unknown fields. The SDK also validates requests against its own.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
       return await calls.call(params.name, params.arguments, params, context);
@@ -158,12 +157,11 @@ export function createCurrentServer(
     assertNoCursor(params);
     return NO_PROMPTS;
   });
-  // With our own schema, since the SDK's answers a missing name with -32603.
+  // Our own schema, since the SDK's answers a missing name with -32603.
   server.setRequestHandler('prompts/get', { params: anyParams }, (params) => {
     throw unknownPrompt(params['name']);
   });
   registerTasks(server, engine);
-  /** Registers a method that exists only for clients that opted in. */
   const onlyFor = (
     optIn: keyof ExperimentalCapabilities,
     method: string,

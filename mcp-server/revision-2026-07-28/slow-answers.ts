@@ -1,6 +1,6 @@
 /**
- * Heartbeats for slow responses: HTTP clients and proxies close idle connections, and the SDK opens a stream only with the
- * first message, which a wait without progress doesn't send.
+ * Heartbeats for slow responses. HTTP clients and proxies close idle connections, and the SDK opens a stream only with the first
+ * message, which a wait without progress doesn't send.
  */
 import type { Context } from 'hono';
 import { withTimeout } from '../../platform/with-timeout.js';
@@ -8,10 +8,7 @@ import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
 import { cutOff, eventStream, HEARTBEAT } from '../shared/event-stream.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 
-/**
- * Returns the response unchanged if it is ready before the first heartbeat is due, else a stream of comments that ends with
- * it. Without `text/event-stream` in the request's `Accept`, the response is never streamed.
- */
+/** Answers at once if ready before the first heartbeat, else by a stream of comments, if the request accepts `text/event-stream`. */
 export async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
   if (!isNamed(c.req.header('accept'), EVENT_STREAM_TYPE)) return answer;
   const inTime = await withTimeout(answer, HEARTBEAT_MS);

@@ -31,33 +31,29 @@ import { invalidParams } from '../shared/protocol-error.js';
 import type { Serving } from '../shared/serving.js';
 import { traceRequest } from '../shared/trace-request.js';
 
-/** Receiver of a subscription's messages. */
 export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
-  /** Fires when the client cancels the subscription or disconnects. */
   signal: AbortSignal;
 }
 
-/** Filters of a subscription, as in its acknowledgment. */
+/** A subscription's filters, as acknowledged. */
 interface Followed {
   taskIds?: string[];
   jobIds?: string[];
   resourceSubscriptions?: string[];
 }
 
-/** The only revision that has subscriptions/listen. */
+/** The only revision with subscriptions/listen. */
 const PROTOCOL_VERSION = '2026-07-28';
-/** Maximum open subscriptions of one process. */
 const MAX_SUBSCRIPTIONS = 1024;
-/** Maximum tasks, and maximum jobs, of one subscription. */
 const MAX_IDS = 100;
-/** Maximum resources of one subscription, and maximum length of their URIs, in characters. */
+/** Maximum resources per subscription, and maximum length of their URIs, in characters. */
 const MAX_RESOURCES = 100;
 const MAX_URI = 4_000;
 
 const ids = z.array(z.string().min(1).max(1000)).max(MAX_IDS);
 
-/** The filters of all protocols. Unknown fields are ignored. */
+/** The filters of all protocols. Ignores unknown fields. */
 const listenParams = z.looseObject({
   notifications: z.looseObject({
     toolsListChanged: z.boolean().optional(),
@@ -74,7 +70,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Checks the requested revision, which the SDK checks neither over stdio nor, for this method, over HTTP. */
+/** The SDK doesn't check the requested revision over stdio, nor for this method over HTTP. */
 function assertRevision({ params }: JSONRPCRequest): void {
   const requested = params?._meta?.[PROTOCOL_VERSION_META_KEY];
   if (requested === PROTOCOL_VERSION) return;
@@ -90,7 +86,7 @@ function missingTwoStage(): ProtocolError {
   });
 }
 
-/** Opens a subscription as a traced request: it ends once the subscription is open. */
+/** Traces the request, whose span ends once the subscription is open. */
 export function openTraced(
   subscriptions: Subscriptions,
   request: JSONRPCRequest,
@@ -107,7 +103,6 @@ export function openTraced(
   );
 }
 
-/** The open subscriptions of a process. */
 export class Subscriptions {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
@@ -117,10 +112,10 @@ export class Subscriptions {
   /**
    * Checks a request and opens its subscription.
    *
-   * @param engine that of the subscriber
-   * @returns a function that serves the subscription until the client or the server ends it
-   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
-   *   without the opt-in, -32022 for another revision
+   * @param engine the subscriber's
+   * @returns serves the subscription until the client or the server ends it
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds without the
+   *   opt-in, -32022 for another revision
    */
   async open(
     request: JSONRPCRequest,
@@ -148,7 +143,7 @@ export class Subscriptions {
     return (subscriber) => this.#serve(request, engine, followed, capabilities.elicitation, subscriber);
   }
 
-  /** The tasks or jobs that exist for the subscriber; the acknowledgment omits the others. */
+  /** Tasks or jobs that exist for the subscriber. The acknowledgment omits the others. */
   async #known(engine: Guard, tokens: string[]): Promise<string[]> {
     const reads = await Promise.allSettled(tokens.map((token) => engine.read(token)));
     return tokens.filter((_token, index) => {
@@ -159,7 +154,7 @@ export class Subscriptions {
     });
   }
 
-  /** The resources that can be followed; the acknowledgment omits the others. */
+  /** Resources that can be followed. The acknowledgment omits the others. */
   async #readable(engine: Guard, uris: string[]): Promise<string[]> {
     try {
       const can = await Promise.all(uris.map((uri) => canFollow(engine, uri)));
@@ -201,7 +196,7 @@ export class Subscriptions {
         params: { uri, _meta },
       });
     try {
-      // toolsListChanged isn't supported: an edited pipeline is noticed only at the next tools/list.
+      // toolsListChanged isn't supported: the server notices an edited pipeline only at the next tools/list.
       await subscriber.send({
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',
@@ -210,7 +205,7 @@ export class Subscriptions {
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
         ...taskIds.map((taskId) => forEachChange(this.#watch(engine, taskId, signal), notify)),
-        // A job that has ended is notified at once: a client that reconnects has missed nothing.
+        // Notifies at once about a job that has ended, so a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
           const follower = followJob({ engine, send: sendOfJob, fields: associationOf });
           const notifyOfJob = (record: WatchedRecord) => follower.notify(record);

@@ -1,16 +1,15 @@
 /**
- * Mcp-Name on tasks/* requests. The tasks extension requires it of clients (specs: ext-tasks, "Streamable HTTP: Routing
- * Headers"), and the SDK refuses requests without it, but some clients omit it, and the body names the task in any case.
+ * Mcp-Name on tasks/* requests. The tasks extension requires it (specs: ext-tasks, "Streamable HTTP: Routing Headers"), and the SDK
+ * refuses requests without it. Some clients omit it, but the body names the task anyway.
  */
 const TASK_METHODS: ReadonlySet<unknown> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
 /**
- * Adds the header to a tasks/* request that lacks it, from `params.taskId`. A present header is left unchanged for the SDK to
- * compare with the body, as are requests of other methods.
+ * Adds a missing header to a tasks/* request, from `params.taskId`. Leaves a present header for the SDK to compare with the body.
  *
- * @param request the HTTP request; its body may have been read
- * @param body the request's parsed body, as received
- * @returns `request` itself, or a request with the same URL, headers and abort signal, the added header, and no body
+ * @param request its body may have been read
+ * @param body the parsed body, as received
+ * @returns `request`, or one with the same URL, headers and abort signal, the added header, and no body
  */
 export function withTaskName(request: Request, body: unknown): Request {
   if (request.headers.has('mcp-name')) return request;

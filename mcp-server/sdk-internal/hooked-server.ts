@@ -1,7 +1,7 @@
 /**
  * Private door to @modelcontextprotocol/server, seen in 2.4.0: `_wrapHandler`, which its documentation calls a hook for subclasses.
- * Registered handlers run inside of the SDK's checks of requests and results, whose errors have to be shortened and traced, and the
- * SDK answers `server/discover` and `ping` itself.
+ * Registered handlers run inside the SDK's checks, so they can't shorten and trace the checks' errors. The SDK also answers
+ * `server/discover` and `ping` itself.
  */
 import { Server, type Result, type ServerContext } from '@modelcontextprotocol/server';
 
@@ -10,7 +10,7 @@ export abstract class HookedServer extends Server {
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
-    // Not a function of the constructor's: the SDK's registers handlers before this object has fields.
+    // Not a function made in the constructor: the SDK registers handlers before this object has fields.
     return (request, context) => this.around(method, request.params, context, () => handle(request, context));
   }
 

@@ -1,7 +1,7 @@
 /**
- * notifications/cancelled for the call that started an operation cancels the operation, even long after the call was
- * answered. The call's ID is stored with the operation and looked up in Temporal's lists, which lag by seconds; each process
- * also remembers its own latest calls.
+ * notifications/cancelled for the call that started an operation cancels the operation, even long after the call was answered. The
+ * call's ID is stored with the operation and found in Temporal's lists, which lag by seconds. Each process also remembers its own
+ * latest calls.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -13,25 +13,23 @@ import { isOperation } from './render.js';
 
 type RequestId = string | number;
 
-/** Maximum calls that a process remembers. */
 const MAX_REMEMBERED_CALLS = 1_000;
 /** Delays between searches for an operation that isn't listed yet, in milliseconds. */
 const SEARCH_DELAYS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
-/** Page size of a search in the session's list, and maximum pages. */
 const PAGE_OPERATIONS = 100;
 const MAX_PAGES = 20;
 
 export class Cancellations {
-  /** Token by call; resolves to undefined for a call that started nothing. */
+  /** Token by call. Resolves to undefined for a call that started nothing. */
   readonly #calls = new LRUCache<string, Promise<string | undefined>>({ max: MAX_REMEMBERED_CALLS });
 
   constructor(
     private readonly logger: Logger,
-    /** Whether call IDs are stored with operations, so that other processes can find them. Default: true. */
+    /** Whether call IDs are stored with operations, so other processes can find them. Default: true. */
     private readonly areStored = true,
   ) {}
 
-  /** Remembers a call from before it starts an operation. */
+  /** Remembers a call before it starts an operation. */
   track<T>(
     session: string,
     requestId: RequestId,
@@ -44,10 +42,10 @@ export class Cancellations {
   }
 
   /**
-   * Handles the notification. An operation known to this process is cancelled when the promise resolves; another one as soon
-   * as it is found.
+   * Handles the notification. Resolves once an operation known to this process is cancelled. Others are cancelled as soon as they
+   * are found.
    *
-   * @param session scope of the client's operations; if undefined, `params` must have the token
+   * @param session scope of the client's operations. If undefined, `params` must have the token
    * @param params of the notification
    */
   async take(engine: Guard, session: string | undefined, params: unknown): Promise<void> {
@@ -70,7 +68,7 @@ export class Cancellations {
     void this.#cancelListed(engine, session, requestId, why).catch((error: unknown) => this.#log(error));
   }
 
-  /** Cancels only an operation of this protocol, and if a request ID is given, only with that of the call that started it. */
+  /** Cancels only operations of this protocol. With a request ID, only the operation that this call started. */
   async #cancelCalled(
     engine: Guard,
     token: string,
@@ -90,7 +88,7 @@ export class Cancellations {
   ): Promise<void> {
     for (const pauseMs of SEARCH_DELAYS_MS) {
       await delay(pauseMs, undefined, { ref: false });
-      // The notification may have been handled before its call.
+      // The notification may have overtaken its call.
       const token =
         (await this.#calls.get(callKey(session, requestId))) ??
         (this.areStored ? await this.#find(engine, session, requestId) : undefined);

@@ -19,19 +19,18 @@ import {
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
 
-/** The caller that starts an operation. */
 export interface OperationCaller {
-  /** Scope under which the operation is listed; missing in revisions without sessions. */
+  /** Scope that lists the operation. Missing in revisions without sessions. */
   session?: string;
-  /** ID of the call, which notifications/cancelled refers to. */
+  /** ID of the call, to which notifications/cancelled refers. */
   requestId: string | number;
   /** Token for the operation's progress notifications. */
   progressToken?: string | number;
 }
 
 /**
- * Starts a call as an operation under the client's token or a generated one. Invalid arguments of the tool give an error
- * result, as in any call, and start nothing.
+ * Starts a call as an operation under the client's token or a generated one. Invalid tool arguments give an error result, as in any
+ * call, and start nothing.
  *
  * @param field the call's validated `operation`
  * @param started called with the token as soon as the operation is durable
@@ -67,14 +66,14 @@ export async function startOperation(
   return renderStarted(record, tool);
 }
 
-/** Errors rendered as results: of the arguments, and, in calls without a client's token, of the idempotency key. */
+/** Errors rendered as results: about the arguments and, in calls without a client's token, about the idempotency key. */
 const ARGUMENT_ERRORS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
 const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
 
 /**
  * tools/async/status.
  *
- * @param show shows the open questions of a record to the user
+ * @param show shows a record's open questions to the user
  * @throws ProtocolError -32602 for an unknown token or another principal's, -32603
  */
 export async function operationStatus(
@@ -98,17 +97,17 @@ export async function operationStatus(
   return status;
 }
 
-/** The status of an operation that exists and can't be read, or has lost its result. */
+/** The status of an operation that exists but can't be read, or has lost its result. */
 function unknown(token: string, why: string): StatusResult {
   return { status: 'unknown', statusMessage: `the operation can't be read: ${why}`, ...association(token) };
 }
 
 /**
- * tools/async/result: the result that the call would have returned, also for failed operations. It can be read repeatedly
- * until it expires.
+ * tools/async/result: the result that the call would have returned, also for failed operations. Readable repeatedly until it
+ * expires.
  *
  * @param asResult converts the result to the client's revision. Default: unchanged
- * @throws ProtocolError -32602 for an operation without a result, or whose result has expired; -32603
+ * @throws ProtocolError -32602 for an operation without a result, or with an expired one; -32603
  */
 export async function operationResult(
   engine: Guard,

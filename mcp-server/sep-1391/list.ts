@@ -17,7 +17,6 @@ const CANCEL: Record<RequestCancellation, string> = {
 const USE =
   'Operation tokens (experimental.asyncTools): answers at once, then tools/async/status and tools/async/result.';
 
-/** The project's tools, without built-in ones. */
 export function asyncTools(engine: Guard, cancelledBy: RequestCancellation): object[] {
   return engine.tools.map((tool) => {
     if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
@@ -27,7 +26,7 @@ export function asyncTools(engine: Guard, cancelledBy: RequestCancellation): obj
   });
 }
 
-/** Marks a tool whose calls are always answered with the result. */
+/** Marks a tool whose calls always answer with the result. */
 export function syncTool(tool: object): object {
   return { ...tool, invocationMode: 'sync' };
 }

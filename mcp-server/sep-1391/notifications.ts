@@ -1,11 +1,11 @@
-/** Notifications of operations on a session's own stream: progress, if the call has a progress token, and questions. */
+/** Operations' notifications on a session's own stream: progress, if the call has a progress token, and questions. */
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { association } from './render.js';
 
 export interface OperationListener {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows an operation's questions; missing for a client without elicitation. */
+  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 

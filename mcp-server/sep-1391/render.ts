@@ -20,12 +20,10 @@ export interface Association {
 /** GetOperationStatusResult, with additional fields that a client can show. */
 export interface StatusResult extends Association {
   status: AsyncStatus;
-  /** Message of the failure. */
   error?: string;
   /** One short line for users. */
   statusMessage?: string;
   progress?: Progress;
-  /** Open questions: key -> question. */
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
   _meta?: Record<string, string>;
 }
@@ -34,17 +32,17 @@ export function association(token: string): Association {
   return { _operation: { token } };
 }
 
-/** Fields that associate another protocol's message with its operation; empty if the record isn't one of this protocol. */
+/** Fields that link another protocol's message to its operation. Empty if this protocol didn't start it. */
 export function associationOf(record: OperationRecord): Association | Record<string, never> {
   return isOperation(record) ? association(record.token) : {};
 }
 
-/** Whether a call of this protocol started the operation; then its messages carry the token. */
+/** Whether a call of this protocol started the operation. Its messages then carry the token. */
 export function isOperation({ requestId }: OperationRecord): boolean {
   return requestId !== undefined;
 }
 
-/** Once a cancel has been requested the operation is `canceled`, also while its work still cleans up. */
+/** After a cancel request the operation is `canceled`, even while its work cleans up. */
 export function asyncStatus(record: OperationRecord): AsyncStatus {
   return STATUS_NAMES[statusOnceCanceled(record)].sep1391;
 }

@@ -7,8 +7,8 @@ import { operationTokenOf } from '../shared/raw-call.js';
 import { invalidParams } from '../shared/protocol-error.js';
 
 /**
- * A call's `operation` (SEP-1391, "Modified Tool Call Request"). keepAlive is in seconds; null means as long as possible.
- * Strict, unlike other params: with a misspelt `token` the work would start under a generated one.
+ * A call's `operation` (SEP-1391, "Modified Tool Call Request"). keepAlive is in seconds; null means as long as possible. Strict,
+ * unlike other params: with a misspelt `token` the work would start under a generated one.
  */
 const operationField = z.strictObject(
   {
@@ -18,17 +18,13 @@ const operationField = z.strictObject(
   expected('an object with token and keepAlive, both optional'),
 );
 
-/** params of tools/async/status and tools/async/result. */
 const tokenParams = z.looseObject({
   token: z.string().refine(isToken, `expected ${TOKEN_FORM}`),
 });
 
 export type OperationField = z.output<typeof operationField>;
 
-/**
- * @param field undefined for a call without one: its token is generated
- * @throws ProtocolError -32602 that names the malformed or unknown field
- */
+/** @throws ProtocolError -32602 that names the malformed or unknown field */
 export function parseOperationField(field: unknown): OperationField {
   const parsed = parseParams(operationField, field === undefined ? {} : field, 'params.operation');
   if (parsed.token === undefined) return parsed;

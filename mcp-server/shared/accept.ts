@@ -11,21 +11,21 @@ interface Match {
   specificity: number;
 }
 
-/** Whether a response of a media type is acceptable. Without a header, every type is. */
+/** Without a header, every type is acceptable. */
 export function isAcceptable(header: string | undefined, type: string): boolean {
   return matchOf(header, type).quality > 0;
 }
 
-/** Whether the header accepts a type by its name or, for `text/event-stream`, by `text/*`; not by a wildcard for any type. */
+/** Whether the header names the type or, for `text/event-stream`, has `text/*`. A wildcard for any type doesn't count. */
 export function isNamed(header: string | undefined, type: string): boolean {
   const { quality, specificity } = matchOf(header, type);
   return quality > 0 && specificity > 1;
 }
 
 /**
- * The type that the client prefers: by weight, then by how exactly a range names it, then by the order of `types`.
+ * The client's preferred type: by weight, then by how exactly a range names it, then by the order of `types`.
  *
- * @returns the first type if none is acceptable: a server may disregard the header
+ * @returns the first type if none is acceptable, since a server may disregard the header
  */
 export function preferredType<T extends string>(header: string | undefined, types: readonly T[]): T {
   const ranked = types.map((type) => ({ type, ...matchOf(header, type) }));
@@ -33,7 +33,7 @@ export function preferredType<T extends string>(header: string | undefined, type
   return ranked[0]!.type;
 }
 
-/** The most specific range decides; parameters other than `q` are ignored. */
+/** The most specific range decides. Ignores parameters other than `q`. */
 function matchOf(header: string | undefined, type: string): Match {
   const ranges = parseAccept(header ?? '');
   if (ranges.length === 0) return { quality: 1, specificity: 1 };

@@ -2,8 +2,8 @@
 import { measureWait } from '../metrics/waits.js';
 
 /**
- * Runs `wait` with a signal that fires after `seconds`, or when the caller's does. Uses its own timer, since
- * AbortSignal.timeout() within AbortSignal.any() may be garbage-collected before it fires (Node 20).
+ * Runs `wait` with a signal that fires after `seconds`, or with the caller's. Uses its own timer: Node 20 may garbage-collect
+ * AbortSignal.timeout() within AbortSignal.any() before it fires.
  */
 export async function withBudget<T>(
   seconds: number,

@@ -4,19 +4,15 @@ import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { onHeartbeat } from '../lifecycle/heartbeat.js';
 
-/** A comment: clients ignore it, and proxies see that the connection is used. */
+/** Clients ignore a comment, and proxies see that the connection is in use. */
 export const HEARTBEAT = ': heartbeat\n\n';
 
-/**
- * Answers a request with events.
- *
- * @param serve writes them; the stream ends with it. Gets a signal that is aborted once the client has disconnected
- */
+/** Answers a request with events. @param serve writes them until the stream ends. Its signal fires when the client disconnects */
 export function eventStream(
   c: Context,
   serve: (stream: SSEStreamingApi, disconnected: AbortSignal) => Promise<void>,
 ): Response {
-  // nginx would collect the events.
+  // Otherwise nginx collects the events.
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {
     const disconnected = new AbortController();
@@ -30,7 +26,7 @@ export function eventStream(
   });
 }
 
-/** Breaks the connection of a stream, which a client would otherwise take for complete. */
+/** Breaks the connection of a stream, so the client doesn't take the stream for complete. */
 export function cutOff(c: Context): void {
   (c.env as HttpBindings).outgoing.destroy();
 }

@@ -1,4 +1,4 @@
-/** Protocols beyond MCP that a client opts in to: `experimental.asyncTools` and `experimental.twoStage` of its capabilities. */
+/** Protocols beyond MCP that a client opts in to, with its capabilities `experimental.asyncTools` and `experimental.twoStage`. */
 import { isObject } from '../../operations/is-object.js';
 import { invalidParams } from './protocol-error.js';
 
@@ -9,10 +9,7 @@ export interface ExperimentalCapabilities {
   twoStage: boolean;
 }
 
-/**
- * @param capabilities the client's, unvalidated
- * @throws ProtocolError -32602 for an opt-in that isn't an object
- */
+/** @throws ProtocolError -32602 for an opt-in that isn't an object */
 export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalCapabilities {
   const { experimental } = (capabilities ?? {}) as { experimental?: unknown };
   const declared = isObject(experimental) ? experimental : {};
@@ -27,8 +24,8 @@ export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalC
 }
 
 /**
- * The opt-ins in the server's own capabilities, the same for all clients: a client has to see them before it can opt in
- * (specs: 2025-11-25 basic/lifecycle, "Capability Negotiation"; 2026-07-28 server/discover).
+ * The server's own capabilities, the same for all clients: a client must see the opt-ins before it can opt in (specs: 2025-11-25
+ * basic/lifecycle, "Capability Negotiation"; 2026-07-28 server/discover).
  */
 export const OPT_IN_CAPABILITIES: {
   experimental: Record<keyof ExperimentalCapabilities, Record<string, never>>;

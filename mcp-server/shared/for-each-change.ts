@@ -2,8 +2,8 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 
 /**
- * Calls `notify` with each item until it returns true. The loop ends without an error if the operation is purged meanwhile or
- * can no longer be rendered; other errors pass through.
+ * Calls `notify` with each item until it returns true. Ends without an error if the operation is purged meanwhile or can no longer
+ * be rendered. Other errors pass through.
  */
 export async function forEachChange<T>(
   items: AsyncIterable<T>,

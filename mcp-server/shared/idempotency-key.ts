@@ -18,18 +18,16 @@ const property: JsonSchema = {
   description: 'Repeats with the same key and arguments return the same operation.',
 };
 
-/** Adds the argument `idempotency_key` to a tool's input schema. */
 export function withKeyProperty(inputSchema: JsonSchema): JsonSchema {
   const properties = { ...(inputSchema['properties'] as object | undefined), [ARGUMENT]: property };
   return { ...inputSchema, properties };
 }
 
 /**
- * Copies the key of a call's `_meta` to the argument `idempotency_key`. A null there counts as absent, as for any optional argument of a
- * tools/call.
+ * Copies the key in a call's `_meta` to the argument `idempotency_key`. As for any optional argument, null counts as absent.
  *
- * @param own the tool, if it is one of Longhaul's own: those that start nothing ignore the key
- * @throws ProtocolError -32602 for an invalid key in `_meta`, and for one that differs from the argument
+ * @param own the tool, if it is one of Longhaul's own. Those that start nothing ignore the key
+ * @throws ProtocolError -32602 for an invalid key in `_meta`, or one that differs from the argument
  */
 export function withKeyOfMeta(
   given: Record<string, unknown>,
@@ -62,11 +60,7 @@ export function agreedKey(
   return argument ?? other;
 }
 
-/**
- * Separates a call's key from the tool's own arguments.
- *
- * @throws LonghaulError `invalid_arguments` for a key that isn't a string of 1 to 200 characters
- */
+/** Separates a call's key from the tool's arguments. @throws LonghaulError `invalid_arguments` unless it has 1 to 200 characters */
 export function takeIdempotencyKey(given: Record<string, unknown>): {
   args: Record<string, unknown>;
   idempotencyKey?: string;
@@ -77,7 +71,7 @@ export function takeIdempotencyKey(given: Record<string, unknown>): {
   return { args, idempotencyKey: key };
 }
 
-/** Whether the tool takes a key. In tools that only read, the argument is a filter. */
+/** In tools that only read, the argument is a filter, not a key. */
 function takesKey({ inputSchema, annotations }: BuiltinTool): boolean {
   return !annotations.readOnlyHint && Object.hasOwn(inputSchema['properties'] as object, ARGUMENT);
 }

@@ -1,20 +1,19 @@
 /**
- * Parser for untrusted JSON, used for all bodies and lines. Its limits are applied to the text, since parsing and validating
- * could block the process for seconds or overflow the stack.
+ * Parser for untrusted JSON, used for all bodies and lines. It checks limits on the text, because parsing and validating could
+ * block the process for seconds or overflow the stack.
  */
 import { isUtf8 } from 'node:buffer';
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isObject } from '../../operations/is-object.js';
 import { inexactNumberAt, inexactNumberMessage, isInexact, scanJson } from '../../operations/json-text.js';
 
-/** Maximum nesting of objects and arrays. */
 export const MAX_DEPTH = 64;
-/** Maximum number of object members in total: validators visit each several times. */
+/** Maximum object members in total. Validators visit each several times. */
 export const MAX_MEMBERS = 10_000;
-/** Maximum number of values in total: object members and array items. */
+/** Maximum values in total: object members and array items. */
 export const MAX_VALUES = 50_000;
 
-/** Refused text; the kinds `encoding` and `syntax` mean that it isn't UTF-8 and isn't JSON. */
+/** Refused text. `encoding` means that it isn't UTF-8, `syntax` that it isn't JSON. */
 export class JsonRefusal extends Error {
   override name = 'JsonRefusal';
 
@@ -22,9 +21,9 @@ export class JsonRefusal extends Error {
     readonly kind: 'encoding' | 'syntax' | 'too_large' | 'surrogate' | 'number',
     /** The expected and the actual value, without the place. */
     message: string,
-    /** The `id` of the JSON-RPC request to be answered; null if it has none, or none that can be read. */
+    /** The `id` of the JSON-RPC request to answer. Null without one, or if it is unreadable. */
     readonly id: string | number | null = null,
-    /** Place of a string or number within the value; empty for the value as a whole. */
+    /** Place of a string or number within the value. Empty for the whole value. */
     readonly path: readonly string[] = [],
   ) {
     super(message);
@@ -32,12 +31,10 @@ export class JsonRefusal extends Error {
 }
 
 /**
- * Parses JSON.
- *
- * @param json text, or bytes that have to be UTF-8; a byte order mark before them is ignored (RFC 8259, section 8.1)
- * @throws JsonRefusal `encoding`; `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for
- *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store; `number` for one that a double
- *   can't hold ({@link isInexact})
+ * @param json text, or UTF-8 bytes. Ignores a byte order mark before them (RFC 8259, section 8.1)
+ * @throws JsonRefusal `encoding`; `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES};
+ *   `surrogate` for a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store; `number` for one
+ *   that a double can't hold ({@link isInexact})
  */
 export function parseJson(json: string | Uint8Array): unknown {
   const text = typeof json === 'string' ? json : withoutByteOrderMark(decodeUtf8(json));
@@ -58,13 +55,13 @@ export function parseJson(json: string | Uint8Array): unknown {
   } catch (error) {
     throw new JsonRefusal('syntax', (error as Error).message);
   }
-  // The ID of a response is a request's of this server: an error with it would answer another request of the client.
+  // A response's ID belongs to a request of this server. An error with it would answer another request of the client.
   const requestId = () => (isObject(value) && 'method' in value ? id() : null);
   if (inexact) {
     const { path, number } = inexactNumberAt(text, ...inexact);
     throw new JsonRefusal('number', inexactNumberMessage(number), requestId(), path);
   }
-  // In text decoded from bytes, lone surrogates are always escaped.
+  // Text decoded from bytes always has lone surrogates escaped.
   const path = /\\u[dD][89a-fA-F]/.test(text) ? loneSurrogate(value) : undefined;
   if (path)
     throw new JsonRefusal(
@@ -82,13 +79,13 @@ function withoutByteOrderMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
-/** Decodes UTF-8 and keeps a byte order mark. @throws JsonRefusal `encoding` */
+/** Keeps a byte order mark. @throws JsonRefusal `encoding` */
 export function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new JsonRefusal('encoding', 'expected UTF-8; got other bytes');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-/** A JSON-RPC ID: a string or a number; null for anything else. */
+/** A JSON-RPC ID: a string or a number. Null for anything else. */
 function idIn(text: string, start: number): string | number | null {
   const match = /^\s*("(?:[^"\\]|\\.){0,1000}"|-?\d{1,20}(?:\.\d{1,20})?)\s*[,}]/.exec(
     text.slice(start, start + 2_100),
@@ -101,7 +98,7 @@ function idIn(text: string, start: number): string | number | null {
   }
 }
 
-/** Path of the first string or member name that has a lone surrogate. */
+/** Path of the first string or member name with a lone surrogate. */
 function loneSurrogate(value: unknown): string[] | undefined {
   if (typeof value === 'string') return isWellFormed(value) ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
@@ -117,7 +114,7 @@ function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** JSON-RPC error for a refused message, whose ID is {@link JsonRefusal.id}. */
+/** The JSON-RPC error for a refused message. {@link JsonRefusal.id} has the ID. */
 export function asRpcError({ kind, message, path }: JsonRefusal): { code: number; message: string } {
   const code = {
     encoding: ProtocolErrorCode.ParseError,
@@ -129,7 +126,7 @@ export function asRpcError({ kind, message, path }: JsonRefusal): { code: number
   return { code, message: `${path.join('.') || 'message'}: ${message}` };
 }
 
-/** Whether a path leads to the ID of a message, or of one in a batch. */
+/** Whether a path leads to the ID of a message, alone or in a batch. */
 function isRequestId([first = '', second, ...rest]: readonly string[]): boolean {
   return first === 'id' || (/^\d+$/.test(first) && second === 'id' && rest.length === 0);
 }

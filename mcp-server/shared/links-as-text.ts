@@ -1,6 +1,6 @@
 /**
- * Resource links as text. Not every client supports `resource_link` blocks: some refuse the whole result, others pass the
- * block to a model API that refuses it. So links are sent to clients that are known to support them, and text to all others.
+ * Resource links as text. Some clients refuse a result with `resource_link` blocks, others pass the block to a model API that
+ * refuses it. Only clients that are known to support links get them. All others get text.
  */
 import type { ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import { isObject } from '../../operations/is-object.js';
@@ -12,10 +12,8 @@ import { supportsResourceLinks } from './known-clients.js';
 export type ResourceLinksSetting = Settings['resourceLinks'];
 
 /**
- * The transformation of links for one client.
- *
  * @param isInVersion whether the negotiated protocol version has `resource_link`. Default: true
- * @returns function that converts the links of a result, or of a notification's params, to text if the client needs that
+ * @returns converts links in a result, or in a notification's params, to text if the client needs that
  */
 export function linkTransform(
   setting: ResourceLinksSetting,
@@ -31,9 +29,9 @@ interface HasContent {
 }
 
 /**
- * Converts the links of a message to text, wherever one of the protocols has the result of a call: in the result of
- * tools/call itself; under `result` (tasks/get, tools/async/result, notifications/tasks, notifications/tool_result);
- * under `data.result` of a completed two-stage job, and in the structured content that repeats it.
+ * Converts links to text wherever a protocol puts a call's result: in the result of tools/call itself; under `result` (tasks/get,
+ * tools/async/result, notifications/tasks, notifications/tool_result); under `data.result` of a completed two-stage job, and in the
+ * structured content that repeats it.
  *
  * @param body the result of a request, or the params of a notification
  */
@@ -54,7 +52,7 @@ function jobAsText(job: Record<string, unknown>): Record<string, unknown> {
   return isObject(job['result']) ? { ...job, result: contentAsText(job['result']) } : job;
 }
 
-/** Replaces links with lines of text, and omits those whose URI is in a text of the same result already. */
+/** Replaces links with lines of text. Omits those with a URI that a text of the same result already has. */
 function contentAsText<T extends HasContent>(result: T): T {
   if (!Array.isArray(result.content)) return result;
   const blocks = result.content as ContentBlock[];

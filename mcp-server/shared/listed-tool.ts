@@ -1,4 +1,4 @@
-/** Entries of tools/list, and the documentation of tools, as far as the protocols have them in common. */
+/** Entries of tools/list and tool documentation, as far as the protocols share them. */
 import { documentationMarkdown, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
@@ -17,14 +17,10 @@ export interface ListedTool {
   annotations?: NonNullable<Tool['annotations']>;
 }
 
-/** The items of a tool's documentation that depend on the protocol. */
+/** The parts of a tool's documentation that depend on the protocol. */
 export type DocumentTool = (tool: Tool, cancelledBy: RequestCancellation) => ProtocolLines;
 
-/**
- * A tool with its own schemas and `idempotency_key`.
- *
- * @param use line about its use over the protocol, at the end of its description
- */
+/** A tool with its own schemas and `idempotency_key`. @param use last line of its description: how to use it over the protocol */
 export function listedTool(tool: Tool, use?: string): ListedTool {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
@@ -37,12 +33,11 @@ export function listedTool(tool: Tool, use?: string): ListedTool {
   };
 }
 
-/** A tool whose calls all wait for the result, so that no protocol has anything to follow. */
+/** A tool whose calls always wait for the result, so there is nothing to follow. */
 export function shortTool(tool: Tool): ListedTool {
   return listedTool(tool, `Answers with its result, within ${tool.timeoutSeconds} s.`);
 }
 
-/** The whole documentation of a tool as Markdown, for clients of one protocol. */
 export function toolDocumentation(
   tool: Tool,
   document: DocumentTool,
@@ -61,7 +56,7 @@ function shortLines({ timeoutSeconds }: Tool): ProtocolLines {
   };
 }
 
-/** The `_meta` of tools/list: problems of files that couldn't be loaded as tools; empty if there are none. */
+/** The `_meta` of tools/list: problems of tool files that couldn't be loaded. Empty without any. */
 export function problemsMeta({ tools }: Pick<Guard, 'tools'>): { _meta?: Record<string, string[]> } {
   const problems = tools.problems();
   return problems.length > 0 ? { _meta: { [PROBLEMS_META_KEY]: problems } } : {};

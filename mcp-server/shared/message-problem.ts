@@ -1,14 +1,13 @@
-/** The wrong member of an invalid JSON-RPC message, by name: the SDKs' schemas refuse it without. */
+/** Names the wrong member of an invalid JSON-RPC message. The SDKs' schemas refuse it without a name. */
 import { isObject } from '../../operations/is-object.js';
 
-/** Longest value that a problem quotes, in characters. */
 const LONGEST_VALUE = 100;
 
 /**
  * The first wrong member of a message, as `params: expected an object; got null` (specs: 2026-07-28 basic, "Messages").
  *
  * @param message a parsed message; not a batch
- * @returns undefined for a message without such a member, which an SDK may refuse for another reason
+ * @returns undefined without such a member. An SDK may still refuse the message for another reason
  */
 export function memberProblem(message: unknown): string | undefined {
   if (!isObject(message)) return `message: expected an object; got ${shown(message)}`;
@@ -35,7 +34,7 @@ export function batchProblem(batch: unknown[], most: number): string | undefined
   return undefined;
 }
 
-/** The ID with which a refused message is answered: its own if that is one, else null. */
+/** The ID for the error response: the message's own if it is valid, else null. */
 export function idIn(message: unknown): string | number | null {
   const { id } = (message ?? {}) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? id : null;

@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../../operations/schema.js';
 
 /**
- * Removes arguments that are null although the schema declares them as optional, with another type and without a default.
- * Some clients present such arguments to their models as nullable (LlamaIndex: `anyOf: [..., {type: null}], default: null`)
- * and send the model's value. Other arguments stay as they are.
+ * Removes null arguments that the schema declares as optional, with another type and no default. Some clients present such
+ * arguments to their models as nullable (LlamaIndex: `anyOf: [..., {type: null}], default: null`) and send the model's value.
  *
  * @param schema the tool's published input schema
  */
@@ -18,7 +17,7 @@ export function withoutNulls(schema: JsonSchema, args: Record<string, unknown>):
   return Object.fromEntries(Object.entries(args).filter((entry) => !isUnset(entry)));
 }
 
-/** Whether null is kept: unless the property has no default, and a plain type or enum that excludes null. */
+/** False only for a property without default, with a plain type or enum that excludes null. */
 function keepsNull(property: JsonSchema | boolean): boolean {
   if (typeof property === 'boolean' || 'default' in property) return true;
   const { type, enum: values } = property as { type?: string | string[]; enum?: unknown[] };

@@ -1,8 +1,8 @@
-/** Validation of request fields that the SDKs don't know: -32602 for wrong fields and, in strict schemas, for unknown ones. */
+/** Validates request fields that the SDKs don't know: -32602 for wrong fields and, in strict schemas, for unknown ones. */
 import { z } from 'zod';
 import { invalidParams } from './protocol-error.js';
 
-/** The `error` of a zod schema: states the expected form and the actual value. */
+/** The `error` of a zod schema, with the expected form and the actual value. */
 export function expected(form: string) {
   return {
     error: ({ code, input }: { code: string; input?: unknown }): string => {
@@ -12,11 +12,11 @@ export function expected(form: string) {
   };
 }
 
-/** Requested time for which a result can be read after the end, in seconds; null for as long as possible. */
+/** How long a result stays readable after the end, in seconds. Null: as long as possible. */
 const keepAlive = expected('a number of seconds above 0, or null for as long as possible');
 export const keepAliveSchema = z.number(keepAlive).gt(0, keepAlive).nullable();
 
-/** @throws ProtocolError -32602 that names the wrong field, or the unknown one of a strict object */
+/** @throws ProtocolError -32602 that names the wrong field, or a strict object's unknown field */
 export function parseParams<T extends z.ZodType>(schema: T, value: unknown, where = 'params'): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -27,10 +27,10 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
 }
 
 /**
- * Refuses the cursor of a list that has one page: none was ever given (specs: 2026-07-28 server/utilities/pagination, "Error
+ * Refuses a cursor for a list with one page, since none was ever given out (specs: 2026-07-28 server/utilities/pagination, "Error
  * Handling").
  *
- * @param params of the request; a cursor that is null counts as none
+ * @param params of the request. A null cursor counts as none
  * @throws ProtocolError -32602
  */
 export function assertNoCursor(params: object = {}): void {
@@ -42,8 +42,8 @@ export function assertNoCursor(params: object = {}): void {
 }
 
 /**
- * Converts an error of the SDK's own schema to the form of {@link parseParams}; other errors pass through. It checks requests of
- * methods that it knows, and its errors have all of zod's issues as JSON in the message, often without a code.
+ * Converts an error of the SDK's own schema to the form of {@link parseParams}. Other errors pass through. The SDK checks requests
+ * of the methods it knows, and its messages have all of zod's issues as JSON, often without a code.
  */
 export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];

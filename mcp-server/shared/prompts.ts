@@ -1,7 +1,4 @@
-/**
- * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients send the requests
- * anyway, and some treat an error as a broken server.
- */
+/** No prompts exist and no capability declares them, but clients ask anyway, and some take an error for a broken server. */
 import type { ProtocolError } from '@modelcontextprotocol/server';
 import { invalidParams } from './protocol-error.js';
 

@@ -1,4 +1,4 @@
-/** JSON-RPC errors, and errors of the engine as such, for methods whose protocol defines no errors of its own. */
+/** JSON-RPC errors, also for the engine's errors in methods whose protocol defines no errors of its own. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 
@@ -22,12 +22,11 @@ export function asProtocolError(error: unknown, options: { message?: string; dat
   });
 }
 
-/** -32602. */
 export function invalidParams(message: string, data?: object): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }
 
-/** The `error` of a JSON-RPC response; that of an internal error for any error but a ProtocolError. */
+/** The `error` of a JSON-RPC response. Anything but a ProtocolError becomes an internal error. */
 export function rpcErrorOf(error: unknown): { code: number; message: string; data?: unknown } {
   if (!(error instanceof ProtocolError))
     return { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
@@ -35,7 +34,6 @@ export function rpcErrorOf(error: unknown): { code: number; message: string; dat
   return { code, message, data };
 }
 
-/** The error of a task whose result is no longer kept. */
 export function taskExpired(): ProtocolError {
   return invalidParams('Failed to retrieve task: Task has expired', { kind: 'expired', retryable: false });
 }

@@ -1,9 +1,6 @@
-/** Fields of SEP-1391 in raw messages, before an SDK parses them. */
+/** SEP-1391 fields in raw messages, before an SDK parses them. */
 
-/**
- * Moves the fields of `params.request` of a tools/call to `params`: the SEP's example nests name and arguments there, next to
- * `operation`, while its schema has them in `params`. Other messages pass through.
- */
+/** Moves a tools/call's `params.request` up: the SEP's example nests name and arguments there, unlike its schema. */
 export function withoutNesting<T>(message: T): T {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> };
   if (method !== 'tools/call' || typeof params !== 'object' || params === null) return message;
@@ -12,7 +9,7 @@ export function withoutNesting<T>(message: T): T {
   return { ...message, params: { ...request, ...rest } };
 }
 
-/** The token in a message's `_operation`; undefined if it is absent or not a string. */
+/** The token in a message's `_operation`. Undefined if it isn't a string. */
 export function operationTokenOf(fields: unknown): string | undefined {
   const { _operation } = (fields ?? {}) as { _operation?: { token?: unknown } | null };
   const token = typeof _operation === 'object' ? _operation?.token : undefined;

@@ -1,4 +1,4 @@
-/** URIs of resources: `longhaul://operations/{token}/...`, `longhaul://tools/{tool}`; links to those of operations in results. */
+/** Resource URIs, `longhaul://operations/{token}/...` and `longhaul://tools/{tool}`, and links to operations' resources in results. */
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import type { ChildRecord, OperationRecord } from '../../operations/record.js';
@@ -8,7 +8,7 @@ const PREFIX = 'longhaul://operations/';
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 const FOLDER_TYPE = 'inode/directory';
 
-/** MIME types that the library lacks; `.ts` is TypeScript here, not video. */
+/** MIME types that the library lacks. `.ts` is TypeScript here, not video. */
 const MIME_TYPES: Record<string, string> = {
   ...mimes,
   diff: 'text/x-diff; charset=utf-8',
@@ -26,7 +26,6 @@ const MIME_TYPES: Record<string, string> = {
   yml: 'application/yaml',
 };
 
-/** A parsed resource URI. */
 export type ResourceAddress = { token: string } & (
   | { kind: 'result' | 'partial' }
   | { kind: 'artifact'; name: string }
@@ -34,7 +33,7 @@ export type ResourceAddress = { token: string } & (
   | { kind: 'log'; step: string; parameters: URLSearchParams }
 );
 
-/** Parses a resource URI; undefined for any other URI. */
+/** Undefined for any other URI. */
 export function parseResourceUri(uri: string): ResourceAddress | undefined {
   const match =
     /^longhaul:\/\/operations\/([^/?#]+)\/(result|partial|artifacts|logs)(?:\/([^?#]+))?(?:\?([^#]*))?$/.exec(
@@ -58,43 +57,40 @@ export function parseResourceUri(uri: string): ResourceAddress | undefined {
   return undefined;
 }
 
-/** Name of the tool whose documentation the URI names; undefined for any other URI. */
+/** Name of the documented tool. Undefined for any other URI. */
 export function parseToolUri(uri: string): string | undefined {
   return /^longhaul:\/\/tools\/(\w+)$/.exec(uri)?.[1];
 }
 
-/** URI of an operation's result, as JSON. */
 export function resultUri(token: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/result`;
 }
 
-/** URI of an operation's partial result, as JSON. */
 export function partialUri(token: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/partial`;
 }
 
-/** URI of a file that an operation has produced. */
 export function artifactUri(token: string, name: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
 }
 
-/** URI of a log. @param step e.g. `build/2`, or `operation` for the operation's own */
+/** @param step e.g. `build/2`, or `operation` for the operation's own log */
 export function logUri(token: string, step: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/logs/${encodeURIComponent(step)}`;
 }
 
-/** MIME type by the name's extension; of an empty folder, whose name ends with `/`, that of folders. */
+/** MIME type by the extension, or for an empty folder, with a `/` at its end, the type of folders. */
 export function mimeTypeOf(name: string): string {
   if (name.endsWith('/')) return FOLDER_TYPE;
   return getMimeType(name, MIME_TYPES) ?? 'application/octet-stream';
 }
 
-/** Whether the content is text that people and models can read. */
+/** Whether people and models can read the content as text. */
 export function isTextType(mimeType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|x-ndjson)(;|$)/.test(mimeType);
 }
 
-/** Links to the files of jobs; for an operation that was resumed from another one, also to the files of that one. */
+/** Links to the jobs' files. For a resumed operation, also to the earlier operation's files. */
 export function artifactLinks(record: OperationRecord, children: ChildRecord[]): ResourceLink[] {
   return children.flatMap(({ artifacts = [] }) =>
     artifacts.map(({ name, bytes, workflowId }) =>
@@ -103,7 +99,7 @@ export function artifactLinks(record: OperationRecord, children: ChildRecord[]):
   );
 }
 
-/** URIs of the files of jobs that their owner could execute. */
+/** URIs of the jobs' files that their owner could execute. */
 export function executableUris(record: OperationRecord): Set<string> {
   const files = (record.children ?? []).flatMap(({ artifacts = [] }) => artifacts);
   return new Set(
@@ -113,7 +109,7 @@ export function executableUris(record: OperationRecord): Set<string> {
   );
 }
 
-/** Links to the files in a tool's result: objects whose `uri` is a resource URI of a file. */
+/** Links to the files in a tool's result: objects with a file's resource URI as `uri`. */
 export function linksIn(result: unknown): ResourceLink[] {
   if (typeof result !== 'object' || result === null) return [];
   return Object.values(result).flatMap((value: unknown) => {

@@ -11,8 +11,7 @@ const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
 
 /**
- * Whether a resource can be followed: results and logs can. Files don't change, and changes of a partial result are those of its
- * operation.
+ * Whether you can follow a resource: only results and logs. Files don't change, and a partial result changes with its operation.
  *
  * @throws LonghaulError `unavailable`
  */
@@ -24,8 +23,8 @@ export async function canFollow(engine: Guard, uri: string): Promise<boolean> {
 }
 
 /**
- * Yields each time the resource changes, until it is final. Also yields once at the beginning, as soon as the resource can be
- * read, since changes after the caller's last read aren't known.
+ * Yields each time the resource changes, until it is final. Yields first once the resource is readable, since changes after the
+ * caller's last read are unknown.
  *
  * @throws LonghaulError `not_found` once it is purged
  */
@@ -48,7 +47,7 @@ async function* followLog(
 ): AsyncGenerator<void> {
   let tickMs = FIRST_TICK_MS;
   let last = '';
-  // A page from the log's first known end has the log's length, and its cost doesn't depend on that length.
+  // A page from the log's first known end has the log's length, at a cost that doesn't depend on that length.
   let cursor: string | undefined;
   while (!signal.aborted) {
     const page = await readLogPage(engine, token, cursor === undefined ? { step, tail: 1 } : { cursor });
@@ -65,7 +64,7 @@ async function* followLog(
   }
 }
 
-/** The page; undefined while the log doesn't exist yet or can't be read, `never` if it won't exist. */
+/** Undefined while the log doesn't exist or can't be read, `never` if it won't exist. */
 async function readLogPage(
   engine: Guard,
   token: string,

@@ -8,10 +8,9 @@ import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
 import { assertPartialReadable } from './results.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
 
-/** Largest resource sent in one answer, in bytes. Over stdio, a client's buffer holds 10 MB, in base64. */
+/** Largest resource in one answer, in bytes. Over stdio, a client's buffer holds 10 MB of base64. */
 export const RESOURCE_LIMIT_BYTES = { http: 64 * 1024 * 1024, stdio: 7 * 1024 * 1024 };
 
-/** Entries of resources/templates/list. */
 export const resourceTemplates: ResourceTemplateType[] = [
   {
     uriTemplate: 'longhaul://operations/{token}/result',
@@ -56,9 +55,9 @@ export const resourceTemplates: ResourceTemplateType[] = [
 /**
  * Reads a resource.
  *
- * @param documentationFor the documentation of a tool for the client
- * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for
- *   invalid lines; `too_large` over the limit, `unavailable`
+ * @param documentationFor a tool's documentation for the client
+ * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for invalid
+ *   lines; `too_large` over the limit, `unavailable`
  */
 export async function readResource(
   engine: Guard,
@@ -88,7 +87,6 @@ export async function readResource(
   }
 }
 
-/** Whether the error means an unknown resource; so does an unknown step. */
 function isMissing({ kind, message }: LonghaulError): boolean {
   return ['not_found', 'expired'].includes(kind) || (kind === 'invalid_arguments' && /^step\b/.test(message));
 }
@@ -136,7 +134,7 @@ const logParameters = z.strictObject({
   from: lineNumber.optional(),
   to: lineNumber.optional(),
   tail: lineNumber.max(PAGE_LINES).optional(),
-  /** Position where an earlier answer ended; `next_uri` in its `_meta` has it. */
+  /** Where an earlier answer ended, as in the `next_uri` of its `_meta`. */
   cursor: z.string().optional(),
 });
 type LogParameters = z.output<typeof logParameters>;
@@ -148,7 +146,7 @@ function parseLogParameters(parameters: URLSearchParams): LogParameters {
   throw new LonghaulError('invalid_arguments', `${path.join('.') || 'query'}: ${message}`);
 }
 
-/** The requested lines, up to the limit; `_meta` has their range and the URI of the lines that follow. */
+/** The requested lines, up to the limit. `_meta` has their range and the next lines' URI. */
 async function readLog(
   engine: Guard,
   token: string,

@@ -1,4 +1,4 @@
-/** An operation's outcome as the result of a tool call, for every MCP protocol. */
+/** An operation's outcome as a tool call's result, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import {
   LonghaulError,
@@ -15,24 +15,18 @@ import type { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { asData } from './as-data.js';
 import { artifactLinks, linksIn, partialUri, resourceLink, resultUri } from './resource-links.js';
 
-/** Larger results are linked, not inlined; in bytes of JSON: 1 MiB. */
+/** Results above 1 MiB of JSON are linked, not inlined. */
 export const INLINE_RESULT_BYTES = 1024 * 1024;
-/** Maximum number of links to files in one result. */
 const MAX_LINKS = 50;
-/** Maximum length of a partial result in an error's text, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
-/** Name of links to partial results. */
 const PARTIAL_FILE = 'partial.json';
 
-/** @throws LonghaulError `unavailable` while the operation's result can't be read from storage, `internal` if it is lost */
+/** @throws LonghaulError `unavailable` while storage can't read the result, `internal` if the result is lost */
 export function assertResultReadable({ resultProblem }: OperationRecord): void {
   if (resultProblem) throw unreadable('the result', resultProblem);
 }
 
-/**
- * @throws LonghaulError `unavailable` if there is a partial result, and no worker answers that holds it, or storage is away;
- *   `internal` if it is lost
- */
+/** @throws LonghaulError `unavailable` if the partial result's worker doesn't answer or storage is away; `internal` if it is lost */
 export function assertPartialReadable(record: OperationRecord): void {
   const { status, partial, isPartialLarge, resultProblem } = record;
   if (partial !== undefined || status === 'completed') return;
@@ -50,11 +44,7 @@ function unreadable(value: string, problem: OperationError): LonghaulError {
   return problem.retryable ? new LonghaulError(problem.kind, text) : new LostValueError(text);
 }
 
-/**
- * The result of a completed operation, as structured content and as text.
- *
- * @throws LonghaulError as {@link assertResultReadable}
- */
+/** The result of a completed operation, as structured content and as text. @throws LonghaulError as {@link assertResultReadable} */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
   assertResultReadable(record);
   const { result } = record;
@@ -64,7 +54,6 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
   };
 }
 
-/** The result of an operation that did not complete: the failure and the partial result. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
   const text = failureOf(record);
@@ -79,7 +68,7 @@ export function renderFailure(record: OperationRecord): CallToolResult {
   };
 }
 
-/** The result of a completed operation as the tool's `toText` renders it; for a large result, only its size. */
+/** A completed operation's result by the tool's `toText`. For a large result, only its size. */
 export function resultText({ result }: OperationRecord, tool: Tool | undefined): string {
   const json = JSON.stringify(result) ?? 'null';
   const bytes = Buffer.byteLength(json);
@@ -94,7 +83,7 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
   }
 }
 
-/** The failure, the output of commands, causes and the partial result, as data. */
+/** The failure, the commands' output, causes and the partial result, as data. */
 export function failureText(record: OperationRecord): string {
   return asData(failureOf(record));
 }
@@ -117,8 +106,7 @@ function partialText(partial: unknown): string {
 }
 
 /**
- * A problem of the call itself, as a result that a model can read and act on (specs: 2026-07-28 server/tools, "Error
- * Handling").
+ * A problem of the call itself, as a result that a model can read and act on (specs: 2026-07-28 server/tools, "Error Handling").
  *
  * @param advice next steps by kind. Default: those for operations
  */
@@ -128,14 +116,14 @@ export function renderRefusal(
 ): CallToolResult {
   const texts = [message, ...(advice[kind] === undefined ? [] : [advice[kind]])];
   return {
-    // A block of its own, so that programs can omit the advice.
+    // Separate blocks, so programs can omit the advice.
     content: texts.map((text) => ({ type: 'text', text })),
     isError: true,
     _meta: errorMeta(kind, retryable, retryAfterSeconds),
   };
 }
 
-/** Advice for invalid arguments, shared with the mailbox's tools. */
+/** Shared with the mailbox's tools. */
 export const INVALID_ARGUMENTS_ADVICE = 'Nothing was done. Correct the call and try again.';
 
 /** Next steps for errors whose message has none. */
@@ -151,7 +139,6 @@ const ADVICE: Partial<Record<ErrorKind, string>> = {
     'Running work continues. Try again shortly; repeat a start with the same idempotency_key, or if it had none, check operation_list first.',
 };
 
-/** Machine-readable part of an error, for a result's `_meta`. */
 export function errorMeta(
   kind: ErrorKind | typeof SERVER_STOPPING,
   retryable: boolean,
@@ -160,12 +147,10 @@ export function errorMeta(
   return { [ERROR_META_KEY]: { kind, retryable, retryAfterSeconds } };
 }
 
-/** Link to a result that is too large to inline. */
 export function resultLink({ token, result }: OperationRecord): ResourceLink | undefined {
   return linkIfLarge(result, resultUri(token), 'result.json');
 }
 
-/** Link to a partial result that is too large to inline. */
 export function partialLink({ token, partial }: OperationRecord): ResourceLink | undefined {
   return linkIfLarge(partial, partialUri(token), PARTIAL_FILE);
 }
@@ -175,7 +160,7 @@ function linkIfLarge(value: unknown, uri: string, name: string): ResourceLink | 
   return bytes > INLINE_RESULT_BYTES ? resourceLink(uri, name, bytes) : undefined;
 }
 
-/** Link to what the texts of an outcome don't show whole: a large result, or what was finished before a failure. */
+/** Link to what an outcome's texts don't show whole: a large result, or a failure's partial result. */
 function outcomeLink(record: OperationRecord): ResourceLink | undefined {
   const { token, error, partial } = record;
   if (!error || partial === undefined) return resultLink(record);
@@ -183,7 +168,7 @@ function outcomeLink(record: OperationRecord): ResourceLink | undefined {
   return resourceLink(partialUri(token), PARTIAL_FILE, Buffer.byteLength(JSON.stringify(partial)));
 }
 
-/** The outcome's link, links to the files that the result or the jobs name, and the address of a failed run for people. */
+/** Links to the outcome and to files that the result or the jobs name, and a failed run's address for people. */
 export function linksOf(record: OperationRecord): ContentBlock[] {
   const large = outcomeLink(record);
   const files = fileLinks(record);
@@ -196,7 +181,7 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
   return [...shown, { type: 'text', text: `${files.length - MAX_LINKS} more files: ${call}` }];
 }
 
-/** Links to resources that the structured content's result doesn't name, at most {@link MAX_LINKS}. */
+/** Links to resources that the structured result doesn't name, at most {@link MAX_LINKS}. */
 export function linksNotInResult(record: OperationRecord, hasResult: boolean): ResourceLink[] {
   const large = record.error ? partialLink(record) : resultLink(record);
   const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);

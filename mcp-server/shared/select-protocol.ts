@@ -1,4 +1,4 @@
-/** Selects the protocol that answers a call, and the one that lists the tools. */
+/** Selects the protocol that answers a call, and the protocol that lists the tools. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
 import type { ExperimentalCapabilities } from './experimental-capabilities.js';
@@ -10,22 +10,21 @@ export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';
 export interface Client extends ExperimentalCapabilities {
   /** Whether its calls become tasks automatically (2026-07-28), by a field of the call (2025-11-25), or never. */
   tasks: 'extension' | 'field' | 'none';
-  /** Creates its revision's error for a plain call of a tool that requires tasks; absent for versions without tasks. */
+  /** Its revision's error for a plain call of a tool that requires tasks. Absent for versions without tasks. */
   needsTasks?: (tool: Tool) => ProtocolError;
 }
 
-/** Fields by which a call selects its protocol. */
+/** Fields that select a call's protocol. */
 export interface CallFields {
   operation?: unknown;
   task?: unknown;
 }
 
 /**
- * Selects the protocol that answers a call, in this order: the call's own field, the opt-ins, the tasks extension, the plain
- * contract.
+ * Selects in this order: the call's own field, the opt-ins, the tasks extension, the plain contract.
  *
  * @param tool undefined for Longhaul's own tools, which answer at once in every protocol
- * @throws ProtocolError -32600, -32601, -32602, or that of `needsTasks`, for a call that no protocol may answer
+ * @throws ProtocolError -32600, -32601, -32602, or `needsTasks`'s error, for a call that no protocol may answer
  */
 export function selectProtocol(
   tool: Tool | undefined,
@@ -53,14 +52,14 @@ export function selectProtocol(
   return 'plain';
 }
 
-/** Selects the protocol that lists the tools: that of a call without fields. */
+/** Selects as for a call without fields. */
 export function selectListProtocol({ asyncTools, twoStage, tasks }: Client): CallProtocol {
   if (asyncTools) return 'operation';
   if (twoStage) return 'two-stage';
   return tasks === 'extension' ? 'task' : 'plain';
 }
 
-/** Whether a tool is listed for this client: unless the client can't call it. */
+/** Lists a tool unless the client can't call it. */
 export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
   if (selectListProtocol(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
     return true;
@@ -68,7 +67,7 @@ export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): b
   return client.tasks === 'field' || client.needsTasks === undefined;
 }
 
-/** Whether every call of the tool waits for the result, as those of Longhaul's own tools do. */
+/** Whether every call of the tool waits for the result, as with Longhaul's own tools. */
 function alwaysWaits(tool: Tool | undefined): boolean {
   return tool === undefined || tool.taskSupport === 'forbidden';
 }

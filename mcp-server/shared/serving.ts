@@ -9,8 +9,7 @@ export interface Serving {
 }
 
 /**
- * How a client cancels a request that has no answer yet: over HTTP in 2026-07-28 by closing its stream, everywhere else by
- * a notification (specs: 2026-07-28 basic/patterns/cancellation, "Transport-Specific Cancellation"; 2025-11-25
- * basic/utilities/cancellation).
+ * How a client cancels an unanswered request: by closing its stream over HTTP in 2026-07-28, elsewhere by a notification (specs:
+ * 2026-07-28 basic/patterns/cancellation, "Transport-Specific Cancellation"; 2025-11-25 basic/utilities/cancellation).
  */
 export type RequestCancellation = 'closed stream' | 'notification';

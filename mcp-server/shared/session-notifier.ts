@@ -1,6 +1,6 @@
 /**
- * Notifications about the operations of a session, on the stream on which it listens. Operations that this process started are
- * followed at once; those of other processes are found in Temporal's visibility store, by one query for all sessions.
+ * Notifies a session's stream about its operations. This process follows its own operations at once, and finds other processes'
+ * operations in Temporal's visibility, with one query for all sessions.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
@@ -12,14 +12,12 @@ import { forEachChange } from './for-each-change.js';
 /** Interval between two looks for operations, and the longest one while looks fail, in milliseconds. */
 const LOOK_INTERVAL_MS = 3_000;
 const LONGEST_INTERVAL_MS = 60_000;
-/** Time after which a new listener is looked at, in milliseconds: listeners that come together share a look. */
+/** Time before the first look for a new listener, in milliseconds: listeners that arrive together share a look. */
 const TICK_MS = 500;
-/** How much later than its start an operation may appear in lists, in milliseconds. */
+/** How long after its start an operation may be missing from lists, in milliseconds. */
 const LAG_MS = 120_000;
-/** Maximum number of operations followed for one listener at a time. */
 const MAX_FOLLOWED = 100;
 
-/** Sends the notifications about one operation. */
 export interface Follower {
   /** @returns whether the listener needs no further notification */
   notify(record: WatchedRecord): Promise<boolean>;
@@ -29,29 +27,24 @@ export interface Follower {
 
 export interface Listener {
   engine: Guard;
-  /** Session that the operations are listed under. */
+  /** Session that lists the operations. */
   session: string;
-  /** Creates the follower of one operation. */
   createFollower: () => Follower;
-  /** Fires when the listener disconnects. */
   signal: AbortSignal;
-  /** Operations that ended before this time are ignored. Default: now. */
+  /** Ignores operations that ended before this time. Default: now. */
   since?: Date;
 }
 
 interface ActiveListener extends Listener {
   since: Date;
-  /** Operations that are or were followed. */
   tokens: Set<string>;
-  /** Number of operations being followed. */
   followedCount: number;
-  /** Found operations that are followed once there are fewer than {@link MAX_FOLLOWED}. */
+  /** Found operations beyond {@link MAX_FOLLOWED}, to be followed later. */
   waitingTokens: Set<string>;
   /** Time before its latest successful look. */
   lookedAt?: Date;
 }
 
-/** Notifies the sessions that listen to this process. */
 export class SessionNotifier {
   readonly #listeners = new Map<string, ActiveListener>();
   #isLooking = false;
@@ -61,7 +54,7 @@ export class SessionNotifier {
     private readonly logger: Logger,
   ) {}
 
-  /** Notifies a listener until its signal fires. Of a session's listeners, only the latest is notified. */
+  /** Notifies a listener until its signal fires. Only a session's latest listener is notified. */
   listen(listener: Listener): void {
     const active: ActiveListener = {
       since: new Date(this.engine.temporal.time.nowMs),
@@ -77,7 +70,6 @@ export class SessionNotifier {
     void this.#findStarted();
   }
 
-  /** Whether a session listens to this process. */
   isListening(session: string): boolean {
     return this.#listeners.has(session);
   }
@@ -88,7 +80,7 @@ export class SessionNotifier {
     if (listener) void this.#follow(listener, token);
   }
 
-  /** Finds operations started by other processes, while there are listeners. */
+  /** Finds operations of other processes, while there are listeners. */
   async #findStarted(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -112,7 +104,7 @@ export class SessionNotifier {
     }
   }
 
-  /** Looks for operations of these listeners. @returns whether that succeeded */
+  /** Looks for these listeners' operations. @returns whether that succeeded */
   async #look(listeners: ActiveListener[]): Promise<boolean> {
     const [known, unknown] = [true, false].map((isKnown) =>
       listeners.filter(({ lookedAt }) => (lookedAt !== undefined) === isKnown),
@@ -146,7 +138,7 @@ export class SessionNotifier {
     for (const listener of listeners) listener.lookedAt = lookedAt;
   }
 
-  /** Notifies the listener of each change until the operation has ended. Each operation is followed once. */
+  /** Notifies the listener of each change until the operation ends. Follows each operation once. */
   async #follow(listener: ActiveListener, token: string): Promise<void> {
     if (listener.tokens.has(token)) return;
     if (listener.followedCount >= MAX_FOLLOWED) {

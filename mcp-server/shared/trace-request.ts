@@ -1,6 +1,6 @@
 /**
- * A request of MCP as a span, and as the context of its log lines, in all revisions and over all transports. Names are those of
- * OpenTelemetry's semantic conventions for MCP. Neither has arguments, results or messages of errors.
+ * An MCP request as a span and as its log lines' context, in all revisions and transports. Names follow OpenTelemetry's semantic
+ * conventions for MCP. Neither has arguments, results or error messages.
  */
 import { ERROR_META_KEY } from '../../operations/meta-keys.js';
 import { parseTrace, TRACEPARENT, TRACESTATE } from '../../operations/trace-context.js';
@@ -12,23 +12,19 @@ import { currentWork, inWork, type WorkContext } from '../../platform/work-conte
 export interface TracedRequest {
   method: string;
   id: string | number | undefined;
-  /** `_meta` of its params. */
   meta: Readonly<Record<string, unknown>> | undefined;
-  /** Name of the tool that it calls, if the caller has one of that name: any other is the client's own text. */
+  /** Name of the called tool, if the caller has one of that name. Any other name is the client's own text. */
   tool: string | undefined;
-  /** Revision of MCP. */
   revision: string;
   transport: 'http' | 'stdio';
   principal: string;
 }
 
-/** How a request has failed. */
 export interface RequestFailure {
-  /** JSON-RPC code; undefined where the result says that the tool failed. */
+  /** JSON-RPC code. Undefined where the result says that the tool failed. */
   code?: number;
-  /** Kind of the engine's error. */
   kind?: unknown;
-  /** The error that no protocol defines. */
+  /** An error that no protocol defines. */
   defect?: unknown;
 }
 
@@ -38,11 +34,7 @@ const OUR_KINDS: ReadonlySet<unknown> = new Set(['unavailable', 'internal']);
 /** A JSON-RPC ID that log lines can hold. */
 const RPC_ID = /^[\w.:+/=@~-]{1,128}$/;
 
-/**
- * Handles a request.
- *
- * @param failureOf how a response says that it is an error. Default: as results of tools do
- */
+/** @param failureOf how a response says that it is an error. Default: as tool results do */
 export async function traceRequest<Response extends object>(
   request: TracedRequest,
   logger: Logger,
@@ -79,7 +71,7 @@ export async function traceRequest<Response extends object>(
 function workOf({ method, id, meta, tool, revision, transport, principal }: TracedRequest): WorkContext {
   const { requestId, http } = currentWork() ?? {};
   const own = parseTrace(meta?.[TRACEPARENT], meta?.[TRACESTATE]);
-  // The message's context is the nearer one: a connection's is that of whatever sends the messages.
+  // The message's own context is closer: a connection's context is its sender's.
   const parent = own ?? http?.trace;
   const rpcId = typeof id === 'string' && (!RPC_ID.test(id) || hasCredential(id)) ? undefined : id;
   const attributes: SpanAttributes = {

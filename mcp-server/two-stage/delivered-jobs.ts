@@ -1,20 +1,19 @@
 /**
- * Progress and results of a session's jobs that one stream has delivered. Stored in the stream's event IDs, so that any process
- * can resume the stream without repeating or omitting a result.
+ * Progress and results of a session's jobs that one stream has delivered. The stream's event IDs store them, so any process can
+ * resume the stream without repeating or omitting a result.
  */
 import { createHash } from 'node:crypto';
 
 /** Sealed form. Small, since clients send it back in a header. */
 export interface JobsPosition {
-  /** Epoch milliseconds by Temporal's clock; results of jobs that ended before it were delivered. */
+  /** Epoch milliseconds by Temporal's clock. Results of jobs that ended earlier were delivered. */
   since: number;
-  /** Short hash of a job's ID -> highest delivered progress, from 0 to 1, or true once its result was delivered. */
+  /** Short hash of a job's ID -> highest delivered progress from 0 to 1, or true once its result was delivered. */
   jobs: Record<string, number | true>;
 }
 
-/** Longest delay from a job's end to its delivery, in milliseconds: older results aren't tracked individually. */
+/** Longest delay from a job's end to its delivery, in milliseconds. Older results aren't tracked individually. */
 const TRACKED_MS = 300_000;
-/** Maximum jobs in an event ID. */
 const MAX_JOBS = 150;
 
 interface Delivery {
@@ -27,10 +26,7 @@ export class DeliveredJobs {
   readonly #openedAt: number;
   #since: number;
 
-  /**
-   * @param nowMs Temporal's time, in epoch milliseconds
-   * @param position of the stream to resume. Default: nothing delivered
-   */
+  /** @param position of the stream to resume. Default: nothing delivered */
   constructor(
     private readonly nowMs: () => number,
     position: JobsPosition = { since: 0, jobs: {} },
@@ -41,7 +37,7 @@ export class DeliveredJobs {
       this.#jobs.set(hash, { at: this.#openedAt, what });
   }
 
-  /** Jobs that ended from this time on may not have been delivered. */
+  /** Jobs that ended from this time on may be undelivered. */
   get since(): Date {
     return new Date(this.#since);
   }
@@ -51,7 +47,7 @@ export class DeliveredJobs {
     return this.#jobs.get(hashOf(jobId))?.what;
   }
 
-  /** Whether the job's result was delivered. @param closedAt ISO 8601 */
+  /** @param closedAt ISO 8601 */
   isResultDelivered(jobId: string, closedAt: string): boolean {
     return this.progressOf(jobId) === true || Date.parse(closedAt) <= this.#since;
   }
@@ -62,7 +58,7 @@ export class DeliveredJobs {
     this.#jobs.set(hash, { at: this.nowMs(), what });
   }
 
-  /** Current position. A stream that has been open for long has delivered all results but the latest. */
+  /** Current position. A stream that has been open for long has delivered all but the latest results. */
   get position(): JobsPosition {
     const before = this.nowMs() - TRACKED_MS;
     if (this.#openedAt < before) {
@@ -78,7 +74,7 @@ export class DeliveredJobs {
   }
 }
 
-/** Rounds down, so that the stored progress never exceeds what was delivered. */
+/** Rounds down, so the stored progress never exceeds the delivered one. */
 function short(what: number | true): number | true {
   return what === true ? true : Math.floor(what * 1000) / 1000;
 }

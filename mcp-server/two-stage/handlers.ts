@@ -17,25 +17,18 @@ import {
 import { isAsking } from './questions.js';
 import { cancellationOf, jobIdOf } from './schemas.js';
 
-/** The caller that starts a job. */
 export interface JobCaller {
-  /** Scope under which the job is listed; missing in revisions without sessions. */
+  /** Scope that lists the job. Missing in revisions without sessions. */
   session?: string;
-  /** Token for MCP's progress notifications, if the call has one. */
   progressToken?: string | number;
 }
 
-/** Options of a call besides its arguments. */
 export interface JobOptions {
-  /** How long to keep the result after the end, in seconds; null for as long as possible. Default: the tool's. */
+  /** How long to keep the result after the end, in seconds. Null: as long as possible. Default: the tool's. */
   keepAliveSeconds: number | null | undefined;
 }
 
-/**
- * tools/call. An error of the call is a result, and nothing starts.
- *
- * @param started called with the job's ID once the job is durable and the answer has been sent
- */
+/** tools/call. An error of the call is a result, and starts nothing. @param started called once the answer was sent */
 export async function startJob(
   engine: Guard,
   tool: Tool,
@@ -48,7 +41,7 @@ export async function startJob(
     const { idempotencyKey, args } = takeIdempotencyKey(given);
     const options = { idempotencyKey, keepAliveSeconds, session, progressToken };
     const record = await engine.start(tool, args, options);
-    // After the answer has been sent: before it the client doesn't know the job's ID.
+    // Waits until the answer was sent: before that the client doesn't know the job's ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);
   } catch (error) {
@@ -58,9 +51,9 @@ export async function startJob(
 }
 
 /**
- * tools/poll_result. Reading changes nothing: a result can be read until it expires.
+ * tools/poll_result. Results stay readable until they expire.
  *
- * @param show shows the open questions of a record to the user
+ * @param show shows a record's open questions to the user
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
 export async function pollResult(
@@ -77,8 +70,7 @@ export async function pollResult(
 }
 
 /**
- * tools/cancel_job: requests cancellation; idempotent. A job that has ended in another way is unchanged, and the answer has
- * `success: false`.
+ * tools/cancel_job; idempotent. The answer has `success: false` for a job that has ended otherwise.
  *
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
@@ -91,7 +83,7 @@ export async function cancelJob(engine: Guard, params: Record<string, unknown>):
   });
 }
 
-/** The result for a job, or that for a job that doesn't exist or has expired. */
+/** A job's result, or the result for a job that doesn't exist or has expired. */
 async function orNotFound(
   jobId: string,
   find: () => Promise<{ record: OperationRecord; result: Result }>,

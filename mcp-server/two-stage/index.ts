@@ -1,4 +1,4 @@
-/** Two-stage returns: a call answers at once with a job and an estimate; progress and the result follow. */
+/** Two-stage returns: a call answers at once with a job and an estimate. Progress and the result follow. */
 export { cancelJob, pollResult, startJob, type JobCaller } from './handlers.js';
 export { documentTwoStageTool, twoStageTools } from './list.js';
 export { followJob, type JobNotification } from './notifications.js';

@@ -9,7 +9,6 @@ import { jobSchema } from './schemas.js';
 const USE =
   'Two-stage returns (experimental.twoStage): answers at once with a job_id and an estimate; its result is notified, or read with tools/poll_result.';
 
-/** The project's tools, without built-in ones. */
 export function twoStageTools(engine: Guard): object[] {
   return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden'

@@ -18,17 +18,17 @@ export interface JobNotification {
 export interface JobListener {
   engine: Guard;
   send: (notification: JobNotification) => Promise<void>;
-  /** Progress and results that the stream has delivered already. Default: none. */
+  /** Progress and results that the stream has already delivered. Default: none. */
   delivered?: DeliveredJobs;
-  /** Creates the object that shows a job's questions as forms; missing for a client without elicitation. */
+  /** Creates the object that shows a job's questions as forms. Missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
   /** Additional fields of a job's notifications. Default: none. */
   fields?: (record: OperationRecord) => object;
 }
 
 /**
- * Sends a listener the progress of one job with its open questions, at most once a second and never decreasing, and its
- * result, once. Progress within a second of the last notification is delayed, and superseded by newer progress.
+ * Sends a listener one job's progress and open questions, at most once a second and never decreasing, and its result once. Progress
+ * within a second of the last notification waits, and newer progress replaces it.
  */
 export function followJob({
   engine,
@@ -39,7 +39,7 @@ export function followJob({
 }: JobListener): Follower {
   const questions = makeQuestions?.();
   let last = '';
-  /** The most that was done, and the text with it. A later attempt begins below it. */
+  /** The highest progress, with its text. A later attempt starts below it. */
   let furthest = { done: -Infinity, message: '' };
   let lastAt = -Infinity;
   let waiting: OperationRecord | undefined;
@@ -68,8 +68,7 @@ export function followJob({
     last = fingerprint;
     lastAt = performance.now();
     delivered.markDelivered(record.token, progress);
-    // MCP's notification of this name requires a progress token and an increasing number; without them this is the one of
-    // two-stage returns.
+    // MCP's notification of this name needs a progress token and an increasing number. Without them this is the two-stage one.
     const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
     await send({
       jsonrpc: '2.0',

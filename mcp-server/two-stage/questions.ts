@@ -5,7 +5,6 @@ import type { JsonSchema } from '../../operations/schema.js';
 export interface Question {
   key: string;
   message: string;
-  /** JSON Schema of the answer's content. */
   schema: JsonSchema;
   /** ISO 8601; when the job continues without an answer. */
   expires_at?: string;
@@ -16,12 +15,12 @@ export interface Question {
   };
 }
 
-/** Whether the job's questions can be answered: not once it is being cancelled. */
+/** Whether the job's questions can be answered. Not once it is being cancelled. */
 export function isAsking({ status, cancelRequestedAt }: OperationRecord): boolean {
   return status === 'input_required' && cancelRequestedAt === undefined;
 }
 
-/** The field `questions` with all open ones; missing if there are none. */
+/** All open questions. Missing without any. */
 export function questionsField(record: OperationRecord): { questions?: Question[] } {
   const { token, inputRequests } = record;
   const open = isAsking(record) ? Object.entries(inputRequests) : [];

@@ -1,7 +1,4 @@
-/**
- * Renders records as results with `success`, `data` and `messages`. Results of tool calls are also valid CallToolResults, so
- * that other MCP clients can show them.
- */
+/** Renders records as results with `success`, `data` and `messages`. A tool call's result is also a valid CallToolResult. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration } from '../../operations/budgets.js';
 import type { LonghaulError } from '../../operations/errors.js';
@@ -19,7 +16,6 @@ export interface Message {
   text: string;
 }
 
-/** A result with the fields of two-stage returns. */
 export interface Result {
   success: boolean;
   data: unknown;
@@ -58,7 +54,7 @@ interface PolledData extends Record<string, unknown> {
   job_id: string;
   status: TwoStageStatus;
   progress?: number;
-  /** Open questions; missing if there are none. */
+  /** Missing without open questions. */
   questions?: Question[];
   /** True if the job is being cancelled, else missing. */
   cancel_requested?: true;
@@ -88,11 +84,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
   return { ...resultOf(true, data, progressText(record)), ...job, ...withOperationMeta(record) };
 }
 
-/**
- * The answer to tools/cancel_job.
- *
- * @param wasOpen whether the job was open when the cancel was requested
- */
+/** The answer to tools/cancel_job. @param wasOpen whether the job was open when the cancel was requested */
 export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
   const job = jobFields(record);
   const { token } = record;
@@ -130,21 +122,21 @@ export function renderRefused(error: LonghaulError): Result & CallToolResult {
   return { ...resultOf(false, { error: { kind, message, retryable } }, message), ...renderRefusal(error) };
 }
 
-/** The same result for an unknown, foreign, purged or expired job. */
+/** The same for an unknown, foreign, purged or expired job. */
 export function renderNotFound(jobId: string): Result {
   return resultOf(false, { job_id: jobId }, `Job not found: ${jobId}`);
 }
 
-/** Errors of the server rather than of the job. */
+/** Errors of the server, not of the job. */
 export function renderError(error: LonghaulError): ProtocolError {
   const { kind, message, retryable } = error;
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { kind, retryable });
 }
 
-/** Progress has four decimals, rounded down, so that 1 means completed. */
+/** Progress has four decimals, rounded down, so 1 means completed. */
 const SHARE_STEPS = 10_000;
 
-/** Progress from 0 to 1; 0 while the total is unknown. */
+/** From 0 to 1; 0 while the total is unknown. */
 export function progressShare({ progress }: OperationRecord): number {
   if (!progress?.total || progress.total <= 0) return 0;
   const share = Math.min(1, Math.max(0, progress.progress / progress.total));
@@ -168,7 +160,6 @@ function startedText({ token, status, estimateSeconds }: OperationRecord, { titl
   return `${title} is ${STATUS_NAMES[status].twoStage} as job ${token}.${estimate} Its result follows; continue with other work.`;
 }
 
-/** Fields of every result that belongs to a job. */
 function jobFields({ token, estimateSeconds }: OperationRecord) {
   return { job_id: token, estimated_runtime_seconds: estimateSeconds };
 }

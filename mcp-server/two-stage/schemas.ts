@@ -1,18 +1,16 @@
-/** Schemas of two-stage requests. Unknown fields are ignored; malformed ones are -32602. */
+/** Schemas of two-stage requests. Unknown fields are ignored, malformed ones are -32602. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
 import { keepAliveSchema, parseParams } from '../shared/params.js';
 
-/** Methods that poll and cancel; the first reply names them. */
+/** Methods that poll and cancel, named in the first reply. */
 export const POLL_METHOD = 'tools/poll_result';
 export const CANCEL_METHOD = 'tools/cancel_job';
 
 const LONGEST_REASON = 500;
 
-/** params of tools/poll_result. */
 const pollParams = z.looseObject({ job_id: z.string().min(1).max(1000) });
 
-/** params of tools/cancel_job. */
 const cancelParams = pollParams.extend({ reason: z.string().min(1).max(LONGEST_REASON).optional() });
 
 /** @throws ProtocolError -32602 that names the field */
@@ -26,11 +24,7 @@ export function cancellationOf(params: unknown): { jobId: string; reason?: strin
   return { jobId, reason };
 }
 
-/**
- * A call's `params.keep_alive_seconds`.
- *
- * @throws ProtocolError -32602
- */
+/** @throws ProtocolError -32602 */
 export function parseKeepAlive(given: unknown): number | null | undefined {
   return parseParams(keepAliveSchema.optional(), given, 'params.keep_alive_seconds');
 }

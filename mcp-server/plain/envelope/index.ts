@@ -1,7 +1,7 @@
 /**
- * The envelope: an operation as plain tools return it, the same for starting, reading, answering, cancelling and resuming.
- * Structured content under a published schema, and text with the same facts, since most models see only the text. A model pays
- * for each field in each answer, so answers have those that say something new; operation_get has all in its view `full`.
+ * The envelope: an operation as every plain tool returns it. It has structured content under a published schema, and text with the
+ * same facts, since most models see only the text. Models pay for each field, so answers have only fields that say something new.
+ * operation_get has all of them in its view `full`.
  */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
@@ -32,27 +32,25 @@ export { compactSchema, envelopeSchema, startedSchema, type Answered, type Envel
 const OVERDUE_SECONDS = 10 * 60;
 
 export interface EnvelopeContext {
-  /** Definition of the operation's tool; undefined if this server doesn't have it. */
+  /** The operation's tool. Undefined if this server doesn't have it. */
   tool: Tool | undefined;
-  /** Why the call's wait has ended; absent if it didn't wait. */
+  /** Why the call's wait ended. Absent without a wait. */
   reason?: WaitResult['reason'];
   /**
-   * Whether the result stands for the work itself, so that failed work is a failed call (`isError`). Default: false, for
-   * calls that read or change an operation and succeed in that.
+   * Whether the result stands for the work, so failed work is a failed call (`isError`). Default: false, for calls that
+   * successfully read or change an operation.
    */
   isOutcome?: boolean;
-  /** Whether the call names the operation and can be repeated as it is to look again. Default: false. */
+  /** Whether repeating the call, which names the operation, is the way to look again. Default: false. */
   isPoll?: boolean;
 }
 
-/** An operation as a tool's answer: structured content, text with the same facts, and links. */
 export interface EnvelopeAnswer {
   output: Answered;
   text: string;
   extraContent: ContentBlock[];
 }
 
-/** Renders the operation as an answer, before it becomes a tool result. */
 export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
   const output = briefOf(envelopeOf(record, context), context);
   const { token, estimateSeconds = Infinity } = record;
@@ -69,7 +67,7 @@ export function answerOf(record: OperationRecord, context: EnvelopeContext): Env
 /** The fields that say something new to the caller. */
 function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext): Answered {
   const { token, status, cancel_requested, error_kind, next_action } = envelope;
-  // While the operation is open, only the view `partial` of operation_get shows it, so that polls stay small.
+  // While the operation is open, only operation_get's view `partial` shows it, which keeps polls small.
   if (isOver(status)) {
     const { attempt, resumed_from, result, links, error, temporal_url, partial } = envelope;
     return {
@@ -85,7 +83,7 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
     };
   }
   const isAsking = status === 'input_required';
-  // After a shutdown the call may have to be made at another time than the one that was planned.
+  // After a shutdown the call may be due at another time than planned.
   const isRepeat = isPoll && !isAsking && reason !== 'stopping';
   const { attempt, resumed_from, status_message, estimate_seconds, input_required = {} } = envelope;
   return {
@@ -100,12 +98,12 @@ function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext
   };
 }
 
-/** @param isRepeat whether the next action is to repeat the call, which needs no more than its time */
+/** @param isRepeat whether the next action repeats the call, which only needs its time */
 function briefAction(next: NextAction, isRepeat: boolean): NextAction {
   const { tool, args, question, check_after_seconds } = next;
   if (isRepeat) return { check_after_seconds };
   if (question) return { tool, args, question, check_after_seconds };
-  // The summary of operation_get has the status of the whole, and no parts.
+  // operation_get's summary has the overall status, without parts.
   return {
     tool,
     args: { token: args?.['token'] },
@@ -115,7 +113,6 @@ function briefAction(next: NextAction, isRepeat: boolean): NextAction {
   };
 }
 
-/** Renders the operation as the result of a plain tool call. */
 export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
   const { output, text, extraContent } = answerOf(record, context);
   const isFailure =
@@ -128,7 +125,7 @@ export function renderEnvelope(record: OperationRecord, context: EnvelopeContext
   };
 }
 
-/** Result or failure as text; undefined while the operation is open. */
+/** Undefined while the operation is open. */
 function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
   const { resultProblem } = record;
   if (resultProblem)
@@ -137,7 +134,6 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
   return record.error && failureText(record);
 }
 
-/** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, traceId, partial, inputRequests, cancelRequestedAt } = record;
@@ -173,7 +169,6 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   };
 }
 
-/** Reason why the wait ended before the work. */
 function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
   if (reason === 'budget') return { error_kind: 'wait_timeout' };
   return reason === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
@@ -208,10 +203,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   );
 }
 
-/**
- * Adds the operation's parts to the record; while it is open only its workflow knows them. A record without parts is
- * returned unchanged.
- */
+/** Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged. */
 export async function withParts(
   engine: Guard,
   record: OperationRecord,

@@ -1,19 +1,18 @@
-/** `next_action` of the envelope: the tool to call next, its arguments, and when. Missing once the work has ended. */
+/** The envelope's `next_action`: which tool to call next, with which arguments, and when. Missing once the work has ended. */
 import { z } from 'zod';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { isOver, plainStatus } from './status.js';
 
-/** Bounds of `check_after_seconds`. The longest applies to work of up to 12 minutes. In seconds. */
+/** Limits of `check_after_seconds`, in seconds. The upper one applies to work of up to 12 minutes. */
 const SHORTEST_SECONDS = 2;
 const LONGEST_SECONDS = 60;
-/** Longest interval in the first half minute, in which a wrong start shows. In seconds. */
+/** Longest interval in the first half minute, when a wrong start shows, in seconds. */
 const LONGEST_FIRST_SECONDS = 30;
-/** Longest interval of any work, which is also how late its end or its question is noticed at most. In seconds. */
+/** Longest interval for any work, in seconds. An end or a question is noticed at most this late. */
 const LONGEST_EVER_SECONDS = 600;
 /** Share of the work's duration that an interval may take. */
 const LONGEST_SHARE = 1 / 12;
-/** Assumed duration of work without an estimate, in seconds. */
 const NO_ESTIMATE_SECONDS = 60;
 
 export const nextActionSchema = z.object({
@@ -34,11 +33,7 @@ export const nextActionSchema = z.object({
 
 export type NextAction = z.output<typeof nextActionSchema>;
 
-/**
- * The next action for an operation; undefined once it has ended.
- *
- * @param hasChildren whether it has parts, i.e. jobs of a pipeline or child workflows
- */
+/** @param hasChildren whether it has parts, i.e. jobs of a pipeline or child workflows */
 export function nextActionOf(record: OperationRecord, hasChildren: boolean): NextAction | undefined {
   const { token, inputRequests } = record;
   const status = plainStatus(record);
@@ -62,8 +57,8 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
 }
 
 /**
- * When to look again: half of the remaining time, or half of the elapsed time if that is more. At most a minute, or for longer
- * work a twelfth of its duration, up to 10 minutes: each look costs the model tokens.
+ * When to look again: after half the remaining time, or half the elapsed time if that is more. At most a minute, or for longer work
+ * a twelfth of its duration, up to 10 minutes: each look costs the model tokens.
  */
 export function checkAfterSeconds(
   record: Pick<OperationRecord, 'createdAt' | 'updatedAt' | 'readAt' | 'estimateSeconds'>,

@@ -16,7 +16,6 @@ export const linkSchema = z.object({
   bytes: z.number().int().optional(),
 });
 
-/** All fields. */
 const wholeSchema = z.object({
   token: z.string(),
   tool: z.string(),
@@ -72,16 +71,14 @@ const wholeSchema = z.object({
     ),
 });
 
-/** An operation with all its fields. */
 export type Envelope = z.output<typeof wholeSchema>;
 
-/** Published schema of operation_get; answers have the fields that say something. */
+/** operation_get's published schema. Answers have only the fields that say something. */
 export const envelopeSchema = wholeSchema.partial().required({ status: true });
 
-/** An operation with the fields that an answer needs. */
 export type Answered = z.output<typeof envelopeSchema>;
 
-/** Published schema of all other tools that answer with an operation. Their fields are those of {@link envelopeSchema}. */
+/** Published schema of all other tools that answer with an operation. {@link envelopeSchema} has their fields. */
 export const startedSchema = z.looseObject({ token: z.string(), status: z.string() });
 
 export const compactSchema: JsonSchema = listedSchema(toJsonSchema(startedSchema, 'output'));

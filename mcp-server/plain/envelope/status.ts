@@ -1,4 +1,4 @@
-/** Statuses of plain tools, for operations and for their parts. */
+/** Plain tools' statuses of operations and their parts. */
 import type { ChildRecord, ChildStatus, OperationRecord } from '../../../operations/record.js';
 import {
   PART_STATUS_NAMES,
@@ -16,24 +16,23 @@ export interface PlainChild {
   status: PlainChildStatus;
 }
 
-/** Maximum number of parts listed: open ones first, then failed ones. */
+/** Maximum parts listed: open ones first, then failed ones. */
 const MAX_CHILDREN = 100;
 
 type StatusOfRecord = Pick<OperationRecord, 'status'>;
 
-/** The record's status by its plain name. An operation that is being cancelled is `running` until it has ended. */
+/** An operation that is being cancelled is `running` until it has ended. */
 export function plainStatus({ status }: StatusOfRecord): PlainStatus {
   return STATUS_NAMES[status].plain;
 }
 
-/** Whether the status is terminal. */
 export function isOver(status: PlainChildStatus): boolean {
   return !(PLAIN_OPEN_STATUSES as readonly string[]).includes(status);
 }
 
 /**
- * The parts of an operation, listed so that the operation has ended once all of them have: the operation itself is added as
- * a part while its parts aren't known yet, and while all parts have ended and the operation hasn't.
+ * An operation's parts, listed so that the operation has ended once all of them have. The operation itself becomes a part while its
+ * parts are unknown, and while all of them have ended before it.
  */
 export function plainChildren(record: OperationRecord): PlainChild[] {
   const status = plainStatus(record);
@@ -47,7 +46,6 @@ function plainChild({ name, status }: ChildRecord, record: OperationRecord): Pla
   return { name, status: plainChildStatus(status, record) };
 }
 
-/** Plain status of a part of this operation, or of a part's step. */
 export function plainChildStatus(status: ChildStatus, ofOperation: StatusOfRecord): PlainChildStatus {
   return PART_STATUS_NAMES[partStatusIn(ofOperation.status, status)].plain;
 }

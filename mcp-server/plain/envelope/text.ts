@@ -13,20 +13,18 @@ const FINAL = PLAIN_FINAL_STATUSES.filter((status) => status !== 'canceled')
   .join(', ')
   .replace(/, (\w+)$/, ' or $1');
 
-/** Texts for a wait that ended before the work. */
 const WAIT_ENDS: Record<NonNullable<Answered['error_kind']>, string> = {
   wait_timeout: 'the work continues.',
   [SERVER_STOPPING]: `this server is stopping, which ended the wait. The work continues; another server, or this one once it is back in about ${RETRY_AFTER_SECONDS} s, answers the next call with the same token.`,
 };
 
 export interface TextContext {
-  /** Whether the call has named the token. */
   isNamed: boolean;
   /** Result or failure as text, once the work has ended. */
   outcome: string | undefined;
-  /** Whether it has run for over 10 minutes more than its estimate. */
+  /** Whether it has run over 10 minutes beyond its estimate. */
   isOverdue: boolean;
-  /** Whether it can be resumed once it has ended without a result. */
+  /** Whether it can be resumed if it ended without a result. */
   isResumable: boolean;
   token: string;
 }
@@ -43,7 +41,7 @@ export function envelopeText(envelope: Answered, context: TextContext): string {
   ].join('\n');
 }
 
-/** `running: <data>"2 of 5"</data>, usually about 7 s.`; the token only where neither the call nor next_action names it. */
+/** `running: <data>"2 of 5"</data>, usually about 7 s.`, with the token only where neither the call nor next_action names it. */
 function statusLine(
   { status, status_message, estimate_seconds, next_action }: Answered,
   { isNamed, token }: TextContext,
@@ -82,7 +80,6 @@ function nextSentences(envelope: Answered, next: NextAction, { isOverdue }: Text
   ];
 }
 
-/** Next steps for an operation that has ended without a result. */
 function stepsAfterEnd({ status, error }: Answered, { isResumable, token }: TextContext): string[] {
   if (status === 'completed') return [];
   return [

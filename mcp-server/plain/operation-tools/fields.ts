@@ -8,7 +8,7 @@ export const token = z.string().min(1).max(1000);
 
 export const reference = z.string().min(1).max(1000);
 
-/** Statuses that lists can filter by, keyed by their plain names. */
+/** Statuses that lists can filter by, by plain name. */
 const LISTED_STATUSES = new Map<string, OperationStatus>(
   (['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const).map((status) => [
     STATUS_NAMES[status].plain,

@@ -1,4 +1,4 @@
-/** View `logs` of operation_get: a page of the log of a step, or of the operation itself. */
+/** operation_get's view `logs`: a page of a step's log, or of the operation's own. */
 import { z } from 'zod';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
@@ -49,7 +49,7 @@ export const logPageSchema = z.object({
 export type LogOutput = z.output<typeof logPageSchema>;
 type Line = LogOutput['lines'][number];
 
-/** @param record the operation that the step belongs to */
+/** @param record the step's operation */
 export function logOutput(
   { lines, status, isAtEnd, isComplete, totalBytes, ...rest }: LogPage,
   record: OperationRecord,
@@ -84,7 +84,7 @@ export function logText(token: string, page: LogOutput, tail: number | undefined
   ].join('\n');
 }
 
-/** `7: text`; `7+: ` continues line 7, `...` stands for text that is omitted or not yet written. */
+/** `7: text`; `7+: ` continues line 7; `...` stands for text omitted or not yet written. */
 function lineText({ number, text, is_continued, is_unfinished, line_bytes }: Line): string {
   const note = line_bytes === undefined ? '' : ` (a part of the line's ${line_bytes} bytes)`;
   return `${number}${is_continued ? '+' : ''}: ${text}${is_unfinished ? ' ...' : ''}${note}`;

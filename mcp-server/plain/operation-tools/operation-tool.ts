@@ -1,7 +1,4 @@
-/**
- * Definition of the operation_* tools: short tools that every protocol lists, with the same arguments and results. Only
- * operation_get can wait, if requested.
- */
+/** Definition of the operation_* tools: short tools, the same in every protocol. Only operation_get can wait, on request. */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Guard } from '../../guard.js';
@@ -31,7 +28,6 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
 
 export interface ToolAnswer<Output> {
   output: Output;
-  /** The output as text. */
   text: string;
   /** Content blocks after the text: links. */
   extraContent?: ContentBlock[];
@@ -41,7 +37,7 @@ export interface ToolAnswer<Output> {
   meta?: Record<string, unknown>;
 }
 
-/** Defines an operation_* tool. Types ensure that its results match its output schema. */
+/** Types ensure that the tool's results match its output schema. */
 export function defineOperationTool<Input extends z.ZodObject, Output extends z.ZodObject>({
   name,
   input,

@@ -18,7 +18,7 @@ const input = z.strictObject({
     ),
   content: z
     .record(z.string(), z.unknown())
-    // By default it is {}, which means the same, but LlamaIndex presents that to its model as string values only.
+    // The default, {}, means the same, but LlamaIndex presents it to its model as string values only.
     .meta({ additionalProperties: true })
     .optional()
     .describe("For accept, by the question's schema."),
@@ -29,7 +29,7 @@ export const operationAnswer = defineOperationTool({
   title: 'Answer a question of an operation',
   description:
     'Answers a question of an operation in input_required. Ask the person unless you may decide yourself: an answer is final and may approve what cannot be undone. An invalid answer is refused, and the question stays open.',
-  // Without a key, the same call again could answer the next question.
+  // Without a key, repeating the call could answer the next question.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input,
   output: startedSchema.extend({
@@ -62,11 +62,7 @@ export const operationAnswer = defineOperationTool({
   },
 });
 
-/**
- * Key of the question that is answered.
- *
- * @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing
- */
+/** The question to answer. @throws LonghaulError `wrong_state` if no question is open; `invalid_arguments` if the key is missing */
 function questionKey(record: OperationRecord, given: string | undefined): string {
   if (given !== undefined) return given;
   const open = Object.keys(record.inputRequests);
@@ -79,7 +75,7 @@ function questionKey(record: OperationRecord, given: string | undefined): string
   return open[0]!;
 }
 
-/** The error about a key that no open question has; for one that was answered, the engine's, which has the answerer. */
+/** The error for a key without an open question. For an answered one, the engine's error, which names who answered. */
 function notOpen(error: LonghaulError, record: OperationRecord, key: string): LonghaulError {
   const open = Object.keys(record.inputRequests);
   if (open.includes(key) || record.answers?.some((answered) => answered.key === key)) return error;
@@ -92,7 +88,6 @@ function notOpen(error: LonghaulError, record: OperationRecord, key: string): Lo
   );
 }
 
-/** The error together with the question and its schema. */
 function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
   const { [key]: asked } = inputRequests;
   if (!asked) return new LonghaulError('invalid_answer', message);

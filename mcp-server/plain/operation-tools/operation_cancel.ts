@@ -5,9 +5,7 @@ import { answerOf } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
-/** Maximum number of operations that one call cancels. */
 const MAX_CANCELLED = 100;
-/** Maximum number of concurrent cancel requests. */
 const AT_ONCE = 10;
 
 const input = z.strictObject({

@@ -25,9 +25,8 @@ import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-vi
 
 /** Default of `timeout`, in seconds. */
 const DEFAULT_WAIT_SECONDS = 60;
-/** Maximum length of a partial result in the text, in characters. */
+/** Longest partial result in the text, in characters. */
 const PARTIAL_CHARACTERS = 16_000;
-/** Maximum number of links in a view's result. */
 const MAX_LINKS = 50;
 
 const input = z.strictObject({
@@ -75,7 +74,7 @@ interface ViewContext {
   args: Input;
   record: OperationRecord;
   tool: Tool | undefined;
-  /** Why the wait has ended; undefined if there was no wait. */
+  /** Why the wait ended. Undefined without a wait. */
   reason: WaitResult['reason'] | undefined;
 }
 
@@ -118,7 +117,7 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
 }
 
 /**
- * @param page name of the page whose children are wanted instead of the operation's
+ * @param page name of the page with the wanted children. Default: the operation's children
  * @throws LonghaulError `invalid_arguments` if there is no such page
  */
 async function readParts(
@@ -225,7 +224,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
   },
 };
 
-/** Adds the answered questions; the text mentions only those that took their default. */
+/** Adds the answered questions. The text mentions only those that took their default. */
 function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredRequest[]): Answer {
   const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
   return {
@@ -244,7 +243,6 @@ function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['ans
   return answers.map(({ isDefault, ...rest }) => ({ ...rest, is_default: isDefault }));
 }
 
-/** Omits fields that other views show. */
 function withoutOtherViews({
   result: _result,
   links: _links,

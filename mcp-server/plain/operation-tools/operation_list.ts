@@ -88,7 +88,7 @@ export const operationList = defineOperationTool({
   },
 });
 
-/** Start of the period. @param nowMs Temporal's time, in epoch milliseconds @throws LonghaulError `invalid_arguments` */
+/** @param nowMs Temporal's time, in epoch milliseconds @throws LonghaulError `invalid_arguments` */
 function timeOf(since: number | string, nowMs: number): Date {
   const time = typeof since === 'number' ? nowMs - since * 1000 : Date.parse(since);
   const date = new Date(time);
@@ -99,7 +99,7 @@ function timeOf(since: number | string, nowMs: number): Date {
   return date;
 }
 
-/** Whether it is a valid ISO 8601 time: Date.parse accepts 30 February as 2 March. */
+/** Date.parse accepts 30 February as 2 March, so this checks the day too. */
 function isTime(text: string): boolean {
   const day = text.slice(0, 10);
   return ISO_TIME.test(text) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);

@@ -8,7 +8,7 @@ export const operationResume = defineOperationTool({
   title: 'Resume an operation',
   description:
     'Continues a pipeline that failed, was cancelled or timed out, as a new operation with its own token; repeating the call returns the same one. Finished steps are not run again, unless from includes them.',
-  // The effects are those of the pipeline's steps.
+  // The effects are the pipeline steps'.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     token,

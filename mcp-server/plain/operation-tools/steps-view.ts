@@ -1,4 +1,4 @@
-/** View `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
+/** operation_get's view `steps`: child workflows, or a pipeline's jobs with their steps, outputs and files. */
 import { z } from 'zod';
 import type { PartStatuses } from '../../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../../operations/record.js';
@@ -11,9 +11,9 @@ import { plainChildStatus, plainStatus } from '../envelope/status.js';
 import { artifactUri, mimeTypeOf } from '../../shared/resource-links.js';
 import { callText } from './fields.js';
 
-/** Maximum number of lines of the text; the structured content has all. */
+/** Maximum lines of text. The structured content has all. */
 const MAX_LINES = 300;
-/** Maximum length of an output in the text, in characters. */
+/** Longest output in the text, in characters. */
 const MAX_OUTPUT_CHARACTERS = 200;
 
 const step = z.object({
@@ -26,7 +26,7 @@ const step = z.object({
   logs_of: z.string().optional().describe('Token of the earlier operation.'),
 });
 
-/** A part as in the summary, with fields that only this view adds. */
+/** A part as in the summary, with this view's additional fields. */
 export const childSchema = z.object({
   name: z.string(),
   status: z.string(),
@@ -41,7 +41,6 @@ export const childSchema = z.object({
 
 export type ChildOutput = z.output<typeof childSchema>;
 
-/** All jobs, in the pipeline's order. */
 export function childrenOutput(record: OperationRecord): ChildOutput[] {
   const { children = [] } = record;
   return children.map((child) => ({

@@ -25,7 +25,6 @@ const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-res
 /** How long a cancel may take to become visible, in milliseconds. */
 const CANCEL_LIMIT_MS = 10_000;
 const CANCEL_POLL_MS = 50;
-/** Page size of tasks/list. */
 const PAGE_TASKS = 20;
 
 export interface CreateTaskResult {
@@ -34,7 +33,7 @@ export interface CreateTaskResult {
 }
 
 /**
- * Starts a call as a task. The arguments `wait` and `timeout` are ignored.
+ * Starts a call as a task. Ignores the arguments `wait` and `timeout`.
  *
  * @param field the request's `task`; its ttl is a hint for how long to keep the result
  * @throws LonghaulError as {@link Engine.start}, and as {@link takeIdempotencyKey}
@@ -78,8 +77,8 @@ export async function getTask(engine: Guard, taskId: string, session: RenderCont
 }
 
 /**
- * Waits for a task's end and returns what its call would have returned (specs: 2025-11-25 basic/utilities/tasks, "Result
- * Retrieval"). Meanwhile sends questions and progress to the caller.
+ * Waits for a task's end and returns the result of its call (specs: 2025-11-25 basic/utilities/tasks, "Result Retrieval"). Sends
+ * questions and progress to the caller meanwhile.
  *
  * @param resultOf renders a record as the result of a call that isn't a task
  * @returns undefined if the caller has disconnected
@@ -99,7 +98,7 @@ export async function taskResult(
     progress: onProgress !== undefined,
   })) {
     last = record;
-    // A cancelled task is terminal at once, but its partial result is available only once its work has ended.
+    // A cancelled task is terminal at once, but has its partial result only once its work has ended.
     if (isTerminalTask(renderTask(record, context))) continue;
     if (record.progress && record.hasProgressed) await onProgress?.(record.progress);
     if (questions?.kind === 'stream') await questions.show(record);
@@ -122,11 +121,7 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
   );
 }
 
-/**
- * Cancels a task; its status is `cancelled` before this returns (specs: "Task Cancellation").
- *
- * @throws ProtocolError -32602 for a task in a terminal status
- */
+/** Resolves once `cancelled` (specs: "Task Cancellation"). @throws ProtocolError -32602 for a task in a terminal status */
 export async function cancelTask(
   engine: Guard,
   taskId: string,

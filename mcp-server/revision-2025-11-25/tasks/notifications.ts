@@ -1,18 +1,14 @@
-/**
- * notifications/tasks/status and notifications/progress for a task (specs: 2025-11-25 basic/utilities/tasks, "Task
- * Notifications"; basic/utilities/progress).
- */
+/** A task's notifications (specs: 2025-11-25 basic/utilities/tasks, "Task Notifications"; basic/utilities/progress). */
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Follower } from '../../shared/session-notifier.js';
 import { isTerminalTask, renderTask, type RenderContext } from './render.js';
 
 export interface TaskListener extends RenderContext {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows a task's questions; missing for a client without elicitation. */
+  /** Creates the object that shows a task's questions. Missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
-/** Sends a listener each change of one task until it is terminal. */
 export function followTask(listener: TaskListener): Follower {
   const { send } = listener;
   const questions = listener.questions?.();

@@ -46,7 +46,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
   };
 }
 
-/** Once a cancel has been requested the task is `cancelled`, also while its work still cleans up. */
+/** After a cancel request the task is `cancelled`, even while its work cleans up. */
 function taskStatus(record: OperationRecord, { elicitation }: RenderContext): TaskStatus {
   const status = statusOnceCanceled(record);
   if (status === 'expired') throw taskExpired();

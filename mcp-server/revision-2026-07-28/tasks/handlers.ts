@@ -26,9 +26,7 @@ export async function startTask(
   return { ...renderCreated(record, { elicitation, tool }) };
 }
 
-/** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Guard): void {
-  /** Registers a method. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
       asTasksResult(capabilitiesOf(context), () => handle(taskId, context)),
@@ -54,7 +52,7 @@ export function registerTasks(server: Server, engine: Guard): void {
   });
 }
 
-/** Handles `tasks/get`. @throws ProtocolError */
+/** @throws ProtocolError */
 export function getTask(engine: Guard, taskId: string, client: DeclaredCapabilities): Promise<Result> {
   return asTasksResult(client, async () => {
     const record = await engine.read(taskId);
@@ -76,10 +74,7 @@ async function asTasksResult(
   }
 }
 
-/**
- * Hands over each answer. Keys that no question has had are ignored (specs: ext-tasks, "Task Update Requests"); invalid
- * answers are reported after the others have been handed over.
- */
+/** Hands over all answers, then reports invalid ones. Ignores unknown keys (specs: ext-tasks, "Task Update Requests"). */
 async function answerAll(
   engine: Guard,
   token: string,
@@ -103,7 +98,7 @@ async function answerAll(
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
       if (error.kind === 'invalid_answer') problems.push(`inputResponses.${key}: ${error.message}`);
-      // An answer that comes too late is acknowledged too.
+      // A late answer is acknowledged too.
       else if (error.kind === 'wrong_state') outcomes.push({ key, state: 'refused', reason: error.message });
       else throw error;
     }

@@ -5,7 +5,6 @@ import type { Tool } from '../../../operations/tool.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
 import type { RequestCancellation } from '../../shared/serving.js';
 
-/** The project's tools, without built-in ones. */
 export function taskTools(engine: Guard): ListedTool[] {
   return engine.tools.map((tool) =>
     tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),

@@ -1,6 +1,6 @@
 /**
- * `tasks/get` over HTTP, by which clients poll. It is answered without a Server of the SDK, since creating one for each exchange
- * takes as much CPU as the read. Anything unusual is left to the SDK, which also words the errors.
+ * Answers `tasks/get` over HTTP, the clients' poll, without an SDK Server: creating one takes as much CPU as the read. The SDK
+ * handles anything unusual, and words the errors.
  */
 import {
   classifyInboundRequest,
@@ -38,11 +38,10 @@ export interface PollAnswer {
 }
 
 /**
- * The request if it is a valid `tasks/get` of 2026-07-28: envelope, and headers that match the body (specs: 2026-07-28
- * streamable-http, "Request Headers").
+ * The request, if it is a valid `tasks/get` of 2026-07-28 with headers that match the body (specs: 2026-07-28 streamable-http,
+ * "Request Headers"). Undefined for any other.
  *
  * @param body as parsed
- * @returns undefined for other requests, valid or not
  */
 export function pollIn(headers: Headers, body: unknown): Poll | undefined {
   if (headers.get('mcp-method') !== METHOD || headers.get('mcp-protocol-version') !== VERSION)
@@ -61,12 +60,11 @@ export function pollIn(headers: Headers, body: unknown): Poll | undefined {
   return { id, taskId: parsed.data.taskId, meta: params!._meta! };
 }
 
-/** Whether an Mcp-Name header names this task; clients may omit it. */
+/** Whether an Mcp-Name header names this task. Clients may omit it. */
 function namesTask(name: string | null, taskId: string): boolean {
   return name === null || name === encodedName(taskId) || (name === taskId && !name.startsWith('=?'));
 }
 
-/** Reads the task and renders the response. */
 export function answerPoll(
   engine: Guard,
   resourceLinks: ResourceLinksSetting,

@@ -37,7 +37,7 @@ type DetailedTask = Task & {
 export interface RenderContext {
   /** Whether the client can show questions. If not, the status is `working` and its message says how to answer. */
   elicitation: boolean;
-  /** The operation's tool, if this server has it. */
+  /** Undefined if this server doesn't have the tool. */
   tool: Tool | undefined;
 }
 
@@ -119,7 +119,7 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
   );
 }
 
-/** Maps the engine's errors to those of task requests (specs: ext-tasks, "Protocol Errors"). */
+/** Maps the engine's errors to task errors (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   const isForbidden = isKind(error, 'missing_capability');
   return isForbidden ? missingTasksCapability() : asTaskError(error);

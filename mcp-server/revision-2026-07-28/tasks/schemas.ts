@@ -1,4 +1,4 @@
-/** Schemas of task requests, which the SDK doesn't have. Unknown fields are ignored. */
+/** Schemas of task requests, which the SDK lacks. They ignore unknown fields. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -14,7 +14,7 @@ const taskId = z.string().min(1).max(1000);
 
 export const taskParams = z.looseObject({ taskId });
 
-/** Accepts any result: `render.ts` makes the results of these methods. */
+/** Accepts any result, since `render.ts` makes them. */
 export const anyResult = z.looseObject({});
 
 export interface DeclaredCapabilities {
@@ -22,7 +22,7 @@ export interface DeclaredCapabilities {
   elicitation: boolean;
 }
 
-/** Capabilities declared by a request (specs: ext-tasks, "Capability Negotiation": per request). */
+/** Capabilities are declared per request (specs: ext-tasks, "Capability Negotiation"). */
 export function declaredCapabilities(capabilities: unknown): DeclaredCapabilities {
   const { extensions, elicitation } = (capabilities ?? {}) as {
     extensions?: Record<string, unknown>;
@@ -31,7 +31,6 @@ export function declaredCapabilities(capabilities: unknown): DeclaredCapabilitie
   return { tasks: extensions?.[TASKS_EXTENSION] !== undefined, elicitation: showsForms(elicitation) };
 }
 
-/** Capabilities declared by the request being handled. */
 export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
   return declaredCapabilitiesIn(mcpReq.envelope);
 }
@@ -41,7 +40,6 @@ export function declaredCapabilitiesIn(meta: Record<string, unknown> | undefined
   return declaredCapabilities(meta?.[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** `clientInfo.name` of the request being handled. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
   return clientNameIn(mcpReq.envelope);
 }

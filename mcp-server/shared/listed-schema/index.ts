@@ -1,6 +1,6 @@
 /**
- * JSON Schemas as clients get them: in forms that all known clients take, and without keywords that allow everything, since a model
- * pays for each. Calls are checked against the author's schema.
+ * JSON Schemas as clients get them: in forms that all known clients accept, and without keywords that allow everything, since
+ * models pay for each. Calls are checked against the author's schema.
  */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../../operations/json-schema/keywords.js';
 import { defined } from '../../../operations/defined.js';
@@ -10,21 +10,21 @@ import { portableSchema } from './portable.js';
 
 const listed = new WeakMap<JsonSchema, JsonSchema>();
 
-/** The schema of a result, open to fields of later releases. */
+/** A result's schema, open to fields of later releases. */
 export function openSchema(schema: JsonSchema): JsonSchema {
   return strip(schema, (key, value) => key === 'additionalProperties' && value === false) as JsonSchema;
 }
 
-/** A schema of arguments without the lengths of strings, which the server checks all the same: models don't count characters. */
+/** An arguments' schema without string lengths: models don't count characters, and the server still checks them. */
 export function looseSchema(schema: JsonSchema): JsonSchema {
   return strip(listedSchema(schema), (key) => key === 'minLength' || key === 'maxLength') as JsonSchema;
 }
 
-/** The schema of a result with its own properties alone: of what is within them, descriptions name what matters. */
+/** A result's schema with only its own properties. Descriptions name what matters within them. */
 export function shallowSchema(schema: JsonSchema): JsonSchema {
   const { properties, ...rest } = listedSchema(schema);
   const outline = ({ type, enum: choices, const: constant, description, items }: JsonSchema) =>
-    // Generators of code skip lists without items.
+    // Code generators skip lists without items.
     defined({
       type,
       enum: choices,
@@ -44,17 +44,13 @@ function typeOf({ type }: JsonSchema): JsonSchema {
   return defined({ type });
 }
 
-/**
- * The schema in its portable form, without zod's bounds of safe integers, and without `additionalProperties` and `propertyNames` that
- * allow anything. Accepts every value that the author's schema accepts.
- */
+/** Portable, without zod's safe integer bounds or keywords that allow anything. Accepts all values that the author's schema does. */
 export function listedSchema(schema: JsonSchema): JsonSchema {
   let found = listed.get(schema);
   if (!found) listed.set(schema, (found = withoutNoise(portableSchema(schema))));
   return found;
 }
 
-/** Removes keywords from a schema and its subschemas. */
 function strip(schema: unknown, isRemoved: (key: string, value: unknown) => boolean): unknown {
   const inner = (one: unknown) => strip(one, isRemoved);
   if (Array.isArray(schema)) return schema.map(inner);
@@ -85,7 +81,7 @@ function isNoise(key: string, value: unknown): boolean {
       return value === Number.MAX_SAFE_INTEGER;
     case 'additionalProperties':
       return isObject(value) && Object.keys(value).length === 0;
-    // No keyword of JSON Schema: MCP's SDK for TypeScript refuses all tools for it where there is no type.
+    // Not a JSON Schema keyword. MCP's TypeScript SDK refuses all tools for it where there is no type.
     case 'nullable':
       return true;
     case 'propertyNames':

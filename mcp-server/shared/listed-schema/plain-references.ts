@@ -1,14 +1,14 @@
-/** References that clients can follow: most know `#/$defs/name` alone, and a rewritten schema has other paths than its author's. */
+/** References that clients can follow. Most know only `#/$defs/name`, and a rewritten schema has other paths than its author's. */
 import { isObject } from '../../../operations/is-object.js';
 import { mapSubschemas } from '../../../operations/json-schema/subschemas.js';
 import { referenceTarget, type JsonSchema } from '../../../operations/schema.js';
 
-/** The dialect of listed schemas, also where `$schema` is missing (specs: 2026-07-28 basic, "JSON Schema Usage"). */
+/** The dialect of listed schemas, also without `$schema` (specs: 2026-07-28 basic, "JSON Schema Usage"). */
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * Copies the targets of other references to `$defs`. Without `$id`: a client that keeps schemas by it would mix up those of different
- * tools. Each `$anchor` stays once, and `$schema` where it names the dialect.
+ * Copies the targets of other references to `$defs`. Drops `$id`, because clients that cache schemas by it would mix up tools.
+ * Keeps each `$anchor` once, and `$schema` where it names the dialect.
  */
 export function withPlainReferences(root: JsonSchema): JsonSchema {
   const definitions = (root['$defs'] ?? {}) as JsonSchema;
@@ -60,7 +60,7 @@ function freeName(taken: JsonSchema): string {
   }
 }
 
-/** A name as a part of a JSON Pointer in a URI fragment (RFC 6901, section 6). */
+/** A name as part of a JSON Pointer in a URI fragment (RFC 6901, section 6). */
 function escaped(name: string): string {
   return encodeURI(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

@@ -1,22 +1,22 @@
 /**
- * Rewrites a schema into forms that all known clients take. For a form that they don't know, some clients refuse all tools of the
- * server: LlamaIndex and mcp-use `items: false`, DSPy and Semantic Kernel a list of types, MCP's SDK for TypeScript 1.x a boolean
- * as an argument's schema and an empty `enum`.
+ * Rewrites a schema into forms that all known clients accept. Some clients refuse all the server's tools for an unknown form:
+ * LlamaIndex and mcp-use for `items: false`, DSPy and Semantic Kernel for a list of types, MCP's TypeScript SDK 1.x for a boolean
+ * as an argument's schema and for an empty `enum`.
  */
 import { isObject } from '../../../operations/is-object.js';
 import { mapSubschemas } from '../../../operations/json-schema/subschemas.js';
 import type { JsonSchema } from '../../../operations/schema.js';
 import { withPlainReferences } from './plain-references.js';
 
-/** The schema in portable forms: it accepts every value that the author's accepts, and `$ref` leads to `#` or a definition at the top. */
+/** Accepts every value that the author's schema accepts. `$ref` leads to `#` or to a definition at the top. */
 export function portableSchema(schema: JsonSchema): JsonSchema {
   return portable(withPlainReferences(schema)) as JsonSchema;
 }
 
-/** Fits no value. */
+/** Accepts no value. */
 const NOTHING: JsonSchema = { not: {} };
 
-/** Keywords under which a boolean is common, so that clients know it. */
+/** Keywords that often have booleans, so clients know them there. */
 const BOOLEAN_KEYWORDS: ReadonlySet<string> = new Set([
   'additionalProperties',
   'unevaluatedProperties',
@@ -30,9 +30,8 @@ function portable(schema: unknown, keyword = ''): unknown {
 }
 
 /**
- * Closes a tuple by `maxItems` instead of `items: false`. Its `items` become any of its parts, since clients that know no
- * `prefixItems` apply them to the whole list (MCP's SDK for TypeScript 1.x). A tuple as drafts before 2020-12 write it, by a list in
- * `items`, gets `prefixItems`.
+ * Closes a tuple by `maxItems` instead of `items: false`. Its `items` become any of its parts, since clients without `prefixItems`
+ * apply them to the whole list (MCP's TypeScript SDK 1.x). A tuple as before draft 2020-12, a list in `items`, gets `prefixItems`.
  */
 function withPortableTuple(schema: JsonSchema): JsonSchema {
   const { items, prefixItems, additionalItems, ...rest } = schema;
@@ -47,14 +46,14 @@ function withPortableTuple(schema: JsonSchema): JsonSchema {
   return { ...tuple, items: anyOf(prefix), maxItems };
 }
 
-/** A schema that fits what one of these fits; for none of them, anything. */
+/** A schema that accepts what any of these accepts. Without any, it accepts everything. */
 function anyOf(schemas: unknown[]): unknown {
   const [first = {}, ...others] = new Map(schemas.map((one) => [JSON.stringify(one), one])).values();
   return others.length > 0 ? { anyOf: [first, ...others] } : first;
 }
 
 const NUMERIC = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'];
-/** Keywords that apply to values of one type alone. */
+/** Keywords that apply to values of only one type. */
 const KEYWORDS_OF: Readonly<Record<string, readonly string[]>> = {
   string: [
     ...['minLength', 'maxLength', 'pattern', 'format'],
@@ -73,7 +72,7 @@ const KEYWORDS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 const OF_ONE_TYPE: ReadonlySet<string> = new Set(Object.values(KEYWORDS_OF).flat());
 
-/** Replaces a list of types by `anyOf`, each branch with the keywords and values of its type. */
+/** Replaces a list of types by `anyOf`. Each branch has its type's keywords and values. */
 function withoutTypeList(schema: JsonSchema): JsonSchema {
   const { type: types, enum: values, ...rest } = schema;
   if (!Array.isArray(types)) return schema;
@@ -95,7 +94,7 @@ function withoutEmptyEnum(schema: JsonSchema): JsonSchema {
   return Array.isArray(values) && values.length === 0 ? both(rest, NOTHING) : schema;
 }
 
-/** A schema that fits what both fit. */
+/** A schema that accepts what both accept. */
 function both(schema: JsonSchema, other: JsonSchema): JsonSchema {
   if (!Object.keys(other).some((key) => key in schema)) return { ...schema, ...other };
   return { ...schema, allOf: [...((schema['allOf'] as unknown[] | undefined) ?? []), other] };
