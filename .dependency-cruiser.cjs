@@ -84,7 +84,8 @@ const RULES = [
   },
   {
     name: 'private-doors',
-    comment: 'files that a package of Temporal does not export are imported in two places, each with its reason',
+    comment:
+      'files that a package of Temporal does not export are imported in two places, each with its reason',
     from: { pathNot: '^(platform/temporal/internal|workflows/runtime/internal)/' },
     to: {
       path: 'node_modules/@temporalio/[^/]+/',

@@ -27,7 +27,10 @@ const program = new Command('longhaul')
     writeErr: (text) => write('stderr', text),
   })
   .exitOverride()
-  .addHelpText('after', `\nMore: longhaul help ${Object.keys(TOPICS).join(', longhaul help ')}, longhaul COMMAND --help`)
+  .addHelpText(
+    'after',
+    `\nMore: longhaul help ${Object.keys(TOPICS).join(', longhaul help ')}, longhaul COMMAND --help`,
+  )
   .showHelpAfterError('(longhaul --help lists the commands)');
 program.hook('preAction', (_program, command) => {
   if (!LONG_RUNNING.includes(command.name())) exitWhenOutputCloses();

@@ -21,7 +21,8 @@ export function settingsHelp(groups = Object.keys(GROUPS) as Group[]): string {
     });
     return [`${GROUPS[group]}:`, ...lines].join('\n');
   });
-  const where = 'A setting comes from its flag, else its variable (LONGHAUL_PORT for --port), else longhaul.config.*.';
+  const where =
+    'A setting comes from its flag, else its variable (LONGHAUL_PORT for --port), else longhaul.config.*.';
   return [...sections, where, ''].join('\n\n');
 }
 

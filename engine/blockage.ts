@@ -35,8 +35,7 @@ export async function describeBlockage(
   const activities = raw.pendingActivities ?? [];
   if (!task && activities.length === 0) return undefined;
   const nowMs = await temporal.nowMs();
-  const waitedMs = (since: Timestamp | null | undefined) =>
-    since ? nowMs - timestampMs(since) : 0;
+  const waitedMs = (since: Timestamp | null | undefined) => (since ? nowMs - timestampMs(since) : 0);
   if (task && Number(task.attempt ?? 1) > 1) {
     const why = (await lastTaskFailure(temporal, workflowId))?.message;
     const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];

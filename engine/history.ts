@@ -1,9 +1,6 @@
 /** Data that only the history holds, read from its end. */
 import type { Payload } from '@temporalio/common';
-import {
-  decodeArrayFromPayloads,
-  ExternalStorageRunner,
-} from '../platform/temporal/internal/payloads.js';
+import { decodeArrayFromPayloads, ExternalStorageRunner } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import { readCancelCause, type Reached } from './cancel-cause.js';

@@ -101,7 +101,8 @@ async function describeParts(
   );
   const blocked = described.findIndex(({ blockage }) => blockage !== undefined);
   return {
-    children: parts.length > 0 ? parts.map(({ name }, index) => partRecord(name, described[index]!)) : undefined,
+    children:
+      parts.length > 0 ? parts.map(({ name }, index) => partRecord(name, described[index]!)) : undefined,
     blockage: blocked < 0 ? undefined : `${parts[blocked]!.name}: ${described[blocked]!.blockage}`,
   };
 }

@@ -123,7 +123,11 @@ export class Guard {
     }
   }
 
-  async start(tool: Tool, args: unknown, options?: Parameters<Engine['start']>[3]): ReturnType<Engine['start']> {
+  async start(
+    tool: Tool,
+    args: unknown,
+    options?: Parameters<Engine['start']>[3],
+  ): ReturnType<Engine['start']> {
     noteWork({ tool: tool.name });
     const record = await this.#changed(
       { event: 'operation.start', tool: tool.name, ...defined({ operation: options?.token }) },

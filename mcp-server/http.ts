@@ -1,9 +1,5 @@
 /** HTTP application: the MCP endpoint, the HTTP jobs API, health and readiness, behind host and origin checks. */
-import {
-  isJsonContentType,
-  isLegacyRequest,
-  ProtocolErrorCode,
-} from '@modelcontextprotocol/server';
+import { isJsonContentType, isLegacyRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/settings/index.js';

@@ -9,9 +9,10 @@ const WRITE_BITS = 0o022;
 const OTHERS_READ_BIT = 0o004;
 
 /** Why no server may use the keys in the folder: others can change keys or read their hashes. Windows has no such permissions. */
-export function keysFolderConflict(
-  { authentication, keysFolder }: Pick<Settings, 'authentication' | 'keysFolder'>,
-): string | undefined {
+export function keysFolderConflict({
+  authentication,
+  keysFolder,
+}: Pick<Settings, 'authentication' | 'keysFolder'>): string | undefined {
   if (!authentication.includes('keys') || process.platform === 'win32') return undefined;
   const folder = realPathOf(keysFolder);
   const described = `${settingFlag('authentication')} keys, ${settingFlag('keysFolder')} ${keysFolder}`;

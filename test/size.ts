@@ -88,7 +88,9 @@ const over = Object.entries(limits).filter(([name, limit]) => now[name]! > limit
 console.log(`${'since'.padStart(60)} ${since.slice(0, 8)}`);
 for (const [name, limit] of Object.entries(limits)) {
   const change = before[name] === undefined ? '' : signed(now[name]! - before[name]);
-  console.log(`${name.padEnd(20)} ${String(now[name]).padStart(8)}   at most ${String(limit).padEnd(8)} ${change.padStart(16)}`);
+  console.log(
+    `${name.padEnd(20)} ${String(now[name]).padStart(8)}   at most ${String(limit).padEnd(8)} ${change.padStart(16)}`,
+  );
 }
 for (const [name, limit] of over) console.error(`${name}: expected at most ${limit}; got ${now[name]}`);
 process.exitCode = over.length > 0 ? 1 : 0;

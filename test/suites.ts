@@ -285,9 +285,11 @@ export const SUITES: Suite[] = [
     holds: 'how the program names itself, in its messages and in the documents',
     covers: [...STACK, 'README.md', 'docs/', 'examples/', 'bench/'],
   },
-  folder('storage', 'storage in a folder and in S3: the contract, copies, an S3 server that is down or slow', [
-    ...[...STACK, PLAIN, JOBS, ...PIPELINES, 'test/fixtures/storage-project/'],
-  ]),
+  folder(
+    'storage',
+    'storage in a folder and in S3: the contract, copies, an S3 server that is down or slow',
+    [...[...STACK, PLAIN, JOBS, ...PIPELINES, 'test/fixtures/storage-project/']],
+  ),
   folder('subscriptions', 'subscriptions of 2026-07-28', [
     PLAIN,
     OLD_REVISION,

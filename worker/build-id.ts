@@ -9,9 +9,8 @@ import { relative } from 'node:path';
 import { builtinModule, CODE_ROOT, isProjectFile } from '../platform/project.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
-const SDK_VERSION = (
-  createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
-).version;
+const SDK_VERSION = (createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string })
+  .version;
 
 /** Modules that decide how a bundle is made. */
 const BUNDLERS = ['worker/compile-bundle', 'worker/bundle-entry'].map(builtinModule);
@@ -46,8 +45,7 @@ export function buildIdOf({ digest }: Pick<BundleDigests, 'digest'>): string {
 export function digestOf(contents: ReadonlyMap<string, string | Buffer>, project: string): string {
   const folder = existsSync(project) ? realpathSync(project) : project;
   const lines = [...contents].map(
-    ([path, content]) =>
-      `${nameOf(path, folder)} ${createHash('sha256').update(content).digest('hex')}\n`,
+    ([path, content]) => `${nameOf(path, folder)} ${createHash('sha256').update(content).digest('hex')}\n`,
   );
   return createHash('sha256').update(lines.sort().join('')).digest('hex');
 }

@@ -83,12 +83,20 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
     const all = rowsOf(reader);
     let left = MAX_ROWS_BYTES;
     // At least one row, whose values are bounded one by one.
-    const end = all.findIndex((row, at) => (left -= Buffer.byteLength(JSON.stringify(row)) + 1) < 0 && at > 0);
+    const end = all.findIndex(
+      (row, at) => (left -= Buffer.byteLength(JSON.stringify(row)) + 1) < 0 && at > 0,
+    );
     const rows = end === -1 ? all : all.slice(0, end);
     const cut = end === -1 ? [] : [`Only ${end} rows are shown: more would pass 512 KiB.`];
     const columns = columnsOf(reader);
     const names = columns.map(({ name }) => name);
-    return { columns, rows, rowCount, table: textTable(names, rows, rowCount), notes: [...reading.notes, ...cut] };
+    return {
+      columns,
+      rows,
+      rowCount,
+      table: textTable(names, rows, rowCount),
+      notes: [...reading.notes, ...cut],
+    };
   };
   return withResult(query, options, `querying ${query.path}`, work, { keepFileOrder });
 }

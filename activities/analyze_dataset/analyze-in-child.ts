@@ -88,5 +88,8 @@ function errorOf(
     `the call on ${path} needs more than ${what}; filter more rows away, group by columns with fewer values, or use avg instead of median`;
   return end.exceeded === 'memoryMb'
     ? new DatasetError('out_of_memory', needs(`${limits.memoryMb} MiB of memory`))
-    : new DatasetError('out_of_disk', needs(`${limits.diskMb} MiB of temporary disk, a fifth of the free space`));
+    : new DatasetError(
+        'out_of_disk',
+        needs(`${limits.diskMb} MiB of temporary disk, a fifth of the free space`),
+      );
 }

@@ -144,7 +144,9 @@ export function withGivenTypes(columns: Delivered[], { types = {} }: Given): Del
     if (!names.includes(name)) throw unknownColumn('types', name, names);
     // It becomes SQL.
     if (!/^(VARCHAR|BIGINT|DOUBLE|DECIMAL\(\d{1,2}, ?\d{1,2}\))$/.test(type))
-      throw unreadable(`types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2); got ${JSON.stringify(type)}`);
+      throw unreadable(
+        `types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2); got ${JSON.stringify(type)}`,
+      );
   }
   return columns.map((column) => {
     const type = Object.hasOwn(types, column.name) ? types[column.name] : undefined;
@@ -171,7 +173,10 @@ export async function typed(
   given: Given,
   onShare?: OnShare,
 ): Promise<{ rowCount: number; columns: ColumnReading[]; empty: string[]; notes: string[] }> {
-  const predicatesOf = columns.map(({ candidates }) => [...candidates.map(({ keeps }) => keeps('value')), NAN]);
+  const predicatesOf = columns.map(({ candidates }) => [
+    ...candidates.map(({ keeps }) => keeps('value')),
+    NAN,
+  ]);
   const predicates = [...new Set(predicatesOf.flat())];
   const masks = predicatesOf.map((own) => own.reduce((bits, one) => bits + 2 ** predicates.indexOf(one), 0));
   const names = columns.map(({ name }) => quotedIdentifier(name)).join(', ');
@@ -207,7 +212,8 @@ export async function typed(
     if (present === 0) empty.push(name);
     if (chosen || present === 0) continue;
     const isGiven = Object.hasOwn(given.types ?? {}, name);
-    const isLikely = ({ keeps, type: to }: Candidate) => to !== 'VARCHAR' && countOf(keeps('value')) * 2 >= present;
+    const isLikely = ({ keeps, type: to }: Candidate) =>
+      to !== 'VARCHAR' && countOf(keeps('value')) * 2 >= present;
     const likely = candidates.find((candidate) => isGiven || isLikely(candidate));
     if (!likely) continue;
     const changed = `${likely.dateFormat ?? likely.type} would change ${await changedBy(likely, name, source, run)}`;
@@ -216,7 +222,9 @@ export async function typed(
   }
   const { date_format: format } = given;
   if (format !== undefined && rowCount > 0 && !readings.some(({ dateFormat }) => dateFormat !== undefined))
-    throw unreadable(`date_format: expected the format of all values of a column; got ${JSON.stringify(format)}`);
+    throw unreadable(
+      `date_format: expected the format of all values of a column; got ${JSON.stringify(format)}`,
+    );
   return { rowCount, columns: readings, empty, notes };
 }
 

@@ -80,7 +80,9 @@ async function sniff(file: Readable, given: Given, run: Run): Promise<{ dialect:
     ...(given.header === undefined ? [] : [`header = ${given.header > 0}`]),
   ];
   const sniffWith = async (...more: string[]) => {
-    const settings = [quotedString(file.realPath), 'strict_mode = true', ...SIZES, ...options, ...more].join(', ');
+    const settings = [quotedString(file.realPath), 'strict_mode = true', ...SIZES, ...options, ...more].join(
+      ', ',
+    );
     const sniffed = await run(`SELECT Delimiter, SkipRows, HasHeader, Columns FROM sniff_csv(${settings})`);
     const [found, lines, hasHeader, list] = sniffed.getRowsJson()[0]!;
     const columns = list as { name: string; type: string }[];
@@ -133,7 +135,9 @@ async function countRecords(
       const byte = chunk[at]!;
       const isEnd = byte === CR || (byte === LF && previous !== CR);
       if (byte === 0)
-        throw unreadable(`path: ${file.name} has NUL in line ${line}; if it is UTF-16, set encoding: "utf-16le"`);
+        throw unreadable(
+          `path: ${file.name} has NUL in line ${line}; if it is UTF-16, set encoding: "utf-16le"`,
+        );
       if (isEnd) line += 1;
       if (state === 'quoted') {
         hasLineEnds ||= isEnd;
@@ -161,7 +165,9 @@ async function notesOn(file: Readable, dialect: Dialect, plan: CsvPlan, run: Run
   const separator = delimiter === '\t' ? 'tabs' : JSON.stringify(delimiter);
   const fields = delimiter === NO_DELIMITER ? 'one column' : `${separator} between fields`;
   const above = skip === 0 ? '' : `, without what stands above line ${skip + 1}`;
-  const header = hasHeader ? `names in line ${skip + 1}` : 'no names (header: 1 takes the first line for them)';
+  const header = hasHeader
+    ? `names in line ${skip + 1}`
+    : 'no names (header: 1 takes the first line for them)';
   const notes = [`CSV is read with ${fields}, ${header}${above}. Empty fields are missing, quoted or not.`];
   if (!hasHeader) return notes;
   const source = csvReader({ ...dialect, hasHeader: false }, [file.realPath], plan);
@@ -195,7 +201,12 @@ export async function rejectedRows(
   });
   const count = Number(rows[0]![5]);
   const more = count > rows.length ? `, and ${count - rows.length} more` : '';
-  return { count, notes: [`Lines that don't fit are left out, counted without breaks within quotes: ${shown.join('; ')}${more}.`] };
+  return {
+    count,
+    notes: [
+      `Lines that don't fit are left out, counted without breaks within quotes: ${shown.join('; ')}${more}.`,
+    ],
+  };
 }
 
 /** SQL to read CSV files, to stand in a FROM: every column is text. @param errors what becomes of lines that don't fit, if skipped */

@@ -3,7 +3,14 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { convertedSource, deliveredByCsv, deliveredByJson, nanNote, typed, withGivenTypes } from './columns.js';
+import {
+  convertedSource,
+  deliveredByCsv,
+  deliveredByJson,
+  nanNote,
+  typed,
+  withGivenTypes,
+} from './columns.js';
 import type { ColumnReading } from './columns.js';
 import { csvSource, planCsv, rejectedRows, type CsvPlan } from './csv.js';
 import { datasetErrorOf, messageOf, unreadable } from './errors.js';
@@ -63,7 +70,9 @@ export async function withDataset<T>(
   const content = JSON.stringify(file.files.map(({ name, bytes }) => [name, bytes]));
   const filesDigest = createHash('sha256').update(content).digest('base64url');
   if (options.reading && options.reading.filesDigest !== filesDigest)
-    throw unreadable(`path: ${givenPath} has changed or matches other files since it was first read; call again`);
+    throw unreadable(
+      `path: ${givenPath} has changed or matches other files since it was first read; call again`,
+    );
   try {
     const read = file.files.map(({ realPath }) => realPath);
     return await withSession({ read, ...sessionFiles }, options, async (session) => {
@@ -89,7 +98,14 @@ export async function withDataset<T>(
         const all = [...file.notes, ...copies, ...learned.notes];
         const more = all.length > MAX_NOTES ? [`${all.length - MAX_NOTES} more notes were left out.`] : [];
         const notes = [...all.slice(0, MAX_NOTES), ...more];
-        reading = { rowCount, columns, ...(csv && { csv }), ...(encoding && { encoding }), notes, filesDigest };
+        reading = {
+          rowCount,
+          columns,
+          ...(csv && { csv }),
+          ...(encoding && { encoding }),
+          notes,
+          filesDigest,
+        };
       }
       const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
       return work({ ...session, file, source, reading });
@@ -115,7 +131,12 @@ async function learn(
   return learnFormat(files, run, given, onLearned);
 }
 
-type Learn = (files: readonly Readable[], run: Run, given: Partial<DatasetQuery>, onShare?: OnShare) => Promise<Learned>;
+type Learn = (
+  files: readonly Readable[],
+  run: Run,
+  given: Partial<DatasetQuery>,
+  onShare?: OnShare,
+) => Promise<Learned>;
 
 const learnCsv: Learn = async (files, run, given, onShare) => {
   const { plan: csv, sniffed, notes } = await planCsv(files, given, run);
@@ -153,7 +174,10 @@ const learnJson: Learn = async (files, run, given, onShare) => {
   // DuckDB takes rows of 200 keys, or of rare ones, for one map each.
   if (described.length === 1 && described[0]!.name === 'json' && described[0]!.type.startsWith('MAP('))
     described = await describeTyped(', map_inference_threshold = -1');
-  const delivered = withGivenTypes(described.map((column) => deliveredByJson(column, given)), given);
+  const delivered = withGivenTypes(
+    described.map((column) => deliveredByJson(column, given)),
+    given,
+  );
   const found = await typed(run, delivered, { source: jsonReader(list, delivered) }, given, onShare);
   const twin = described.find(({ name, type }) => type !== 'JSON' && found.empty.includes(name));
   if (twin)
@@ -166,31 +190,41 @@ const learnJson: Learn = async (files, run, given, onShare) => {
   const numbers = await run(
     `SELECT regexp_extract(json, '${long}', 1) AS n FROM read_json_objects(${list}) WHERE n <> '' LIMIT 1`,
   );
-  const cut = numbers.getRows().map(
-    ([number]) =>
-      `Numbers of many digits, such as ${String(number)}, may be cut to the 15 to 17 that DOUBLE keeps, unless their column is text. ` +
-      'As strings they would be kept.',
-  );
+  const cut = numbers
+    .getRows()
+    .map(
+      ([number]) =>
+        `Numbers of many digits, such as ${String(number)}, may be cut to the 15 to 17 that DOUBLE keeps, unless their column is text. ` +
+        'As strings they would be kept.',
+    );
   return { ...found, notes: [...found.notes, ...cut] };
 };
 
 const learnParquet: Learn = async (files, run, _given, onShare) => {
   const paths = pathsOf(files);
   const fields = async (which: string) => {
-    const found = await run(`SELECT DISTINCT name FROM parquet_schema(${listOf(paths)}) ${which} ORDER BY name`);
+    const found = await run(
+      `SELECT DISTINCT name FROM parquet_schema(${listOf(paths)}) ${which} ORDER BY name`,
+    );
     return found.getRows().map(([name]) => String(name));
   };
   const [long] = await fields('WHERE precision > 38');
   if (long !== undefined)
-    throw unreadable(`path: ${JSON.stringify(long)} has decimals of more than 38 digits, which DuckDB doesn't read exactly; write text`);
+    throw unreadable(
+      `path: ${JSON.stringify(long)} has decimals of more than 38 digits, which DuckDB doesn't read exactly; write text`,
+    );
   const cut = await fields(`WHERE logical_type LIKE 'Time%NanoSeconds()%' AND duckdb_type NOT LIKE '%NS'`);
-  const several = files.length > 1 ? await fields('GROUP BY name HAVING count(DISTINCT duckdb_type) > 1') : [];
+  const several =
+    files.length > 1 ? await fields('GROUP BY name HAVING count(DISTINCT duckdb_type) > 1') : [];
   const inFile = await fields('');
   const described = await describe(run, parquetReader(paths));
   const renamed = described.map(({ name }) => name).filter((name) => !inFile.includes(name));
   const floats = described.filter(({ type }) => /^(FLOAT|DOUBLE)$/.test(type)).map(({ name }) => name);
   const nans = floats.map((name) => `count(*) FILTER (isnan(${quotedIdentifier(name)}))`);
-  const counted = await run(`SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`, onShare);
+  const counted = await run(
+    `SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`,
+    onShare,
+  );
   const [rowCount = 0, ...counts] = counted.getRows()[0]!.map(Number);
   const nan = (name: string) => counts[floats.indexOf(name)] ?? 0;
   const columns = described.map(({ name, type }): ColumnReading => {
@@ -198,8 +232,12 @@ const learnParquet: Learn = async (files, run, _given, onShare) => {
   });
   const notes = [
     ...cut.map((name) => `Times of ${JSON.stringify(name)} are cut to microseconds.`),
-    ...several.map((name) => `${JSON.stringify(name)} has several types in the files, and is read as one for all.`),
-    ...renamed.map((name) => `Column ${JSON.stringify(name)} has a number: its name differs from another by case only.`),
+    ...several.map(
+      (name) => `${JSON.stringify(name)} has several types in the files, and is read as one for all.`,
+    ),
+    ...renamed.map(
+      (name) => `Column ${JSON.stringify(name)} has a number: its name differs from another by case only.`,
+    ),
     ...floats.filter((name) => nan(name) > 0).map((name) => nanNote(name, nan(name))),
   ];
   return { rowCount, columns, notes };

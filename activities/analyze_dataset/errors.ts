@@ -35,7 +35,12 @@ export function unreadable(fault: string): DatasetError {
 }
 
 /** @param parent path of the struct whose fields are `known`; without it they are columns */
-export function unknownColumn(where: string, name: string, known: readonly string[], parent = ''): DatasetError {
+export function unknownColumn(
+  where: string,
+  name: string,
+  known: readonly string[],
+  parent = '',
+): DatasetError {
   const shown = known.slice(0, MAX_LISTED_NAMES).map((each) => JSON.stringify(each));
   const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
   const [what, of] = parent === '' ? ['columns', ''] : ['fields', ` of ${JSON.stringify(parent)}`];
@@ -51,16 +56,28 @@ export function messageOf(thrown: unknown): string {
 
 /** DuckDB's messages; the code and the words for each, in which % is the caller's path. The first that matches counts. */
 const KINDS: [RegExp, DatasetErrorCode, string][] = [
-  [/^Out of Memory/, 'out_of_memory', 'the query over % needs more memory; filter rows away, or use fewer groups'],
+  [
+    /^Out of Memory/,
+    'out_of_memory',
+    'the query over % needs more memory; filter rows away, or use fewer groups',
+  ],
   [/^Out of Range Error/, 'bad_aggregate', 'aggregates: a value is too large to be added up'],
   [/^(INTERNAL|FATAL) Error/, 'unreadable', 'path: expected data that DuckDB can read; % makes it fail'],
   [/not utf-8|invalid utf-8/i, 'unreadable', 'path: % is not UTF-8; set encoding, such as "windows-1252"'],
   [/CSV Error on|Parser state/, 'unreadable', `path: % has a line that doesn't fit; ${BAD_LINE}`],
-  [/^(Invalid|Conversion|Serialization|Parser|Binder|Not impl)|No magic bytes|not a GZIP/i, 'unreadable', "path: % can't be read"],
+  [
+    /^(Invalid|Conversion|Serialization|Parser|Binder|Not impl)|No magic bytes|not a GZIP/i,
+    'unreadable',
+    "path: % can't be read",
+  ],
 ];
 
 /** @param names paths that DuckDB was given -> names of the files in messages */
-export function datasetErrorOf(thrown: unknown, names: ReadonlyMap<string, string>, givenPath: string): unknown {
+export function datasetErrorOf(
+  thrown: unknown,
+  names: ReadonlyMap<string, string>,
+  givenPath: string,
+): unknown {
   if (thrown instanceof DatasetError) return thrown;
   let full = messageOf(thrown);
   for (const [path, name] of names) full = full.replaceAll(path, name);

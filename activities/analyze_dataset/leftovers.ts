@@ -7,7 +7,10 @@ import { readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-const HOST = hostname().replace(/[^a-zA-Z0-9]/g, '').slice(0, 40) || 'host';
+const HOST =
+  hostname()
+    .replace(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 40) || 'host';
 const PREFIX = `dataset.${HOST}.`;
 const live = new Set<string>();
 

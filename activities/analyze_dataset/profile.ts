@@ -30,7 +30,11 @@ export function profileColumns(
     const columns = names.map((name, index) => {
       const found = all.find((column) => column.name === name);
       if (found) return found;
-      throw unknownColumn(`columns[${index}]`, name, all.map((column) => column.name));
+      throw unknownColumn(
+        `columns[${index}]`,
+        name,
+        all.map((column) => column.name),
+      );
     });
     const profiles: ColumnProfile[] = [];
     const total = columns.length;
@@ -99,7 +103,11 @@ function measuresOf({ name, type }: Column): string[] {
   const range = isOrdered ? [`min(${column})`, `max(${column})`] : ['NULL', 'NULL'];
   const number = `CAST(${column} AS DOUBLE)`;
   const finite = /^(FLOAT|DOUBLE)$/.test(type) ? ` FILTER (isfinite(${column}))` : '';
-  const statistics = [`avg(${number})`, `stddev_samp(${number})`, `approx_quantile(${number}, [0.25, 0.5, 0.75])`];
+  const statistics = [
+    `avg(${number})`,
+    `stddev_samp(${number})`,
+    `approx_quantile(${number}, [0.25, 0.5, 0.75])`,
+  ];
   return [
     `count(${column})`,
     `approx_count_distinct(${column})`,
@@ -133,7 +141,8 @@ async function countValues(
   for (const [which, value, count, distinct] of rowsOf(counted)) {
     const profile = profiles[Number(which)]!;
     profile.approx_distinct = Number(distinct);
-    const shown = profile.type === 'BOOLEAN' ? value === 'true' : shortened(value ?? null, MAX_SHOWN_CHARACTERS);
+    const shown =
+      profile.type === 'BOOLEAN' ? value === 'true' : shortened(value ?? null, MAX_SHOWN_CHARACTERS);
     profile.top_values?.push({ value: shown, count: Number(count) });
   }
 }

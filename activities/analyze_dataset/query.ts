@@ -44,7 +44,9 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Typed
     return { sql: `SELECT * FROM ${rows}`, orderBy, grouped: false };
   }
   const outputs = [...groupBy, ...aggregates.map(nameOf)];
-  const twin = outputs.find((name, at) => outputs.slice(0, at).some((one) => one.toLowerCase() === name.toLowerCase()));
+  const twin = outputs.find((name, at) =>
+    outputs.slice(0, at).some((one) => one.toLowerCase() === name.toLowerCase()),
+  );
   if (twin !== undefined)
     throw new DatasetError(
       'bad_aggregate',
@@ -61,7 +63,11 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Typed
     if (!outputs.includes(name)) throw unknownColumn(where, name, outputs);
     return quotedIdentifier(name);
   });
-  return { sql: `SELECT ${selected.join(', ')} FROM (SELECT * FROM ${rows})${grouping}`, orderBy, grouped: true };
+  return {
+    sql: `SELECT ${selected.join(', ')} FROM (SELECT * FROM ${rows})${grouping}`,
+    orderBy,
+    grouped: true,
+  };
 }
 
 /** Groups are also ordered by their keys, so the same call gives the same rows every time. */
@@ -111,10 +117,16 @@ function aggregateCall({ fn, column }: Aggregate, where: string, columns: TypedC
  */
 function resolve(where: string, path: string, columns: readonly TypedColumn[]): Operand {
   let fields: Operand[] = columns.map((column) => ({ ...column, sql: quotedIdentifier(column.name) }));
-  for (let rest = path, parent = ''; ; ) {
+  for (let rest = path, parent = ''; ;) {
     const isNext = ({ name }: Operand) => rest === name || rest.startsWith(`${name}.`);
     const [found] = fields.filter(isNext).sort((one, other) => other.name.length - one.name.length);
-    if (!found) throw unknownColumn(where, path, fields.map(({ name }) => name), parent);
+    if (!found)
+      throw unknownColumn(
+        where,
+        path,
+        fields.map(({ name }) => name),
+        parent,
+      );
     if (rest === found.name) return { ...found, name: path };
     rest = rest.slice(found.name.length + 1);
     parent = path.slice(0, path.length - rest.length - 1);
@@ -134,9 +146,15 @@ function fieldsOf({ duckType, type, sql }: Operand, fault: () => string): Operan
     }
     case DuckDBTypeId.LIST:
     case DuckDBTypeId.ARRAY:
-      throw new DatasetError('unknown_column', `${fault()}, which is a list (${shown}): its elements have no path`);
+      throw new DatasetError(
+        'unknown_column',
+        `${fault()}, which is a list (${shown}): its elements have no path`,
+      );
     case DuckDBTypeId.MAP:
-      throw new DatasetError('unknown_column', `${fault()}, which is a map (${shown}): its keys have no path`);
+      throw new DatasetError(
+        'unknown_column',
+        `${fault()}, which is a map (${shown}): its keys have no path`,
+      );
     default:
       throw new DatasetError('unknown_column', `${fault()}, which is no struct (${shown})`);
   }
@@ -180,7 +198,11 @@ function textOf(text: string): string {
 }
 
 /** A value, cast to a type that keeps its meaning: a fraction that is compared with integers stays one. */
-function literalOf(value: string | number | boolean, type: string, bad: (expected: string) => DatasetError): string {
+function literalOf(
+  value: string | number | boolean,
+  type: string,
+  bad: (expected: string) => DatasetError,
+): string {
   const text = String(value).trim();
   const as = (castTo: string) => `CAST(${textOf(text)} AS ${castTo})`;
   const expect = (isSo: boolean, expected: string) => {
@@ -202,7 +224,9 @@ function literalOf(value: string | number | boolean, type: string, bad: (expecte
     const hasZone = new RegExp(`${ZONE}$`).test(text.slice(10));
     expect(!hasZone, 'a date or time without a time zone, since the column has none');
     const year = Number(text.slice(0, 4));
-    return as(type === 'TIMESTAMP_NS' && /[.]\d{7,}$/.test(text) && year > 1677 && year < 2262 ? type : 'TIMESTAMP');
+    return as(
+      type === 'TIMESTAMP_NS' && /[.]\d{7,}$/.test(text) && year > 1677 && year < 2262 ? type : 'TIMESTAMP',
+    );
   } else return `CAST(${textOf(String(value))} AS VARCHAR)`;
   return as(type);
 }

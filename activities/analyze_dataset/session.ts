@@ -131,5 +131,6 @@ async function runStatement(
 /** Progress in percent over several statements, each from one share of the whole to another. */
 export function percentOf(onProgress: OnProgress, message: string) {
   return (from: number, to: number): OnShare =>
-    (share) => onProgress({ progress: from + share * (to - from), total: 100, message });
+    (share) =>
+      onProgress({ progress: from + share * (to - from), total: 100, message });
 }

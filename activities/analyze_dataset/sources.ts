@@ -57,8 +57,7 @@ export async function locate(givenPath: string, dataFolders: DataFolders): Promi
     throw new DatasetError('not_found', `path: ${fault} ${givenPath} (allowed folders: ${folders})`);
   }
   const most = `expected a pattern that matches at most ${MAX_FILES} files`;
-  if (matches.length > MAX_FILES)
-    throw unreadable(`path: ${most}; ${givenPath} matches ${matches.length}`);
+  if (matches.length > MAX_FILES) throw unreadable(`path: ${most}; ${givenPath} matches ${matches.length}`);
   return datasetOf(givenPath, matches);
 }
 
@@ -125,7 +124,9 @@ export type Readable = Pick<Match, 'name' | 'realPath'>;
  */
 export async function* contentOf({ name, realPath }: Readable): AsyncGenerator<Buffer, void, undefined> {
   const raw = createReadStream(realPath, { highWaterMark: CHUNK_BYTES });
-  const stream = realPath.toLowerCase().endsWith('.gz') ? createGunzip({ chunkSize: CHUNK_BYTES }) : undefined;
+  const stream = realPath.toLowerCase().endsWith('.gz')
+    ? createGunzip({ chunkSize: CHUNK_BYTES })
+    : undefined;
   // Its errors come out of the loop.
   if (stream) void pipeline(raw, stream).catch(() => undefined);
   try {
@@ -156,7 +157,7 @@ export async function copyAsUtf8(
 ): Promise<string | undefined> {
   const label = encoding ?? (await utf16Of(file));
   if (label === undefined) return undefined;
-  let decoder: TextDecoder;
+  let decoder: InstanceType<typeof TextDecoder>;
   try {
     decoder = new TextDecoder(label, { fatal: true });
   } catch {

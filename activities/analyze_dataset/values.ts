@@ -85,7 +85,9 @@ export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json 
  */
 export function textTable(names: readonly string[], rows: readonly Json[][], rowCount: number): string {
   const kept = names.slice(0, MAX_TABLE_COLUMNS);
-  const shown = rows.slice(0, MAX_TABLE_ROWS).map((row) => kept.map((_, index) => cellOf(row[index] ?? null)));
+  const shown = rows
+    .slice(0, MAX_TABLE_ROWS)
+    .map((row) => kept.map((_, index) => cellOf(row[index] ?? null)));
   const columns = kept.map((name, index) => {
     const cells = [cellOf(name), ...shown.map((row) => row[index]!)];
     const isRight = rows.every((row) => row[index] === null || typeof row[index] === 'number');
@@ -93,7 +95,9 @@ export function textTable(names: readonly string[], rows: readonly Json[][], row
     return { width, pad: (text: string) => (isRight ? text.padStart(width) : text.padEnd(width)), isRight };
   });
   const line = (row: readonly string[]) => `| ${row.map((cell, at) => columns[at]!.pad(cell)).join(' | ')} |`;
-  const rule = columns.map(({ width, isRight }) => (isRight ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
+  const rule = columns.map(({ width, isRight }) =>
+    isRight ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width),
+  );
   const lines = [line(kept.map((name) => cellOf(name))), `| ${rule.join(' | ')} |`];
   let length = lines.join('\n').length + 100;
   for (const row of shown) {

@@ -109,13 +109,11 @@ function failureOf(saved: ArtifactReference[], unsaved: UnsavedArtifact[]): Appl
   if (unsaved.length > MAX_IN_MESSAGE) lines.push(`and ${unsaved.length - MAX_IN_MESSAGE} more`);
   const isMissing = unsaved.every(({ reason }) => reason === NO_MATCH);
   const named = unsaved.slice(0, MAX_NAMED);
-  if (unsaved.length > MAX_NAMED)
-    named.push({ path: '*', reason: `and ${unsaved.length - MAX_NAMED} more` });
-  return ApplicationFailure.nonRetryable(
-    lines.join('; '),
-    isMissing ? ARTIFACT_MISSING : ARTIFACT_REFUSED,
-    { saved, unsaved: named } satisfies UnsavedDetails,
-  );
+  if (unsaved.length > MAX_NAMED) named.push({ path: '*', reason: `and ${unsaved.length - MAX_NAMED} more` });
+  return ApplicationFailure.nonRetryable(lines.join('; '), isMissing ? ARTIFACT_MISSING : ARTIFACT_REFUSED, {
+    saved,
+    unsaved: named,
+  } satisfies UnsavedDetails);
 }
 
 function lineOf({ path, reason }: UnsavedArtifact): string {

@@ -49,10 +49,7 @@ export interface FoundArtifacts {
  *
  * @param patterns paths and glob patterns; `!` marks exclusions
  */
-export async function findArtifacts(
-  workspace: string,
-  patterns: readonly string[],
-): Promise<FoundArtifacts> {
+export async function findArtifacts(workspace: string, patterns: readonly string[]): Promise<FoundArtifacts> {
   const root = await realpath(workspace);
   const ignore = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));
   const all = new Map<string, FoundArtifact | UnsavedArtifact | undefined>();

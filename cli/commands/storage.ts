@@ -47,7 +47,12 @@ async function runCheck(command: Command, settings: Settings, client?: Client): 
       named: await operations.checkNamedValues(client, storage),
     }),
   });
-  const { id, ms, workers = [], named } = await examine().catch((error: unknown) => {
+  const {
+    id,
+    ms,
+    workers = [],
+    named,
+  } = await examine().catch((error: unknown) => {
     const trouble = storageErrorIn(error);
     if (!trouble) throw error;
     throw new CommandFailure(trouble.message, trouble.retryable ? EXIT.unreachable : EXIT.failed);

@@ -6,12 +6,7 @@
 import { LonghaulError } from '../../operations/errors.js';
 import { AGENTS_LIMIT } from '../limits.js';
 import { DIRECTORY_SHARDS, shardsOf } from '../shards.js';
-import {
-  enlistAllUpdate,
-  type EnlistAllRequest,
-  type EnlistAllResult,
-  type EnlistRequest,
-} from '../wire.js';
+import { enlistAllUpdate, type EnlistAllRequest, type EnlistAllResult, type EnlistRequest } from '../wire.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Maximum agents per update: some 450 KB with the longest registrations. */

@@ -138,7 +138,10 @@ class ReplyReader {
       reply.at = new Date(outcome.at).toISOString();
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
       if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
-    } else if (outcome?.state === 'delivered' && outcome.leaseUntil! <= (await this.workflows.temporal.nowMs())) {
+    } else if (
+      outcome?.state === 'delivered' &&
+      outcome.leaseUntil! <= (await this.workflows.temporal.nowMs())
+    ) {
       // A message is queued again once its lease has ended.
       reply.state = 'queued';
     } else if (outcome?.progress) {

@@ -171,9 +171,7 @@ async function summaryOf(
   const now = isTerminal(listed.status)
     ? listed
     : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
-  return now && now.status !== 'expired'
-    ? rendered({ ...now, owner: listed.owner })
-    : undefined;
+  return now && now.status !== 'expired' ? rendered({ ...now, owner: listed.owner }) : undefined;
 }
 
 function rendered({

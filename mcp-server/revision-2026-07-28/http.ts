@@ -45,8 +45,7 @@ export class CurrentHttp {
     this.#subscriptions = new Subscriptions(resourceLinks);
     this.#cancellations = new Cancellations(logger);
     this.#handler = createMcpHandler(
-      ({ authInfo }) =>
-        createCurrentServer(authInfo!.extra!['guard'] as Guard, serving, secret, shutdown),
+      ({ authInfo }) => createCurrentServer(authInfo!.extra!['guard'] as Guard, serving, secret, shutdown),
       {
         legacy: 'reject',
         maxRequestBodySize: BODY_LIMIT_BYTES,

@@ -117,10 +117,7 @@ export class Subscriptions {
    * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds without the
    *   opt-in, -32022 for another revision
    */
-  async open(
-    request: JSONRPCRequest,
-    engine: Guard,
-  ): Promise<(subscriber: Subscriber) => Promise<void>> {
+  async open(request: JSONRPCRequest, engine: Guard): Promise<(subscriber: Subscriber) => Promise<void>> {
     assertRevision(request);
     const params = listenParams.safeParse(request.params);
     if (!params.success) {

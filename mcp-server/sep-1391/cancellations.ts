@@ -80,12 +80,7 @@ export class Cancellations {
     await engine.cancel(token, why);
   }
 
-  async #cancelListed(
-    engine: Guard,
-    session: string,
-    requestId: RequestId,
-    why: string,
-  ): Promise<void> {
+  async #cancelListed(engine: Guard, session: string, requestId: RequestId, why: string): Promise<void> {
     for (const pauseMs of SEARCH_DELAYS_MS) {
       await delay(pauseMs, undefined, { ref: false });
       // The notification may have overtaken its call.

@@ -28,11 +28,7 @@ export async function canFollow(engine: Guard, uri: string): Promise<boolean> {
  *
  * @throws LonghaulError `not_found` once it is purged
  */
-export async function* followResource(
-  engine: Guard,
-  uri: string,
-  signal: AbortSignal,
-): AsyncGenerator<void> {
+export async function* followResource(engine: Guard, uri: string, signal: AbortSignal): AsyncGenerator<void> {
   const address = parseResourceUri(uri);
   if (address?.kind === 'log') yield* followLog(engine, address.token, address.step, signal);
   if (address?.kind !== 'result') return;

@@ -75,8 +75,7 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
     if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
   };
   for (const [key, property] of Object.entries((schema['properties'] ?? {}) as SchemaMap))
-    if (has(value, key))
-      visit(key, property, 'properties', () => `Property "${key}" does not match schema.`);
+    if (has(value, key)) visit(key, property, 'properties', () => `Property "${key}" does not match schema.`);
   for (const [pattern, property] of Object.entries((schema['patternProperties'] ?? {}) as SchemaMap)) {
     const compiled = run.pattern(pattern);
     for (const key of namesOf(value))

@@ -14,7 +14,13 @@ export function settingsTables(): string {
       const cells = [names.map((each) => `\`${each}\``).join('<br>'), fallback.text, doc];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     });
-    return [`## ${GROUPS[group]}`, '', '| flag, variable, key | default | what it does |', '| --- | --- | --- |', ...rows].join('\n');
+    return [
+      `## ${GROUPS[group]}`,
+      '',
+      '| flag, variable, key | default | what it does |',
+      '| --- | --- | --- |',
+      ...rows,
+    ].join('\n');
   });
   return sections.join('\n\n');
 }

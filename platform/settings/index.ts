@@ -6,7 +6,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usesExternalTemporal } from '../temporal-address.js';
 import { settingFlag } from './flag.js';
-import { SETTINGS, type Context, type LonghaulConfig, type Row, type SettingName, type Settings } from './table.js';
+import {
+  SETTINGS,
+  type Context,
+  type LonghaulConfig,
+  type Row,
+  type SettingName,
+  type Settings,
+} from './table.js';
 import { Expected, isHttpUrl } from './types.js';
 import { contradictionOf } from './worker.js';
 

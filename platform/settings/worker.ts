@@ -33,9 +33,14 @@ export interface Contradiction {
 
 /** The first contradiction among settings that are valid one by one. */
 export function contradictionOf(settings: WorkerSettings): Contradiction | undefined {
-  const { targetCpuUsage, targetMemoryUsage, maxCachedWorkflows, maxConcurrentWorkflowTaskExecutions } = settings;
+  const { targetCpuUsage, targetMemoryUsage, maxCachedWorkflows, maxConcurrentWorkflowTaskExecutions } =
+    settings;
   if (targetCpuUsage !== undefined && targetMemoryUsage === undefined)
-    return { name: 'targetCpuUsage', expected: 'a target memory usage beside it', other: 'targetMemoryUsage' };
+    return {
+      name: 'targetCpuUsage',
+      expected: 'a target memory usage beside it',
+      other: 'targetMemoryUsage',
+    };
   if (targetCpuUsage === undefined && targetMemoryUsage !== undefined)
     return { name: 'targetMemoryUsage', expected: 'a target CPU usage beside it', other: 'targetCpuUsage' };
   if ((maxConcurrentWorkflowTaskExecutions ?? 0) > maxCachedWorkflows)

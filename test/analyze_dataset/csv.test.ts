@@ -205,7 +205,9 @@ describe('values', () => {
   const changed = (type: string, value: string) => [
     `Column "x" is text: ${type} would change ${JSON.stringify(value)}. types, null_values or date_format read it otherwise.`,
   ];
-  const DATES = ['Column "x" is text: its dates are not ISO 8601. date_format reads them, such as date_format: "%d/%m/%Y".'];
+  const DATES = [
+    'Column "x" is text: its dates are not ISO 8601. date_format reads them, such as date_format: "%d/%m/%Y".',
+  ];
 
   it.each<[string, string[], string, unknown[], string[]]>([
     ['integers', ['1', '-20'], 'BIGINT', [1, -20], []],

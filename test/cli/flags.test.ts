@@ -57,7 +57,10 @@ test.each([
   [['--count', '10'], 'arguments.count: expected maximum 9; got 10'],
   [['--count', '9007199254740993'], '--count: expected a number that keeps its digits'],
   [['--ratio', '1e400'], '--ratio: expected a number that keeps its digits'],
-  [['--options', '{"deep": [0, 9007199254740993]}'], '--options.deep.1: expected a number that keeps its digits'],
+  [
+    ['--options', '{"deep": [0, 9007199254740993]}'],
+    '--options.deep.1: expected a number that keeps its digits',
+  ],
   [['--options', '[1]'], '--options: expected JSON object; got "[1]"'],
   [['--no-text'], '--no-text: unknown'],
   [['loose'], 'expected flags such as --text; got "loose"'],
@@ -68,8 +71,14 @@ test.each([
 test('a file of arguments is refused for a number that would be rounded, and for bytes that are no UTF-8', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'longhaul-args-')), 'args.json');
   for (const [content, message] of [
-    ['{"text":"x","options":{"id":9007199254740993}}', '--args.options.id: expected a number that keeps its digits'],
-    [Buffer.from('{"text":"Zo\u00eb"}', 'latin1'), `--args: expected text in UTF-8 in ${file}; got other bytes`],
+    [
+      '{"text":"x","options":{"id":9007199254740993}}',
+      '--args.options.id: expected a number that keeps its digits',
+    ],
+    [
+      Buffer.from('{"text":"Zo\u00eb"}', 'latin1'),
+      `--args: expected text in UTF-8 in ${file}; got other bytes`,
+    ],
   ] as const) {
     writeFileSync(file, content);
     expect(await echoed('--args', file)).toContain(message);

@@ -38,7 +38,8 @@ test('a reader that takes nothing is cut off, has cost little, and gets the rest
   expect(text.length).toBeLessThan(16 * 1024 * 1024);
   const events = text.split('\n\n').slice(0, -1);
   const valuesOf = (field: string, of: string[]) =>
-    of.flatMap((event) => event.split('\n').filter((line) => line.startsWith(`${field}: `)))
+    of
+      .flatMap((event) => event.split('\n').filter((line) => line.startsWith(`${field}: `)))
       .map((line) => line.slice(field.length + 2));
   const lastId = valuesOf('id', events).at(-1)!;
   const logs = events.filter((event) => valuesOf('event', [event])[0] === 'log');

@@ -196,7 +196,11 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
   await new Promise((settle) => setTimeout(settle, 1_500));
   for (const [what, update, args] of [
     ['inbox:refuser', 'put', queued],
-    ['directory', 'claim', { name: 'nobody', registration: { name: 'nobody', type: 'test', capabilities: [] } }],
+    [
+      'directory',
+      'claim',
+      { name: 'nobody', registration: { name: 'nobody', type: 'test', capabilities: [] } },
+    ],
   ] as const) {
     const { runId } = await handle(what).describe();
     await expect(handle(what).executeUpdate(update, { args: [args] })).rejects.toThrow();

@@ -104,8 +104,7 @@ test('a health address on loopback answers under the names of loopback only', as
         { Host: `localhost:${port}` },
         { Host: `[::1]:${port}` },
       ];
-      for (const headers of own)
-        expect(await statusOf(headers)).toEqual([path, headers, 200]);
+      for (const headers of own) expect(await statusOf(headers)).toEqual([path, headers, 200]);
       const others: Record<string, string>[] = [
         { Host: `rebound.example:${port}` },
         { Host: `localhost.rebound.example:${port}` },
@@ -113,8 +112,7 @@ test('a health address on loopback answers under the names of loopback only', as
         { Host: '127.0.0.1127.0.0.1' },
         { Host: address, Origin: `http://rebound.example:${port}` },
       ];
-      for (const headers of others)
-        expect(await statusOf(headers)).toEqual([path, headers, 403]);
+      for (const headers of others) expect(await statusOf(headers)).toEqual([path, headers, 403]);
     }
   }
 });

@@ -260,7 +260,9 @@ test('50 steps through deploys, kill -9 and an outage of Temporal: each runs onc
     Object.fromEntries(ids.map((id) => [`${id[0]}/${id.slice(1)}`, fails(id) ? 'failed' : 'completed'])),
   );
   for (const id of ids) {
-    const log = stepLogText(home.path, token, id[0]!, Number(id.slice(1))).split('\n').slice(0, -1);
+    const log = stepLogText(home.path, token, id[0]!, Number(id.slice(1)))
+      .split('\n')
+      .slice(0, -1);
     const count = numbers.get(id)!;
     const wanted = Array.from({ length: count }, (_, at) => `line ${at + 1}: ***`);
     expect({ id, log }).toEqual({ id, log: [...wanted, `ended after ${count}`] });

@@ -135,8 +135,7 @@ describe('the others are saved beside', () => {
     expect(unsaved).toEqual([
       {
         path: 'f2000',
-        reason:
-          'is beyond the 1000 files that a job can keep, with 1 after it: pack them into an archive',
+        reason: 'is beyond the 1000 files that a job can keep, with 1 after it: pack them into an archive',
       },
     ]);
   });

@@ -21,8 +21,6 @@ export class RoundRobinProxy {
 
   static async start(ports: number[]): Promise<RoundRobinProxy> {
     const server = createServer((incoming, outgoing) => void proxy.#pass(incoming, outgoing));
-    // An idle connection that it closes may be the one that a client sends its next request on.
-    server.keepAliveTimeout = 0;
     const proxy = new RoundRobinProxy(server, ports);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -26,8 +26,10 @@ async function layersOf(files: Record<string, string>): Promise<NodeRun> {
 }
 
 test("an import of a file that Temporal's packages don't export is refused outside of the doors", async () => {
-  const code = "import { msToNumber } from '@temporalio/common/lib/time.js';\nexport const ms = msToNumber('1s');\n";
-  const exported = "import { ApplicationFailure } from '@temporalio/common';\nexport { ApplicationFailure };\n";
+  const code =
+    "import { msToNumber } from '@temporalio/common/lib/time.js';\nexport const ms = msToNumber('1s');\n";
+  const exported =
+    "import { ApplicationFailure } from '@temporalio/common';\nexport { ApplicationFailure };\n";
   const { code: exitCode, output } = await layersOf({
     'engine/breaks.ts': code,
     'engine/keeps.ts': exported,

@@ -8,7 +8,9 @@ import * as payloads from '../../platform/temporal/internal/payloads.js';
 import { disallowedModules } from '../../platform/temporal/internal/sandbox-modules.js';
 import { runNode } from './run-node.js';
 
-const DOORS = globSync('{platform/temporal/internal,workflows/runtime/internal,mcp-server/sdk-internal}/*.ts');
+const DOORS = globSync(
+  '{platform/temporal/internal,workflows/runtime/internal,mcp-server/sdk-internal}/*.ts',
+);
 
 test.each(DOORS)('%s names the installed version of the package whose private part it uses', (path) => {
   const door = /Private door to ([^,]+), seen in ([\d.]+):/.exec(readFileSync(path, 'utf8'));

@@ -139,7 +139,10 @@ test('a call that waits for a JSON response can be cancelled', async () => {
       method: 'notifications/cancelled',
       params: { requestId: message.id },
     });
-    return Promise.race([waiting, new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))]);
+    return Promise.race([
+      waiting,
+      new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined))),
+    ]);
   });
   expect([ended.status, ended.text]).toEqual([202, '']);
   await client.call('operation_cancel', { token: started.token });

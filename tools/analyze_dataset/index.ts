@@ -8,7 +8,8 @@ export const MAX_ANSWER_ROWS = 1000;
 
 const column = z.string();
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
-const maybe = <T extends z.ZodType>(schema: T, description: string) => schema.optional().describe(description);
+const maybe = <T extends z.ZodType>(schema: T, description: string) =>
+  schema.optional().describe(description);
 
 export const filterSchema = z.strictObject({
   column: column.describe('Exactly as in the file, or the path of a field: user.addr.city. So below too.'),
@@ -27,9 +28,14 @@ export const filterSchema = z.strictObject({
 export const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
-    .describe('All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.'),
+    .describe(
+      'All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.',
+    ),
   column: maybe(column, 'Needed by all but count.'),
-  as: maybe(z.string().min(1).max(100), 'Its name in the result. Default: fn_column, such as avg_delay, or count.'),
+  as: maybe(
+    z.string().min(1).max(100),
+    'Its name in the result. Default: fn_column, such as avg_delay, or count.',
+  ),
 });
 
 export const orderSchema = z.strictObject({
@@ -38,11 +44,15 @@ export const orderSchema = z.strictObject({
 });
 
 export const analyzeDatasetInput = z.strictObject({
-  path: z.string().min(1).max(4096).describe(
-    'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-      '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
-      'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
-  ),
+  path: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(
+      'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
+        '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
+        'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
+    ),
   filters: maybe(z.array(filterSchema).max(100), 'Rows must match all.'),
   group_by: maybe(z.array(column).max(50), 'Columns; without aggregates each combination is counted.'),
   aggregates: maybe(
@@ -53,7 +63,10 @@ export const analyzeDatasetInput = z.strictObject({
   delimiter: maybe(z.string(), 'Of CSV. Default: see notes.'),
   header: maybe(z.int().min(0).max(10_000), 'Line of the names in CSV; 0: none.'),
   null_values: maybe(z.array(z.string()), 'Missing values in CSV, such as NA.'),
-  on_bad_rows: maybe(z.enum(['fail', 'skip']), "Lines of CSV that don't fit: skip notes them. Default: fail."),
+  on_bad_rows: maybe(
+    z.enum(['fail', 'skip']),
+    "Lines of CSV that don't fit: skip notes them. Default: fail.",
+  ),
   types: maybe(z.record(z.string(), z.string()), 'Column -> VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2).'),
   date_format: maybe(z.string(), 'If not ISO 8601: %d/%m/%Y.'),
   encoding: maybe(z.string(), 'If not UTF-8: windows-1252.'),
@@ -82,10 +95,12 @@ export const columnSchema = z.object({
 
 // Lists and structs end in `unknown` and not in this schema again: clients drop tools with recursive schemas.
 const nested = [z.array(z.unknown()), z.record(z.string(), z.unknown())] as const;
-const value = z.union([z.string(), z.number(), z.boolean(), z.null(), ...nested]).describe(
-  'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
-    'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
-);
+const value = z
+  .union([z.string(), z.number(), z.boolean(), z.null(), ...nested])
+  .describe(
+    'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
+      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
+  );
 
 export const columnProfileSchema = z.object({
   name: z.string(),
@@ -135,7 +150,9 @@ export const analyzeDatasetOutput = z.object({
     .describe('The whole result as a Parquet file.'),
   notes: z
     .array(z.string())
-    .describe('What was assumed in reading the file, with the argument that changes it, and what is not exact.'),
+    .describe(
+      'What was assumed in reading the file, with the argument that changes it, and what is not exact.',
+    ),
 });
 
 export type AnalyzeDatasetInput = z.infer<typeof analyzeDatasetInput>;

@@ -82,11 +82,7 @@ async function cancelAll(
 }
 
 /** @returns tokens of the operations that were still open */
-async function cancelEach(
-  engine: Guard,
-  tokens: string[],
-  reason: string | undefined,
-): Promise<string[]> {
+async function cancelEach(engine: Guard, tokens: string[], reason: string | undefined): Promise<string[]> {
   const cancelled: string[] = [];
   for (let at = 0; at < tokens.length; at += AT_ONCE) {
     const some = tokens.slice(at, at + AT_ONCE);

@@ -120,11 +120,7 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
  * @param page name of the page with the wanted children. Default: the operation's children
  * @throws LonghaulError `invalid_arguments` if there is no such page
  */
-async function readParts(
-  engine: Guard,
-  token: string,
-  page: string | undefined,
-): Promise<OperationRecord> {
+async function readParts(engine: Guard, token: string, page: string | undefined): Promise<OperationRecord> {
   const record = await engine.readLive(token);
   return page === undefined ? record : { ...record, children: await engine.readPage(record, page) };
 }

@@ -122,11 +122,7 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
 }
 
 /** Resolves once `cancelled` (specs: "Task Cancellation"). @throws ProtocolError -32602 for a task in a terminal status */
-export async function cancelTask(
-  engine: Guard,
-  taskId: string,
-  session: RenderContext,
-): Promise<Task> {
+export async function cancelTask(engine: Guard, taskId: string, session: RenderContext): Promise<Task> {
   const before = await getTask(engine, taskId, session);
   if (isTerminalTask(before)) throw alreadyOver(before);
   await engine.cancel(taskId);

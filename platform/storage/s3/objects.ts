@@ -241,13 +241,7 @@ function versionOf(tag = ''): string {
 }
 
 /** An error of one key of a DeleteObjects. */
-function namedError({
-  Code = 'InternalError',
-  Message = '',
-}: {
-  Code?: string;
-  Message?: string;
-}): Error {
+function namedError({ Code = 'InternalError', Message = '' }: { Code?: string; Message?: string }): Error {
   return Object.assign(new Error(Message), {
     name: Code,
     Code,
