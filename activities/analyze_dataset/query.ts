@@ -138,7 +138,7 @@ function fieldsOf({ duckType, type, sql }: Operand, fault: () => string): Operan
   const shown = shortType(type, 100);
   switch (duckType.typeId) {
     case DuckDBTypeId.STRUCT: {
-      const { entryNames, entryTypes } = duckType as DuckDBStructType;
+      const { entryNames, entryTypes } = duckType;
       return entryNames.map((name, index) => {
         const of = entryTypes[index]!;
         return { name, type: String(of), duckType: of, sql: `struct_extract(${sql}, ${quotedString(name)})` };

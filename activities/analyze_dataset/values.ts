@@ -38,7 +38,7 @@ const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
       return utc.endsWith('infinity') ? utc : `${utc.replace(' ', 'T')}Z`;
     }
     case DuckDBTypeId.MAP: {
-      const { keyType, valueType } = type as DuckDBMapType;
+      const { keyType, valueType } = type;
       const pairs = (value as DuckDBMapValue).entries.map(({ key, value: of }): [string, Json] => {
         const name = converter(key, keyType, converter);
         return [typeof name === 'string' ? name : JSON.stringify(name), converter(of, valueType, converter)];

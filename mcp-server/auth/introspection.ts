@@ -179,7 +179,7 @@ function activeClaims({ answer: { active, ...claims }, wasValid }: Known): JWTPa
     throw refuse('is not valid yet');
   if (claims.token_type !== undefined && claims.token_type.toLowerCase() !== 'bearer')
     throw refuse(`has the type ${claims.token_type}; expected Bearer`);
-  return claims as JWTPayload;
+  return claims;
 }
 
 /** HTTP Basic with form-encoded ID and secret (RFC 6749, section 2.3.1). */

@@ -117,7 +117,7 @@ export function createLegacyServer(
         throw asTaskError(error);
       }
     };
-    return trace({ method, params }, extra, answer) as Promise<Result>;
+    return trace({ method, params }, extra, answer);
   };
 
   on('tools/list', async (params) => {

@@ -135,7 +135,7 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
     body,
     mcpMethodHeader: c.req.header('mcp-method'),
     protocolVersionHeader,
-  } as Parameters<typeof classifyInboundRequest>[0]);
+  });
   if (outcome.kind === 'reject')
     return c.json(rpcError(id, outcome.code, outcome.message, outcome.data), outcome.httpStatus as 400);
   if (protocolVersionHeader === undefined || outcome.kind !== 'modern' || !isJSONRPCRequest(body)) {

@@ -128,7 +128,7 @@ function sessionOf(
     rawDispatch: async (request, options) => {
       const answer = await transport.dispatch(request as never, {
         signal: options?.signal,
-        headers: options?.context?.headers as Record<string, string> | undefined,
+        headers: options?.context?.headers,
       });
       return 'error' in answer
         ? { kind: 'error', error: answer.error as never }

@@ -65,7 +65,7 @@ async function cancelAll(
     status === undefined ? ['working', 'input_required'] : [status === 'running' ? 'working' : status];
   const pages = await Promise.all(
     statuses.map((one) =>
-      engine.list({ ...filter, status: one, limit: MAX_CANCELLED, withoutAdopted: true } as ListFilter),
+      engine.list({ ...filter, status: one, limit: MAX_CANCELLED, withoutAdopted: true }),
     ),
   );
   const tokens = pages.flatMap(({ operations }) => operations.map((operation) => operation.token));
