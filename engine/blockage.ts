@@ -103,7 +103,7 @@ export async function describeRetries(
   return (await Promise.all(each)).join(', ');
 }
 
-/** Why the outcome of a finished activity can't be stored; undefined if it can, or the work goes on. */
+/** Why the outcome of a finished activity can't be stored; undefined if it can, or the work continues. */
 async function outcomeWait(
   temporal: TemporalClient,
   { heartbeatDetails }: PendingActivity,

@@ -56,8 +56,8 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
 }
 
 /**
- * Whether an open run has worked for longer than its maximum and the cleanup's budget. Never while a person is asked: the memo doesn't tell
- * whether other work goes on meanwhile. A reset run counts from the reset.
+ * Whether an open run has worked for longer than its maximum and the cleanup's budget. Never while a person is asked: the memo doesn't show
+ * whether other work continues meanwhile. A reset run counts from the reset.
  *
  * @param startTime of the run, on Temporal's clock
  * @param nowMs on the same clock

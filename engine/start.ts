@@ -1,6 +1,6 @@
 /**
- * Start of an operation. A single StartWorkflow is the only check for duplicates: no look-up first, no lock. The arguments' digest tells a
- * repeated start from another request under the same token.
+ * Start of an operation. A single StartWorkflow is the only check for duplicates: no look-up first, no lock. The arguments' digest distinguishes
+ * a repeated start from another request under the same token.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';

@@ -1,6 +1,6 @@
 /** The error class, and the closed list of error kinds. Each protocol renders it in one place. */
 
-/** Error kinds, for the cases that callers have to tell apart. */
+/** Error kinds, for the cases that callers have to distinguish. */
 export const ERROR_KINDS = [
   /** The arguments don't match the tool's schema. */
   'invalid_arguments',

@@ -196,7 +196,7 @@ function line({ keyword, path, rule, found, error }: Problem, name: string): str
   const where = name + path.map((key) => (/^\d+$/.test(String(key)) ? `[${key}]` : `.${key}`)).join('');
   if (keyword === 'required') {
     const missing = Array.isArray(rule)
-      ? rule.filter((key) => !isObject(found) || found[key] === undefined)
+      ? rule.filter((key: string) => !isObject(found) || found[key] === undefined)
       : [];
     if (missing.length) return `${where}: missing ${missing.map((key) => `"${String(key)}"`).join(', ')}`;
   }

@@ -7,7 +7,7 @@ import type { StartMemo } from './wire.js';
 /** In hexadecimal digits: 160 bits of SHA-256. */
 const DIGEST_LENGTH = 40;
 
-/** What can be signed: the start of a workflow ID; a schedule's starts, whose IDs are `<ID>-<time>`; an answer to an operation. */
+/** Signed messages: the start of a workflow ID; a schedule's starts, whose IDs are `<ID>-<time>`; an answer to an operation. */
 export const SIGNED_KINDS = ['start', 'schedule', 'answer'] as const;
 export type SignedKind = (typeof SIGNED_KINDS)[number];
 

@@ -72,7 +72,7 @@ export function tokenOfResumed(principal: string, token: string, attempt: number
     .slice(0, 32);
 }
 
-/** Digest of a start: tells a repeated start from a different one under the same token. */
+/** Digest of a start: distinguishes a repeated start from a different one under the same token. */
 export function digestOf(tool: string, args: unknown, secret: Buffer): string {
   return hmac(secret, 'arguments', tool, canonicalJson(args)).slice(0, 32);
 }

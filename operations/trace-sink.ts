@@ -1,4 +1,4 @@
-/** What workflow code reports to its worker, which makes spans of it. Both sides import these types. */
+/** Messages from workflow code to its worker, which makes spans of them. Both sides import these types. */
 import type { Payload } from '@temporalio/common';
 
 export const TRACE_SINK = 'longhaulTrace';

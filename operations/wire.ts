@@ -96,7 +96,7 @@ export interface StartMemo {
   version: 1;
   tool: string;
   principal: string;
-  /** HMAC of tool and arguments: tells a repeated start from another one under the same token. */
+  /** HMAC of tool and arguments: distinguishes a repeated start from another one under the same token. */
   argumentsDigest: string;
   deadlineSeconds: number;
   /** Budget for ending the operation after the deadline. Default: 5 minutes; external workflows have none. */
@@ -125,7 +125,7 @@ export interface StartMemo {
   traceparent?: string;
   /** ID of the request that started it, for log lines. */
   startRequestId?: string;
-  /** Random, or from the idempotency key: tells a repeated start from another one if the token must be new. */
+  /** Random, or from the idempotency key: distinguishes a repeated start from another one if the token must be new. */
   startId?: string;
   /** Start of the operation, ISO 8601, by Temporal's clock. Missing: the start of its run, which continues no other. */
   createdAt?: string;

@@ -7,7 +7,7 @@ import { jobOf, pageHas, pendingSteps } from './parts.js';
 import type { Pipeline } from './pipeline.js';
 import type { PageResult, PipelineResume, PipelineRun, StepPosition } from './run.js';
 
-/** What a closed operation has left. */
+/** Outcome and steps of a closed operation. */
 export interface ClosedRun {
   workflowId: string;
   run: PipelineRun;

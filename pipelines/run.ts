@@ -89,7 +89,7 @@ export function pageName(job: string, from: number, count: number): string {
 
 export interface OpenWorkspace {
   child: ChildId;
-  /** When the operation was created: tells it from a deleted one with the same workflow ID. */
+  /** When the operation was created: distinguishes it from a deleted one with the same workflow ID. */
   createdAt?: string;
   /** The operation's inputs; missing: see {@link INPUTS_QUERY}. */
   inputs?: Record<string, unknown>;

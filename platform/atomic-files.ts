@@ -36,7 +36,7 @@ export function createFileOnce(path: string, contents: string | Uint8Array): voi
   }
 }
 
-/** Whoever may read the file may also execute it, so the umask applies to both. */
+/** Anyone who may read the file may also execute it, so the umask applies to both. */
 export async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path);
   await chmod(path, (mode & 0o777) | ((mode & 0o444) >> 2));

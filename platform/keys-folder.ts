@@ -1,4 +1,4 @@
-/** Checks permissions of the API keys' folder: whoever writes there decides who may call. */
+/** Checks permissions of the API keys' folder: write access to it is the right to admit callers. */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { realPathOf } from './real-path.js';

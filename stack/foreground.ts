@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shutdownRequests } from './signals.js';
 
 const STOP_LIMIT_MS = 10_000;
-/** IPC message that tells the supervisor that the part is ready. */
+/** IPC message to the supervisor: the part is ready. */
 export const READY_MESSAGE = 'ready';
 
 export interface ForegroundPart {

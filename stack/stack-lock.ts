@@ -5,7 +5,7 @@ import { processIdentity } from '../platform/process-identity.js';
 
 export interface StackHolder {
   pid: number;
-  /** Tells the holder from a later process with the same PID. */
+  /** Distinguishes the holder from a later process with the same PID. */
   startedAt: string;
   /** `up`: the whole stack. `temporal`: Temporal alone. */
   command: 'up' | 'temporal';

@@ -142,7 +142,7 @@ export async function writeParquet(
 }
 
 interface Result extends Dataset {
-  /** What to select the result from. */
+  /** Relation that the result is selected from. */
   from: string;
   /** ORDER BY clause, or empty. */
   orderBy: string;

@@ -21,7 +21,7 @@ interface Candidate {
   dateFormat?: string;
   /** Whether the reader has to convert to it: there is no cast from text. */
   isNative?: true;
-  /** What the caller should know of a column of this type. */
+  /** Note for the caller on a column of this type. */
   note?: string;
 }
 

@@ -182,7 +182,7 @@ const learnJson: Learn = async (files, run, given, onShare) => {
   const twin = described.find(({ name, type }) => type !== 'JSON' && found.empty.includes(name));
   if (twin)
     throw unreadable(
-      `path: ${files[0]!.name} has keys that differ by case only, which DuckDB can't tell apart: ${JSON.stringify(twin.name)} has no values. Rename one`,
+      `path: ${files[0]!.name} has keys that differ by case only, which DuckDB can't distinguish: ${JSON.stringify(twin.name)} has no values. Rename one`,
     );
   if (!described.some(({ type }) => type.includes('DOUBLE'))) return found;
   // DuckDB's parser cuts them, whatever the type.

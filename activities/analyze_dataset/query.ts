@@ -1,6 +1,6 @@
 /** Converts the structured query to SQL. Of the caller's text it has only quoted strings, and quoted names that were checked. */
 import { DuckDBTypeId, quotedIdentifier, quotedString } from '@duckdb/node-api';
-import type { DuckDBStructType, DuckDBType } from '@duckdb/node-api';
+import type { DuckDBType } from '@duckdb/node-api';
 import type { Aggregate, Column, DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
 import { DatasetError, unknownColumn } from './errors.js';
 import { shortType } from './values.js';

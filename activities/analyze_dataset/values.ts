@@ -1,7 +1,6 @@
 /** Values of answers: as JSON, by the rules in the output schema, and as a text table. */
 import { DuckDBTimestampValue, DuckDBTypeId, JsonDuckDBValueConverter } from '@duckdb/node-api';
 import type {
-  DuckDBMapType,
   DuckDBMapValue,
   DuckDBResultReader,
   DuckDBTimestampTZValue,

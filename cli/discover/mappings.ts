@@ -103,7 +103,7 @@ export interface QuestionProposal {
   isSeen: boolean;
 }
 
-/** A question by a query and an update or signal with telling names. */
+/** A question by a query and an update or signal with descriptive names. */
 export function questionOf({ definitions, updates, signals }: Observed): QuestionProposal | undefined {
   if (definitions === undefined || definitions === 'none') return undefined;
   const [query] = named(

@@ -215,7 +215,7 @@ async function isFirst(
   return first?.given.answerId === answerId;
 }
 
-/** The record just after an answer: without the question, though the work may have gone on since. */
+/** The record just after an answer: without the question, though the work may have continued since. */
 export function withoutQuestion(record: OperationRecord, key: string): OperationRecord {
   const { [key]: asked, ...inputRequests } = record.inputRequests;
   if (!asked) return record;

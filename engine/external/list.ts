@@ -31,7 +31,7 @@ export interface ListingTool {
 
 /** Tools with such a filter, by name. */
 export function listingTools(tools: Iterable<Tool>, { tool, status }: AdoptedFilter): ListingTool[] {
-  // Only a query for each run could tell whether it asks.
+  // Only a query for each run would show whether it asks.
   if (status === 'input_required') return [];
   return adoptingTools(tools)
     .filter(({ name }) => tool === undefined || name === tool)

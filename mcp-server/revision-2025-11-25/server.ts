@@ -6,7 +6,6 @@ import {
   CallToolRequestParamsSchema,
   CallToolResultSchema,
   CreateTaskResultSchema,
-  type Result,
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';

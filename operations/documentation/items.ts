@@ -32,7 +32,7 @@ export interface ToolExample {
 }
 
 export interface DescriptionParts {
-  /** What the tool does, in one or two sentences. */
+  /** Purpose of the tool, in one or two sentences. */
   does: string;
   /** When a model should choose it, and when not. */
   useWhen?: string;

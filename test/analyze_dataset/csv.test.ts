@@ -92,10 +92,10 @@ describe('an argument', () => {
     ['types that would round', 'a\n1.255\n', { types: { a: 'DECIMAL(10,2)' } }, 'DECIMAL(10,2) would change "1.255"'],
     ['types of a column that is not there', 'a\n1\n', { types: { b: 'DOUBLE' } }, 'types: expected one of the columns "a"; got "b"'],
     ['a date_format that no column has', 'a\n2024-01-31\n', { date_format: '%d/%m/%Y' }, 'date_format: expected the format of all values of a column'],
-    ['a date_format that is none', 'a\nx\n', { date_format: '%Q' }, '%Q'],
-    ['types that are none', 'a\n1\n', { types: { a: "INTEGER); DROP TABLE x; --" } }, 'types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2)'],
+    ['an unknown date_format', 'a\nx\n', { date_format: '%Q' }, '%Q'],
+    ['unknown types', 'a\n1\n', { types: { a: "INTEGER); DROP TABLE x; --" } }, 'types: expected VARCHAR, BIGINT, DOUBLE or DECIMAL(18,2)'],
     ['a delimiter of two characters', 'a\n1\n', { delimiter: ', ' }, 'delimiter: expected one ASCII character; got ", "'],
-    ['an encoding that is none', 'a\n1\n', { encoding: 'ebcdic' }, 'encoding: expected a name of the WHATWG Encoding Standard'],
+    ['an unknown encoding', 'a\n1\n', { encoding: 'ebcdic' }, 'encoding: expected a name of the WHATWG Encoding Standard'],
   ])('is refused: %s', async (_, text, given, said) => {
     expect(await values.refused('file.csv', text, given)).toContain(said);
   }); // prettier-ignore

@@ -1,4 +1,4 @@
-/** What long-polling agents are promised, by statement: docs/agents.md describes it. */
+/** Promises to long-polling agents, by statement: docs/agents.md describes it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { call, textOf } from '../plain/support.js';
@@ -108,7 +108,7 @@ test('two overlapping waits of one child do not both get a message', async () =>
   expect(await mail('dead_letters', { agent_name })).toEqual({ messages: [] });
 });
 
-test('check_inbox tells a message whose lease has ended from one that its child has', async () => {
+test('check_inbox distinguishes a message whose lease has ended from one that its child has', async () => {
   const { agent_name, agent_id } = await register();
   await send(agent_name, 'slow');
   await mail('wait', { agent_id, lease_seconds: 1, ...LONG });

@@ -1,4 +1,4 @@
-/** What dispatch-and-poll tools promise, by statement: docs/clients.md describes it. */
+/** Promises of dispatch-and-poll tools, by statement: docs/clients.md describes it. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
 import { eventually } from '../stack/cli-process.js';

@@ -217,7 +217,7 @@ test('a run that continues another one is working, not submitted again', async (
   await workflow.getHandle(run.token).terminate('enough');
 });
 
-test('an attempt that begins anew changes neither number nor text until it has done as much', async () => {
+test('an attempt that begins again changes neither number nor text until it has done as much', async () => {
   const run = await start(await newEngine(), { beginsAnew: true });
   const before = await reported(run);
   run.open('retry');

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 
 export interface NodeRun {
   code: number;
-  /** Of both streams. */
+  /** Text of both streams. */
   output: string;
 }
 

@@ -7,7 +7,9 @@ export default defineTool({
   description: { does: 'Reports progress and waits for a file.' },
   input: z.object({
     gate: z.string().describe('File that ends the first activity; its text is how: done, fail or retry.'),
-    progress: z.number().describe('Amount of an attempt; a later attempt that begins anew has a part of it.'),
+    progress: z
+      .number()
+      .describe('Amount of an attempt; a later attempt that begins again has a part of it.'),
     beginsAnew: z
       .boolean()
       .default(false)
