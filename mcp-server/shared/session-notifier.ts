@@ -57,8 +57,8 @@ export class SessionNotifier {
   /** Notifies a listener until its signal fires. Only a session's latest listener is notified. */
   listen(listener: Listener): void {
     const active: ActiveListener = {
-      since: new Date(this.engine.temporal.time.nowMs),
       ...listener,
+      since: listener.since ?? new Date(this.engine.temporal.time.nowMs),
       tokens: new Set(),
       followedCount: 0,
       waitingTokens: new Set(),

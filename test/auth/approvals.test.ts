@@ -28,7 +28,7 @@ const logger = createLogger('test', 'warn');
 const release = defineTool({
   name: 'release',
   description: { does: 'x' },
-  input: { type: 'object', properties: {} },
+  input: { type: 'object', properties: {}, additionalProperties: true },
   estimate: { seconds: 1 },
 });
 

@@ -25,7 +25,7 @@ const KEY = 'input-1';
 const release = defineTool({
   name: 'release',
   description: { does: 'x' },
-  input: { type: 'object', properties: {} },
+  input: { type: 'object', properties: {}, additionalProperties: true },
   estimate: { seconds: 1 },
 });
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);

@@ -21,6 +21,7 @@ describe('a call', () => {
     expect(result.content.flatMap(({ text }: any) => text.split('\n'))).toEqual([
       'arguments.ledger: expected string; got 7',
       'arguments.steps: expected minimum 1; got 0',
+      'arguments.extra: unknown; remove it',
       'Nothing was done. Correct the call and try again.',
     ]);
     expect(result).not.toHaveProperty('taskId');

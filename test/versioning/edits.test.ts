@@ -37,7 +37,7 @@ export default defineTool({
 const workflow = (name: string, first: string, last: string) => `
 import { proxyActivities } from '@temporalio/workflow';
 import { requestInput } from 'longhaul/workflow';
-import { packaged } from 'words';
+import { first } from 'words';
 const steps = proxyActivities({ startToCloseTimeout: '5m' });
 export async function ${name}() {
   const words: string[] = [await steps[${first}]()];
@@ -49,9 +49,9 @@ export async function ${name}() {
 const edit = (name: string, first: string, last: string) =>
   write(`workflows/${name}.ts`, workflow(name, `'${first}'`, `'${last}'`));
 
-/** A package that decides the first step of \`packaged\`. */
+/** A package that decides the first step of `packaged`. */
 const writePackage = (first: string) =>
-  write('node_modules/words/index.js', `exports.packaged = '${first}';`);
+  write('node_modules/words/index.js', `exports.first = '${first}';`);
 
 beforeAll(async () => {
   home = await TestHome.create();
@@ -65,7 +65,7 @@ beforeAll(async () => {
     write(`tools/${name}.ts`, definition(name));
     edit(name, 'a', 'b');
   }
-  write('workflows/packaged.ts', workflow('packaged', 'packaged', "'b'"));
+  write('workflows/packaged.ts', workflow('packaged', 'first', "'b'"));
   await up();
 }, STACK_MS);
 afterAll(() => home?.remove());
