@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Guard } from '../guard.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
-import { assertPartialReadable } from './results.js';
+import { assertPartialReadable, assertResultReadable } from './results.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
 
 /** Largest resource in one answer, in bytes. Over stdio, a client's buffer holds 10 MB of base64. */
@@ -100,9 +100,11 @@ function readDocumentation(tool: string, uri: string, documentationFor: (tool: s
 }
 
 async function readResult(engine: Guard, token: string): Promise<unknown> {
-  const { status, result } = await engine.read(token);
+  const record = await engine.read(token);
+  const { status, result } = record;
   if (status !== 'completed')
     throw new LonghaulError('not_found', `the operation is ${status}, so there is no result`);
+  assertResultReadable(record);
   return result;
 }
 
