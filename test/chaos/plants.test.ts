@@ -34,7 +34,8 @@ interface Plant {
 async function plant({ file, text, replacement }: Plant): Promise<string> {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-plant-'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });
-  for (const name of ['node_modules', 'package.json']) symlinkSync(resolve(name), join(folder, name));
+  for (const name of ['node_modules', 'package.json', 'activities'])
+    symlinkSync(resolve(name), join(folder, name));
   mkdirSync(join(folder, 'pipelines'));
   const path = join(folder, 'dist', file);
   const parts = readFileSync(path, 'utf8').split(text);

@@ -110,6 +110,12 @@ export class Deployed {
     const environment = { TEMPORAL_ADDRESS: temporal.address };
     // Own server: on a Temporal with short intervals.
     const stack = await TestStack.serverAlone(environment);
+    await eventually('the server listens', () =>
+      fetch(stack.client.url).then(
+        () => true,
+        () => false,
+      ),
+    );
     return new Deployed(temporal, stack, { ...environment, LONGHAUL_TASK_QUEUE: stack.taskQueue });
   }
 
