@@ -23,6 +23,7 @@ const FRESH_MS = 300_000;
 const FEW_FRESH_MS = 10_000;
 
 interface KnownRun extends PastRun {
+  tool: string;
   variant: string | undefined;
   principal: string;
   argumentsDigest: string;
@@ -52,9 +53,14 @@ export class Estimates {
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Starts reading the past runs of tools, one tool at a time, so their first calls find them. */
+  /** Starts reading the latest runs of all tools by one query, so first calls find them. A tool with earlier runs reads its own then. */
   preload(tools: readonly Tool[]): void {
-    for (const tool of tools) this.#refresh(tool, { runs: [], readAtMs: 0 });
+    this.#enqueue(async () => {
+      const { runs, isComplete } = await this.#read(tools);
+      const readAtMs = isComplete ? performance.now() : -Infinity;
+      for (const { name } of tools)
+        this.#samples.set(name, { runs: runs.filter(({ tool }) => tool === name), readAtMs });
+    });
   }
 
   /**
@@ -74,42 +80,48 @@ export class Estimates {
     return estimateFrom(runs, size ?? before?.size, estimate);
   }
 
-  /** Reads newer runs after the current reads. If a read fails, the known runs stay in use. */
   #refresh(tool: Tool, sample: Sample): void {
     // Set before the read, so concurrent calls don't read too.
     this.#samples.set(tool.name, { ...sample, readAtMs: performance.now() });
-    this.#reads = this.#reads
-      .then(async () => {
-        const runs = await this.#read(tool);
-        this.#samples.set(tool.name, { runs, readAtMs: performance.now() });
-      })
-      .catch(() => undefined);
+    this.#enqueue(async () => {
+      const { runs } = await this.#read([tool]);
+      this.#samples.set(tool.name, { runs, readAtMs: performance.now() });
+    });
   }
 
-  /** Reads a tool's completed runs, latest first. Without search attributes, tools with the same workflow share a page. */
-  async #read(tool: Tool): Promise<KnownRun[]> {
+  /** Reads one after the other. If a read fails, the known runs stay in use. */
+  #enqueue(read: () => Promise<void>): void {
+    this.#reads = this.#reads.then(read).catch(() => undefined);
+  }
+
+  /** Reads a page of completed runs, latest first. @returns also whether these are all */
+  async #read(tools: readonly Tool[]): Promise<{ runs: KnownRun[]; isComplete: boolean }> {
     const { searchAttributes } = await this.temporal.facts();
+    const anyOf = (values: string[]) => `IN (${[...new Set(values)].map(quote).join(', ')})`;
     const query = [
       searchAttributes
-        ? `${SEARCH_ATTRIBUTES.tool} = ${quote(tool.name)}`
-        : `WorkflowType = ${quote(tool.workflow)}`,
+        ? `${SEARCH_ATTRIBUTES.tool} ${anyOf(tools.map(({ name }) => name))}`
+        : `WorkflowType ${anyOf(tools.map(({ workflow }) => workflow))}`,
       `ExecutionStatus = 'Completed'`,
       `TaskQueue = ${quote(this.temporal.taskQueue)}`,
     ].join(' AND ');
-    const { infos } = await listRuns(this.temporal, 'estimates', query, SAMPLE_RUNS);
-    const runs = await Promise.all(infos.map((info) => this.#runOf(tool, info).catch(() => undefined)));
-    return runs.filter((run) => run !== undefined);
+    const { infos, next } = await listRuns(this.temporal, 'estimates', query, SAMPLE_RUNS);
+    const read = await Promise.all(infos.map((info) => this.#runOf(info).catch(() => undefined)));
+    const names = new Set(tools.map(({ name }) => name));
+    const runs = read.filter((run) => run !== undefined).filter(({ tool }) => names.has(tool));
+    return { runs, isComplete: !next };
   }
 
-  /** Undefined for runs an estimate can't use: other tools', resumed operations, and runs that are no operations. */
-  async #runOf(tool: Tool, { startTime, closeTime, memo }: RunInfo): Promise<KnownRun | undefined> {
+  /** Undefined for runs an estimate can't use: resumed operations, and runs that are no operations. */
+  async #runOf({ startTime, closeTime, memo }: RunInfo): Promise<KnownRun | undefined> {
     const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
     const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
-    if (startMemo?.tool !== tool.name || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
+    if (!startMemo || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
     const state = (decoded?.[STATE_MEMO] as StateMemo | undefined) ?? {};
     const size = state.size ?? startMemo.size;
     const createdAt = new Date(createdAtOf(startMemo, toDate(startTime ?? {})));
     return {
+      tool: startMemo.tool,
       seconds: workedSeconds(createdAt, toDate(closeTime), state),
       variant: startMemo.variant,
       principal: startMemo.principal,

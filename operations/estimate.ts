@@ -27,11 +27,14 @@ export function estimateFrom(
 ): number | undefined {
   if (runs.length === 0) return undefined;
   const took = runs.map(({ seconds }) => seconds);
-  const sized = runs.filter((run): run is Required<PastRun> => run.size !== undefined && run.size > 0);
+  const sized = runs.filter((run): run is Required<PastRun> => run.size !== undefined);
   if (size === undefined || sized.length === 0) return Math.max(SHORTEST_SECONDS, median(took));
   if (author.per && size > EXTRAPOLATION_FACTOR * Math.max(...sized.map((run) => run.size))) return undefined;
   const baseSeconds = author.per ? Math.min(author.seconds, ...took) : 0;
-  const perUnit = sized.map((run) => (run.seconds - baseSeconds) / run.size).filter((rate) => rate > 0);
+  const perUnit = sized
+    .filter((run) => run.size > 0)
+    .map((run) => (run.seconds - baseSeconds) / run.size)
+    .filter((rate) => rate > 0);
   return Math.max(SHORTEST_SECONDS, baseSeconds + size * (perUnit.length > 0 ? median(perUnit) : 0));
 }
 

@@ -46,6 +46,7 @@ describe('an estimate', () => {
     const burst = Array.from({ length: 40 }, (): PastRun => ({ size: 1, seconds: 1.2 }));
     expect(estimateFrom(burst, 300, author(1, 1))).toBeUndefined();
     expect(estimateFrom(burst, 1, author(1, 1))).toBeCloseTo(1.2);
+    expect(estimateFrom(runs([0, 1], [0, 1.1]), 300, author(1, 1))).toBeUndefined();
   });
 
   test('of small work is small after large work alone', () => {
