@@ -57,9 +57,9 @@ const EXPOSED_HEADERS = [
 
 /** All route files. Custom methods come first, or other routes would match their verbs as part of an ID. */
 const ROUTES: RegisterRoutes[] = [
-  registerCancel,
   registerResume,
   registerDelete,
+  registerCancel,
   registerKickoff,
   registerList,
   registerStatus,

@@ -113,7 +113,7 @@ test('forged answers block nobody, whether they come before or after the one tha
   // The ID is in the history now.
   await forge(id);
   await forge('forged-2');
-  expect(await engine.answer(ALICE, token, KEY, YES, BOB)).toEqual({ id, state, wasQueued: true });
+  expect(await engine.answer(ALICE, token, KEY, YES, BOB)).toMatchObject({ id, state, wasQueued: true });
   const end = await ended(record);
   expect(end.result).toEqual({ action: 'accept' });
   expect(end.answers!.filter((one) => one.state === 'applied')).toMatchObject([{ id, by: BOB }]);

@@ -288,7 +288,7 @@ current() {
 header() {
   tr -d '\r' <"$scratch/headers" | grep -i "^$1:" | tail -n 1 | sed 's/^[^:]*: *//'
 }
-holds() { grep -q "$1" "$scratch/body" && echo yes; }
+holds() { grep -q -e "$1" "$scratch/body" && echo yes; }
 
 # A key and a token of one call: both name the operation, so one of them would be unknown later.
 key_of_call="hostile-$$-$(date +%s)"
@@ -335,7 +335,7 @@ for path in /mcp/ /v1/tools/greet/jobs/; do
   check "a slash at the end counts for nothing: PUT $path" 405 "$status"
 done
 unknown=/v1/jobs/00000000000000000000000000000000
-for path in /mcp "$unknown:cancel" /v1/jobs; do
+for path in /mcp "$unknown:cancel" "$unknown:delete" /v1/jobs; do
   status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' -X POST "$base$path" \
     -H 'Content-Type: application/json' -H 'Content-Encoding: gzip' --data-binary 'zipped')
   check "a body with a content coding: POST $path" '415 identity' "$status $(header Accept-Encoding)"
