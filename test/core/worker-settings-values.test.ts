@@ -30,7 +30,6 @@ describe('settings of the worker', () => {
     ['1.5h', 5_400_000],
     ['1500ms', 1_500],
     ['24h', 86_400_000],
-    ['1d', 86_400_000],
   ])('the drain timeout %s is %i ms', async (given, drainTimeoutMs) => {
     expect(await load({ drainTimeout: given })).toMatchObject({ drainTimeoutMs });
     expect(await load({}, { LONGHAUL_DRAIN_TIMEOUT: given })).toMatchObject({ drainTimeoutMs });
