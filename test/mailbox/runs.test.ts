@@ -188,7 +188,12 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
       mode: 'm',
       idempotencyKey: '1',
     });
-    await eager.mailbox.send(who, { to: { anyone: {} }, content: 'b', mode: 'm', idempotencyKey: '2' });
+    await eager.mailbox.send(who, {
+      to: { anyone: { type: 'other' } },
+      content: 'b',
+      mode: 'm',
+      idempotencyKey: '2',
+    });
   } finally {
     await eager.temporal.close();
   }
