@@ -124,7 +124,7 @@ describe('workspaces', () => {
     const ids = [closed.workflowId, 'of another Temporal'];
     for (const id of ids) await home.openWorkspace({}, id);
     await home.storage.put(`namespaces/${randomUUID()}`, Buffer.from('default'));
-    await sweepWorkspaces(home.home, home.storage, client);
+    await sweepWorkspaces(home.home, home.storage, client, Date.now() + 60_000);
     expect(ids.map((id) => existsSync(operationFolder(home.home, id)))).toEqual([false, true]);
     await home.remove();
   });
