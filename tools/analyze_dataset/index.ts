@@ -12,16 +12,13 @@ const maybe = <T extends z.ZodType>(schema: T, description: string) =>
   schema.optional().describe(description);
 
 export const filterSchema = z.strictObject({
-  column: column.describe('Exactly as in the file, or the path of a field: user.addr.city. So below too.'),
+  column: column.describe('As in the file, or the path of a field: user.addr.city.'),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
-    .describe(
-      'contains: in a text, case matters; is_null and not_null take no value. Rows without a value match is_null only.',
-    ),
+    .describe('contains: in a text, case matters. Rows without a value match is_null only.'),
   value: maybe(
     z.union([scalar, z.array(scalar).min(1).max(1000)]),
-    'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
-      'a time zone), true or false, or text; a list for `in`.',
+    'Integers beyond 2^53 as strings; dates and times as ISO 8601 (without an offset: UTC where the column has a time zone); a list for `in`.',
   ),
 });
 
@@ -32,10 +29,7 @@ export const aggregateSchema = z.strictObject({
       'All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.',
     ),
   column: maybe(column, 'Needed by all but count.'),
-  as: maybe(
-    z.string().min(1).max(100),
-    'Its name in the result. Default: fn_column, such as avg_delay, or count.',
-  ),
+  as: maybe(z.string().min(1).max(100), 'Name in the result. Default: fn_column, or count.'),
 });
 
 export const orderSchema = z.strictObject({
@@ -49,15 +43,14 @@ export const analyzeDatasetInput = z.strictObject({
     .min(1)
     .max(4096)
     .describe(
-      'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
-        'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
+      'CSV (.csv, .tsv), JSON (.json: an array of objects or one a line; .ndjson, .jsonl) or Parquet file, absolute or ' +
+        'relative to an allowed folder; or a pattern: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
     ),
   filters: maybe(z.array(filterSchema).max(100), 'Rows must match all.'),
   group_by: maybe(z.array(column).max(50), 'Columns; without aggregates each combination is counted.'),
   aggregates: maybe(
     z.array(aggregateSchema).max(50),
-    "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
+    "For each group, or over all rows. Without both: the file's rows.",
   ),
   order_by: maybe(z.array(orderSchema).max(50), 'Default: by the grouped columns, else as in the file.'),
   delimiter: maybe(z.string(), 'Of CSV. Default: see notes.'),
@@ -78,7 +71,7 @@ export const analyzeDatasetInput = z.strictObject({
     .describe('Rows in the answer; row_count counts the whole result.'),
   profile: maybe(
     z.boolean(),
-    'Also describe every column of the file: missing and distinct values, range, mean, quartiles, most frequent values.',
+    'Also describe every column: missing and distinct values, range, mean, quartiles, most frequent values.',
   ),
   artifact: z.boolean().default(true).describe('Also write the whole result as a Parquet file.'),
   ask_over_mb: z
