@@ -141,13 +141,15 @@ test('jobs over HTTP refuse it with 413 and 400, on every address that takes a b
 
 test('what is within the limits is taken', async () => {
   const label = '😀\ud83d\ude00 é';
-  const taskId = await parts.client.start('slow_compute', {
-    seconds: 0,
-    label,
+  const large = {
     deep: JSON.parse(lists(55)) as unknown,
     many: JSON.parse(members(9_900)) as unknown,
     items: Array.from({ length: 35_000 }, (_, index) => index),
-  });
+  };
+  const { result } = await parts.client.request('tools/call', { name: 'slow_compute', arguments: large });
+  const unknown = Object.keys(large).map((name) => `arguments.${name}: unknown; remove it`);
+  expect(result.content[0].text.split('\n')).toEqual(expect.arrayContaining(unknown));
+  const taskId = await parts.client.start('slow_compute', { seconds: 0, label });
   const done = await parts.client.until(taskId, 'completed');
   expect(done.result.structuredContent.label).toBe(label);
 });

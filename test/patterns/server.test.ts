@@ -38,9 +38,9 @@ test('arguments that would keep a backtracking engine busy for years are refused
 });
 
 test('arguments that fit patterns start the work; a name that matches patternProperties has its schema', async () => {
-  const taskId = await parts.client.start('coded', { code: 'aaa', bbb: 1, [HOSTILE_NAME]: 'any' });
+  const taskId = await parts.client.start('coded', { code: 'aaa', bbb: 1 });
   const done = await parts.client.until(taskId, 'completed');
-  expect(done.result.structuredContent).toEqual({ code: 'aaa', bbb: 1, [HOSTILE_NAME]: 'any' });
+  expect(done.result.structuredContent).toEqual({ code: 'aaa', bbb: 1 });
   expect(await refusal('coded', { bbb: 'x' })).toContain('arguments.bbb: expected integer; got "x"');
 });
 

@@ -10,6 +10,8 @@ import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
 const COPIED = [
   'index.ts',
+  'mounts.ts',
+  'server.ts',
   'build-program.js',
   'dev.js',
   'package.json',
