@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { resultIn } from '../../engine/external/result.js';
-import type { JsonRefusal} from '../../mcp-server/shared/json.js';
+import type { JsonRefusal } from '../../mcp-server/shared/json.js';
 import { asRpcError, parseJson } from '../../mcp-server/shared/json.js';
 import { inexactNumberIn, parseKeepingDigits } from '../../operations/json-text.js';
 

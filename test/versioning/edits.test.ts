@@ -50,8 +50,7 @@ const edit = (name: string, first: string, last: string) =>
   write(`workflows/${name}.ts`, workflow(name, `'${first}'`, `'${last}'`));
 
 /** A package that decides the first step of `packaged`. */
-const writePackage = (first: string) =>
-  write('node_modules/words/index.js', `exports.first = '${first}';`);
+const writePackage = (first: string) => write('node_modules/words/index.js', `exports.first = '${first}';`);
 
 beforeAll(async () => {
   home = await TestHome.create();
