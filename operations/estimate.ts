@@ -14,8 +14,7 @@ const EXTRAPOLATION_FACTOR = 10;
 const SHORTEST_SECONDS = 0.1;
 
 /**
- * Estimates work of this size from past runs, in seconds: the author's base plus the median time per unit of size, or the median duration
- * if no size is known.
+ * Estimates work of this size from past runs, in seconds: by a line through their medians, or the median duration if no size is known.
  *
  * @param size undefined if unknown before the start
  * @returns at least 0.1; undefined if the author's estimate is better: without past runs, and for over ten times their largest size
@@ -30,12 +29,33 @@ export function estimateFrom(
   const sized = runs.filter((run): run is Required<PastRun> => run.size !== undefined);
   if (size === undefined || sized.length === 0) return Math.max(SHORTEST_SECONDS, median(took));
   if (author.per && size > EXTRAPOLATION_FACTOR * Math.max(...sized.map((run) => run.size))) return undefined;
-  const baseSeconds = author.per ? Math.min(author.seconds, ...took) : 0;
-  const perUnit = sized
-    .filter((run) => run.size > 0)
-    .map((run) => (run.seconds - baseSeconds) / run.size)
-    .filter((rate) => rate > 0);
-  return Math.max(SHORTEST_SECONDS, baseSeconds + size * (perUnit.length > 0 ? median(perUnit) : 0));
+  const { baseSeconds, perUnit } = lineOf(sized, author);
+  return Math.max(SHORTEST_SECONDS, baseSeconds + size * perUnit);
+}
+
+/**
+ * Seconds for each call and for each unit of size: the line through the medians of the smaller and the larger half of the runs. Runs of one
+ * size make no line: the author's base counts, up to what these runs took.
+ */
+function lineOf(
+  runs: readonly Required<PastRun>[],
+  author: CallEstimate,
+): { baseSeconds: number; perUnit: number } {
+  const sorted = [...runs].sort((one, other) => one.size - other.size);
+  const half = Math.ceil(sorted.length / 2);
+  const middleOf = (some: readonly Required<PastRun>[]) => ({
+    size: median(some.map((run) => run.size)),
+    seconds: median(some.map((run) => run.seconds)),
+  });
+  const small = middleOf(sorted.slice(0, half));
+  const large = middleOf(sorted.slice(-half));
+  if (small.size === large.size) {
+    const { size, seconds } = middleOf(sorted);
+    const baseSeconds = author.per ? Math.min(author.seconds, seconds) : 0;
+    return { baseSeconds, perUnit: size > 0 ? (seconds - baseSeconds) / size : 0 };
+  }
+  const perUnit = Math.max(0, (large.seconds - small.seconds) / (large.size - small.size));
+  return { baseSeconds: Math.max(0, median(runs.map((run) => run.seconds - perUnit * run.size))), perUnit };
 }
 
 /** @param values at least one */
