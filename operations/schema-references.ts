@@ -97,3 +97,17 @@ function isLocal(reference: string): boolean {
 function pointerOf(reference: string): string {
   return isLocal(reference) ? reference.slice(1) : reference;
 }
+
+/** Keywords beside which `additionalProperties` would refuse properties of other schemas. */
+const COMPOSING_KEYWORDS = ['allOf', '$ref', '$dynamicRef'];
+
+/** Refuses unnamed properties, so no misspelt argument is ignored, unless the author has decided or a subschema names more. */
+export function closed(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  const isDecided = ['additionalProperties', 'unevaluatedProperties', ...COMPOSING_KEYWORDS].some(
+    (keyword) => keyword in schema,
+  );
+  if (isDecided || !isObject(properties)) return schema;
+  const isNamedElsewhere = [...propertyNames(schema)].some((name) => !Object.hasOwn(properties, name));
+  return isNamedElsewhere ? schema : { ...schema, additionalProperties: false };
+}
