@@ -5,7 +5,7 @@
 import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
-import { pageWorkflowId } from '../operations/page-id.js';
+import { pageWorkflowId } from '../pipelines/parts.js';
 import { isReportedResult } from '../operations/report.js';
 import { parseSignature, startDigest } from '../operations/signatures.js';
 import { OPERATION_QUERY, type StartMemo } from '../operations/wire.js';
