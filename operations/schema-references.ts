@@ -1,7 +1,12 @@
 /** `$ref`s within a JSON Schema document. */
 import { isObject } from './is-object.js';
-import { DATA_KEYWORDS, IN_PLACE_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
-import { mapSubschemas, subschemasOf } from './json-schema/subschemas.js';
+import {
+  DATA_KEYWORDS,
+  IN_PLACE_KEYWORDS,
+  MAP_KEYWORDS,
+  mapSubschemas,
+  subschemasOf,
+} from './json-schema/subschemas.js';
 import type { JsonSchema } from './schema.js';
 
 /** JSON Pointers of a schema's recursive `$ref`s. Clients and generators that expand references can't use such a schema. */

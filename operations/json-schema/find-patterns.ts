@@ -1,5 +1,5 @@
 /** The patterns within a schema. */
-import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
+import { DATA_KEYWORDS, MAP_KEYWORDS } from './subschemas.js';
 
 /** A pattern and its path in the schema: keywords, names and indexes. */
 export interface PatternPlace {
