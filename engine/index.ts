@@ -27,7 +27,7 @@ import { answerExternal } from './external/answer.js';
 import { listServiceTools } from './external/list-service-tools.js';
 import { RunTokens } from './external/run-tokens.js';
 import { NamespaceOperations } from './namespace-operations.js';
-import { ownerOf, type Owner } from './owner.js';
+import { ownerOf, type Owner } from './read.js';
 import { readPage } from './pages.js';
 import { selectLog, type SelectedLog } from './logs/select.js';
 import { readLogText, type LogText } from './logs/text.js';

@@ -2,10 +2,10 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
-import { isKind, LonghaulError } from '../operations/errors.js';
+import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
-import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
+import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo, tokenOf } from '../operations/wire.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
 import { recordedAnswers } from './answer/recorded.js';
@@ -23,6 +23,7 @@ import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
+import { workflowIdOf } from '../operations/token.js';
 
 /** How long to cache a closed operation's record, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
@@ -211,4 +212,22 @@ export function startMemoOf(
   if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
     throw new LonghaulError('not_found', 'operation not found');
   return memo;
+}
+
+export interface Owner {
+  principal: string;
+  token: string;
+}
+
+export async function ownerOf(
+  temporal: TemporalClient,
+  secret: Buffer,
+  workflowId: string,
+): Promise<Owner | undefined> {
+  const found = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
+  const { principal } = (found?.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
+  if (principal === undefined) return undefined;
+  const token = tokenOf(principal, workflowId);
+  // A client could write any memo, but the workflow ID's tag is keyed.
+  return workflowIdOf(principal, token, secret) === workflowId ? { principal, token } : undefined;
 }
