@@ -11,7 +11,7 @@ import type { Signer } from '../platform/signer.js';
 import { recordedAnswers } from './answer/recorded.js';
 import { closedFields } from './closed.js';
 import { createdAtOf, isOpen, startOf } from './description.js';
-import { adoptedMemo } from './external/adopted.js';
+import { adoptedMemo } from './external/adopt.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
 import { cancelRequestOf } from './history.js';

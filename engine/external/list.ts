@@ -9,8 +9,7 @@ import { listRuns, type RunInfo } from '../current-runs.js';
 import { toDate } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import { NOT_CONTINUED, statusOf, type ListFilter } from '../visibility-query.js';
-import { firstRunIdOf } from './adopted.js';
-import { adoptingTools } from './adopt.js';
+import { firstRunIdOf, adoptingTools } from './adopt.js';
 import { RunTokens } from './run-tokens.js';
 
 export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
