@@ -10,8 +10,14 @@ import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
-import type { Reached } from './cancel-cause.js';
-import { decodeReadable, eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
+import {
+  type Reached,
+  decodeReadable,
+  eventsFromEnd,
+  toDate,
+  INITIAL_EVENTS,
+  type HistoryEvent,
+} from './history.js';
 import { readPart, type Part } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
