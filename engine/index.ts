@@ -28,7 +28,7 @@ import { listServiceTools } from './external/list-service-tools.js';
 import { RunTokens } from './external/run-tokens.js';
 import { NamespaceOperations } from './namespace-operations.js';
 import { ownerOf, type Owner } from './read.js';
-import { readPage } from './pages.js';
+import { readPage } from './live.js';
 import { selectLog, type SelectedLog } from './logs/select.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';

@@ -3,8 +3,7 @@ import { OPERATION_LOG, type LogPage, type LogQuery } from '../../operations/log
 import type { OperationRecord } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { Tools } from '../../platform/tools.js';
-import type { LiveQueries } from '../live.js';
-import { withPageOf } from '../pages.js';
+import { type LiveQueries, withPageOf } from '../live.js';
 import { readOperationLog, readStepLog, wantedLog } from './index.js';
 
 interface LogSources {
