@@ -5,6 +5,7 @@ import {
   TemporalFailure,
   CancellationScope,
   sleep,
+  type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { humanDuration, divideCleanup } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
@@ -106,3 +107,17 @@ async function runCleanup(work: Cleanup, reason: Parameters<Cleanup>[0]): Promis
     // A failed cleanup must not prevent the others, or the operation's end.
   }
 }
+
+type Activate = NonNullable<NonNullable<WorkflowInterceptors['internals']>[number]['activate']>;
+
+let hasCome = false;
+
+/** Whether Temporal has accepted a cancel request: the operation can then only end canceled. */
+export function isCancelRequested(): boolean {
+  return hasCome;
+}
+
+export const noteCancelRequest: Activate = (input, next) => {
+  hasCome ||= input.activation.jobs?.some(({ cancelWorkflow }) => cancelWorkflow) ?? false;
+  next(input);
+};

@@ -36,8 +36,9 @@ import {
   withoutReport,
   type ReportedResult,
 } from '../../operations/report.js';
-import { isCancelRequested, noteCancelRequest } from './cancel-request.js';
 import {
+  isCancelRequested,
+  noteCancelRequest,
   canceledFailure,
   failureWithDetails,
   isFinalFailure,
