@@ -1,6 +1,6 @@
 /** Parses and checks the file of a tool over an external workflow, and reports every problem with its place. */
 import { readFileSync, statSync } from 'node:fs';
-import { clientFindings } from '../operations/documentation/client-findings.js';
+import { clientFindings } from '../operations/documentation/gaps.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { reportIssues, type Hints } from '../pipelines/issues.js';

@@ -1,5 +1,5 @@
 /** Parses and checks a pipeline's file, and reports every problem with its place. */
-import { clientFindings } from '../operations/documentation/client-findings.js';
+import { clientFindings } from '../operations/documentation/gaps.js';
 import type { Tool } from '../operations/tool.js';
 import { assemble } from './assemble.js';
 import { checkJobs } from './checks/jobs.js';
