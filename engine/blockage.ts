@@ -151,7 +151,10 @@ function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | unde
   return version?.buildId || undefined;
 }
 
-/** Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. */
+/**
+ * Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. Temporal's
+ * description names the build of an operation, even a retired one without workers.
+ */
 async function describeMissingBuild(
   temporal: TemporalClient,
   raw: RawDescription,

@@ -213,6 +213,7 @@ function finalError(kind: ErrorKind, message: string): OperationError {
 const BINARY = 'binary/plain';
 const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
 
+/** Result of an external workflow, in any SDK's encoding. */
 export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
   const encoding = encodingOf(payload);
   const data = Buffer.from(payload.data ?? []);

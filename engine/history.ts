@@ -198,6 +198,11 @@ const PROGRESS_PREFIX = 'longhaul.progress: ';
 /** Progress without its message: anyone can read causes, and Temporal encodes messages elsewhere. */
 export type Reached = Pick<Progress, 'progress' | 'total'>;
 
+/**
+ * Cause of a cancel request: the caller's reason and the operation's progress. It's the only field of the request that Temporal keeps.
+ * Temporal drops the last heartbeats of an activity that is cancelled between attempts, and a workflow that doesn't wait for a cancelled
+ * activity never sees its last report.
+ */
 export function cancelCause(reason: string | undefined, progress: Progress | undefined): string | undefined {
   // The empty last line keeps a reason that looks like a cause a reason.
   if (!progress) return reason && readCancelCause(reason).reached ? `${reason}\n` : reason;

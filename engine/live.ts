@@ -1,4 +1,7 @@
-/** Large partial results and children, which a describe lacks: queried while a workflow is open, later in its memo or storage. */
+/**
+ * Large partial results and children, which a describe lacks: queried while a workflow is open, later in its memo or storage. Each page of
+ * children, a range of a job's items, has a workflow with their records.
+ */
 import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord, type PageRange } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';

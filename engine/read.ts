@@ -219,6 +219,7 @@ export interface Owner {
   token: string;
 }
 
+/** Finds an operation's owner by its workflow ID, the name that others in a tenant use. */
 export async function ownerOf(
   temporal: TemporalClient,
   secret: Buffer,

@@ -95,7 +95,12 @@ const REPLAY_DEADLINE_MS = 20_000;
 const PAGE_EVENTS = 250;
 const PAGE_DEADLINE_MS = 10_000;
 
-/** @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage */
+/**
+ * Reads a closed pipeline: input from the first event, jobs from the closing memo, page results from the history. If Temporal ended the
+ * pipeline, a worker has to replay it, since only the workflow knows the jobs.
+ *
+ * @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage
+ */
 async function readClosedRun(
   { temporal, signer }: Pick<Records, 'temporal' | 'signer'>,
   description: WorkflowExecutionDescription,

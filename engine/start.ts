@@ -330,7 +330,10 @@ function keyword(name: string, value: string): SearchAttributePair {
 /** Maximum length of a fairness key, in bytes. */
 const LONGEST_KEY = 64;
 
-/** Undefined if neither is needed: a single caller needs no fairness. */
+/**
+ * Priority and fairness of an operation's tasks (docs.temporal.io, "Task Queue Priority and Fairness"); undefined if neither is needed.
+ * Activities, child workflows and continued runs inherit them. Servers without the feature ignore the field.
+ */
 export function priorityOf({
   principal,
   priority,

@@ -302,6 +302,7 @@ const CONCURRENT_DESCRIBES = 20;
 
 const MAX_POLLS = 500;
 
+/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
 class PollLimit {
   #polls = 0;
   readonly #turns = new PQueue({

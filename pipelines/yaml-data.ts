@@ -247,7 +247,7 @@ const REACH = 300;
 const GLOB = /^[*!].*[^\w:-]/;
 
 /**
- * Advice for a text value that begins with `*` or `!`; undefined for other text.
+ * Advice for a text value that begins with `*` or `!`; undefined for other text. To YAML, `*.tgz` is an alias, and `!*.map` a tag.
  *
  * @param offset of a place in the value
  * @param isPattern whether a pattern is expected there. Default: only where it looks like one

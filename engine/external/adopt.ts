@@ -46,7 +46,7 @@ export function adoptRun(
   });
 }
 
-/** @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
+/** A start memo of what the sealed token holds. @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
 export function adoptedMemo(
   description: WorkflowExecutionDescription,
   { principal, tool, firstRunId }: SealedRun & { tool: string },

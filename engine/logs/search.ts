@@ -151,6 +151,10 @@ parentPort.on('message', (lines) => parentPort.postMessage(lines.map((line) => l
 
 let openSearches = 0;
 
+/**
+ * Searches lines for a caller's regular expression. Backtracking can take years for forty characters and would block the event loop, so
+ * each search has a thread with little memory and a time limit.
+ */
 class LineMatcher {
   readonly #thread: Worker;
 

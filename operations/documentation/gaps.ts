@@ -1,4 +1,4 @@
-/** Gaps in a tool's documentation, reported by `longhaul lint`. */
+/** Gaps in a tool's documentation, reported by `longhaul lint`, and arguments that some clients can't take. */
 import type { JsonSchema } from '../schema.js';
 import { recursiveReferences } from '../schema-references.js';
 import type { Gap, ToolExample } from './items.js';
@@ -77,6 +77,9 @@ const ACCEPTED_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const CONSEQUENCE = 'makes some clients and model APIs refuse all tools of the server';
 
+/**
+ * Arguments that make some clients or model APIs refuse all tools of a server. `longhaul check` reports them; the tool is still served.
+ */
 export function clientFindings(inputSchema: JsonSchema): ClientFinding[] {
   const combined = Object.keys(inputSchema)
     .filter((keyword) => REFUSED_AT_TOP.has(keyword))

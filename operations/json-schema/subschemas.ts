@@ -1,4 +1,4 @@
-/** The subschemas of a schema, one level down. */
+/** Subschemas and patterns of a schema, and the groups of keywords to find them by. */
 import { isObject } from '../is-object.js';
 
 type JsonSchema = Record<string, unknown>;

@@ -1,7 +1,4 @@
-/**
- * Runs one step as an activity on the task queue of the host with the job's workspace. A step with an unknown outcome runs
- * again only if it is declared idempotent or a person confirms it.
- */
+/** Activities of a child: opening its workspace, running a step on the workspace's host, and saving artifacts. */
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -33,7 +30,7 @@ import { runOnHost, type HostedJob } from './hosts.js';
 import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
 /** After this time without a worker, the step's next attempt waits for one and finds the step by its journal. */
-export const HEARTBEAT_TIMEOUT_MS = 120_000;
+const HEARTBEAT_TIMEOUT_MS = 120_000;
 /** How often an idempotent step runs again automatically after its worker died. */
 const MAX_RERUNS = 5;
 /** Start-to-close timeout beyond the step's own, which the worker enforces, in minutes. */
@@ -47,7 +44,12 @@ export interface StepOwner extends HostedJob {
   readonly id: ChildId;
 }
 
-/** @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure */
+/**
+ * Runs a step as an activity on the task queue of the host with the job's workspace. A step with an unknown outcome runs again only if it
+ * is declared idempotent or a person confirms it.
+ *
+ * @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure
+ */
 export async function runStep(
   child: StepOwner,
   step: Step,

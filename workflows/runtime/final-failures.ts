@@ -1,4 +1,7 @@
-/** Failures that end an operation's workflow. Their details hold the error and the partial result. */
+/**
+ * The end of an operation's workflow: cancel requests, cleanups within their budget, and failures whose details hold the error and the
+ * partial result.
+ */
 import {
   ApplicationFailure,
   CancelledFailure,
@@ -112,7 +115,10 @@ type Activate = NonNullable<NonNullable<WorkflowInterceptors['internals']>[numbe
 
 let hasCome = false;
 
-/** Whether Temporal has accepted a cancel request: the operation can then only end canceled. */
+/**
+ * Whether Temporal has accepted a cancel request: the operation can then only end canceled. The root scope doesn't show it, because the
+ * deadline cancels that scope too, before the request.
+ */
 export function isCancelRequested(): boolean {
   return hasCome;
 }

@@ -1,4 +1,4 @@
-/** Query, update and signal handlers of every operation. */
+/** Query, update and signal handlers of every operation, and who may answer it. */
 import {
   ApplicationFailure,
   log,
@@ -187,7 +187,10 @@ const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
   Record<typeof VERIFY_ANSWER_ACTIVITY, (proof: AnswerProof) => Promise<string | null>>
 >({ startToCloseTimeout: '10s' });
 
-/** Who answered, if the signature is for this answer; else nothing. */
+/**
+ * Who answered, if the signature is for this answer; else nothing. A local activity verifies that the key's holder made it, for questions
+ * that not everybody may answer. For all others, readers of the record do.
+ */
 function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signature'> {
   const { answerId, answer, by, signature } = input;
   if (by === undefined || signature === undefined) return {};
