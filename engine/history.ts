@@ -188,6 +188,16 @@ export async function decodeReadable(
   );
 }
 
+/** Decodes a single field of a memo in a list or history: others may be large, or use another codec. */
+export async function decodeMemo<T>(
+  { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
+  fields: Record<string, Payload> | null | undefined,
+  name: string,
+): Promise<T | undefined> {
+  const payload = fields?.[name];
+  return payload && ((await decodeArrayFromPayloads(dataConverter, [payload]))[0] as T);
+}
+
 export function toDate(time: Timestamp): Date {
   return new Date(timestampMs(time));
 }

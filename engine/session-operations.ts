@@ -1,10 +1,9 @@
 /** Finds operations of listening sessions, with one visibility query for many sessions. */
-import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
 import { RunTokens } from './external/run-tokens.js';
-import { toDate } from './history.js';
+import { decodeMemo, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
@@ -74,8 +73,7 @@ async function sessionOperation(
 ): Promise<SessionOperation | undefined> {
   const attribute = searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.session]?.data;
   const session = attribute && (JSON.parse(Buffer.from(attribute).toString()) as string);
-  const decoded = await decodeMapFromPayloads(temporal.dataConverter, memo?.fields);
-  const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
+  const startMemo = await decodeMemo<StartMemo>(temporal, memo?.fields, START_MEMO);
   if (!session || !startMemo || principals.get(session) !== startMemo.principal) return undefined;
   return {
     session,

@@ -1,5 +1,4 @@
 /** Adopted runs in lists, after Longhaul's own operations. Each page of a tool with such a filter costs a call to visibility. */
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -92,8 +91,7 @@ async function listedRun(
   { name: tool, namespace }: ListingTool,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
-  const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields).catch(() => undefined);
-  if (memo?.[START_MEMO] !== undefined) return undefined;
+  if (info.memo?.fields?.[START_MEMO]) return undefined;
   const workflowId = info.execution?.workflowId ?? '';
   const firstRunId = info.firstRunId || (await describedFirstRun(temporal, workflowId));
   if (firstRunId === undefined) return undefined;

@@ -1,9 +1,9 @@
 /** Open operations by tool and status, and their questions, from visibility. */
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { OTHER } from '../../platform/metrics/index.js';
 import { quote } from '../../platform/visibility-query.js';
 import { listRuns } from '../current-runs.js';
+import { decodeMemo } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 
 const STATUSES = ['working', 'input_required'] as const;
@@ -71,10 +71,8 @@ async function oldestQuestion(temporal: TemporalClient): Promise<number | undefi
   const { infos } = await listRuns(temporal, 'metrics', query, QUESTIONS_READ, undefined);
   const since = await Promise.all(
     infos.map(async ({ memo }) => {
-      const field = memo?.fields?.[STATE_MEMO];
-      const decoded = await decodeMapFromPayloads(temporal.dataConverter, field && { [STATE_MEMO]: field });
-      const { questionsSince, updatedAt } = (decoded?.[STATE_MEMO] ?? {}) as StateMemo;
-      return Date.parse(questionsSince ?? updatedAt ?? '');
+      const state = await decodeMemo<StateMemo>(temporal, memo?.fields, STATE_MEMO);
+      return Date.parse(state?.questionsSince ?? state?.updatedAt ?? '');
     }),
   );
   const known = since.filter((ms) => !Number.isNaN(ms));
