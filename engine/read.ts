@@ -6,8 +6,8 @@ import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo, tokenOf } from '../operations/wire.js';
-import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { Signer } from '../platform/signer.js';
+import type { Tools } from '../platform/tools.js';
 import { recordedAnswers } from './answer/recorded.js';
 import { closedFields } from './closed.js';
 import { createdAtOf, isOpen, startOf } from './description.js';
@@ -15,6 +15,7 @@ import { adoptedMemo } from './external/adopt.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
 import { cancelRequestOf } from './history.js';
+import { LiveQueries } from './live.js';
 import { openFields } from './open.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
@@ -23,12 +24,14 @@ import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
+import { Watches } from './watch.js';
 import { workflowIdOf } from '../operations/token.js';
 
 /** How long to cache a closed operation's record, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
+/** Reads, watches and queries the operations in one namespace of Temporal. */
 export class Records {
   /** By token and run ID: several principals may have adopted a run. */
   readonly #closed = new LRUCache<string, OperationRecord>({
@@ -39,19 +42,21 @@ export class Records {
   readonly overdue: OverdueRuns;
   readonly places: Places;
   readonly external: ExternalStates;
+  readonly watches: Watches;
+  readonly live: LiveQueries;
   readonly #shared = new SharedReads<OperationRecord>();
 
-  /** @param externalOf by tool name @param wake called when an external workflow's state may have changed */
   constructor(
     readonly temporal: TemporalClient,
     readonly signer: Signer,
-    private readonly externalOf: (tool: string) => ExternalWorkflow | undefined,
-    wake: (workflowId: string) => void,
+    private readonly tools: Tools,
   ) {
+    this.watches = new Watches(temporal);
+    this.live = new LiveQueries(temporal);
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
     this.places = new Places(temporal);
-    this.external = new ExternalStates(temporal, wake);
+    this.external = new ExternalStates(temporal, (workflowId) => this.watches.wake(workflowId));
   }
 
   /**
@@ -126,7 +131,7 @@ export class Records {
     const ownState = description.memo?.[STATE_MEMO] as StateMemo | undefined;
     const isExternal = memo.runtime === 'none' && ownState === undefined;
     const external = isExternal
-      ? await this.external.read(description, this.externalOf(memo.tool))
+      ? await this.external.read(description, this.tools.get(memo.tool)?.external)
       : undefined;
     const state = external ?? ownState ?? {};
     const { stage, partial } = state;
