@@ -1,9 +1,9 @@
 /** Makes a tool of a pipeline. */
 import { defined } from '../operations/defined.js';
 import { describe } from '../operations/documentation/describe.js';
+import { exampleOf } from '../operations/documentation/example.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
-import { outputExample } from './documentation-gaps.js';
 import { LAST_STEPS_MINUTES, PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
@@ -33,7 +33,9 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     // A failed script has no failure type of its own; you can resume the operation.
     retryableErrors: [],
   });
-  const output = outputExample(tool.outputSchema!);
+  // The schema requires no output, and the documentation shows all.
+  const outputs = tool.outputSchema!;
+  const output = exampleOf({ ...outputs, required: Object.keys(outputs['properties'] as object) });
   const isEstimated = estimateMinutes !== undefined;
   return {
     ...tool,
