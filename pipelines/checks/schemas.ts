@@ -1,4 +1,5 @@
 /** Checks of the schemas of inputs, outputs and fields: names, defaults, and keywords that depend on each other. */
+import { subschemasOf } from '../../operations/json-schema/subschemas.js';
 import { compilePattern } from '../../operations/patterns/index.js';
 import { assertFlat, check } from '../../operations/schema.js';
 import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
@@ -78,23 +79,10 @@ export function checkSchema(schema: unknown, path: KeyPath, report: Report): voi
   checkDefault(schema, path, report);
   checkChoices(schema, path, report);
   checkBounds(schema, path, report);
-  for (const keyword of [
-    'items',
-    'contains',
-    'additionalProperties',
-    'propertyNames',
-    'not',
-    'if',
-    'then',
-    'else',
-  ])
-    checkSchema(at(schema, keyword), [...path, keyword], report);
-  for (const keyword of ['properties', 'patternProperties', 'dependentSchemas'])
-    for (const [name, one] of entriesOf(at(schema, keyword)))
-      checkSchema(one, [...path, keyword, name], report);
-  for (const keyword of ['prefixItems', 'allOf', 'anyOf', 'oneOf'])
-    for (const [index, one] of itemsOf(at(schema, keyword)).entries())
-      checkSchema(one, [...path, keyword, index], report);
+  for (const { keyword, path: keys, schema: one } of subschemasOf(schema)) {
+    const isList = Array.isArray(schema[keyword]);
+    checkSchema(one, [...path, ...keys.map((key, depth) => (isList && depth > 0 ? Number(key) : key))], report);
+  }
 }
 
 function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'key' | 'value'): void {
