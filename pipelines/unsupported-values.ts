@@ -1,5 +1,6 @@
 /** Hints for other systems' keys that depend on the key's value. */
-import { at, entriesOf, isMap, itemsOf } from './values.js';
+import { isObject } from '../operations/is-object.js';
+import { at, entriesOf, itemsOf } from './values.js';
 import type { Level } from './schema.js';
 
 const CALL = 'a pipeline starts when its tool is called: remove it';
@@ -12,7 +13,7 @@ export function hintForValue(level: Level, key: string, value: unknown): string 
 }
 
 function insteadOfEvents(value: unknown): string | undefined {
-  const events = typeof value === 'string' ? [value] : isMap(value) ? Object.keys(value) : itemsOf(value);
+  const events = typeof value === 'string' ? [value] : isObject(value) ? Object.keys(value) : itemsOf(value);
   const hints: string[] = [];
   if (events.includes('schedule'))
     hints.push(
@@ -58,16 +59,16 @@ export function hintForForm(level: Level, key: string, value: unknown): string |
 
 const FORMS: Partial<Record<string, (value: unknown) => string | undefined>> = {
   'pipeline.secrets': (value) =>
-    isMap(value) ? `list only the names: secrets: ${listOf(Object.keys(value))}` : undefined,
+    isObject(value) ? `list only the names: secrets: ${listOf(Object.keys(value))}` : undefined,
   'pipeline.jobs': (value) =>
     Array.isArray(value) ? 'write each job under its name, as `build: { steps: [...] }`' : undefined,
   'job.outputs': (value) =>
-    isMap(value)
+    isObject(value)
       ? `list only the keys: outputs: ${listOf(Object.keys(value))}; a script writes key=value to "$LONGHAUL_OUTPUT"`
       : undefined,
   'job.artifacts': (value) => {
     const paths = itemsOf(at(value, 'paths')).filter((path) => typeof path === 'string');
-    return isMap(value) ? `list only the paths: artifacts: ${listOf(paths)}` : undefined;
+    return isObject(value) ? `list only the paths: artifacts: ${listOf(paths)}` : undefined;
   },
   'job.steps': (value) => {
     const [first] = entriesOf(value);

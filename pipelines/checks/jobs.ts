@@ -1,13 +1,14 @@
 /** Checks of jobs: needs and their order, `for-each`, artifacts. */
+import { isObject } from '../../operations/is-object.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
 import { MAX_JOBS } from '../schema.js';
-import { at, entriesOf, isMap, textsOf } from '../values.js';
+import { at, entriesOf, textsOf } from '../values.js';
 
 export function checkJobs(file: unknown, report: Report): void {
   const jobs = at(file, 'jobs');
   const names = entriesOf(jobs).map(([name]) => name);
-  if (isMap(jobs) && (names.length === 0 || names.length > MAX_JOBS))
+  if (isObject(jobs) && (names.length === 0 || names.length > MAX_JOBS))
     report(['jobs'], `expected 1 to ${MAX_JOBS} jobs; got ${names.length}`, names.length ? 'key' : 'value');
   checkNeeds(jobs, report);
   for (const [name, job] of entriesOf(jobs)) {

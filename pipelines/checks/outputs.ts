@@ -1,15 +1,16 @@
 /** Checks of the pipeline's outputs: references, and values that can't fit their type. */
+import { isObject } from '../../operations/is-object.js';
 import { declaredType, readOutput } from '../output-value.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
-import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
+import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
 
 export function checkOutputs(file: unknown, report: Report): void {
   const jobs = at(file, 'jobs');
   const written = new Map<string, Map<string, Literal>>();
   for (const [name, output] of entriesOf(at(file, 'outputs'))) {
-    const schema = isMap(output) ? { type: 'string', ...output } : { type: 'string' };
+    const schema = isObject(output) ? { type: 'string', ...output } : { type: 'string' };
     checkSchema(schema, ['outputs', name], report);
     const [job, key] = checkReference(output, ['outputs', name], jobs, report);
     const isMeant = checkType(output, name, at(jobs, job), job, report);
@@ -27,10 +28,10 @@ function checkReference(
   jobs: unknown,
   report: Report,
 ): [job: string, key?: string] {
-  const path = isMap(output) ? [...outputPath, 'value'] : outputPath;
-  const value = isMap(output) ? at(output, 'value') : output;
+  const path = isObject(output) ? [...outputPath, 'value'] : outputPath;
+  const value = isObject(output) ? at(output, 'value') : output;
   const [, job, key] = /^([^.\s]+)\.([^.\s]+)$/.exec(typeof value === 'string' ? value : '') ?? [];
-  if (job === undefined || key === undefined || !isMap(jobs)) return [''];
+  if (job === undefined || key === undefined || !isObject(jobs)) return [''];
   if (!Object.hasOwn(jobs, job)) {
     report(path, () => `there is no job "${job}"${didYouMean(job, Object.keys(jobs))}`);
     return [''];
@@ -63,7 +64,7 @@ const KEYWORDS: Record<string, string> = {
 
 /** Reports likely mistakes: the type of the whole list instead of one value's, or a missing type. @returns whether the type is plausible */
 function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
-  if (!isMap(output)) return true;
+  if (!isObject(output)) return true;
   const isEach = at(job, 'for-each') !== undefined;
   const type = at(output, 'type');
   if (isEach && type === 'array') {
