@@ -1,6 +1,7 @@
-/** Current runs in lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
+/** Runs in Temporal's lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
 import { traceCall } from './trace-calls.js';
@@ -89,6 +90,24 @@ export async function listRuns(
     ),
   );
   return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
+}
+
+/** Counts the runs that match a visibility query. @throws LonghaulError `unavailable` */
+export async function countRuns(temporal: TemporalClient, use: VisibilityUse, query: string): Promise<number> {
+  const { count } = await temporal.callVisibility(use, (client) =>
+    client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
+  );
+  return Number(count);
+}
+
+/** Counts a principal's open operations, seconds late at most; undefined without search attributes. @throws LonghaulError `unavailable` */
+export async function countOpenOperations(
+  temporal: TemporalClient,
+  principal: string,
+): Promise<number | undefined> {
+  if (!(await temporal.facts()).searchAttributes) return undefined;
+  const query = `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)} AND ExecutionStatus = 'Running'`;
+  return countRuns(temporal, 'list', query);
 }
 
 async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {

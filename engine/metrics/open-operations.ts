@@ -2,7 +2,7 @@
 import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { OTHER } from '../../platform/metrics/index.js';
 import { quote } from '../../platform/visibility-query.js';
-import { listRuns } from '../current-runs.js';
+import { countRuns, listRuns } from '../current-runs.js';
 import { decodeMemo } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 
@@ -33,12 +33,9 @@ export async function readOpenOperations(
 ): Promise<OpenOperations> {
   if (!(await temporal.facts()).searchAttributes) throw new Error('no search attributes');
   let callCount = 0;
-  const countOf = async (query: string): Promise<number> => {
+  const countOf = (query: string): Promise<number> => {
     callCount += 1;
-    const { count } = await temporal.callVisibility('metrics', (client) =>
-      client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
-    );
-    return Number(count);
+    return countRuns(temporal, 'metrics', query);
   };
   const counts: OpenOperations['counts'] = [];
   const questions: OpenOperations['questions'] = { count: 0, oldestSinceMs: undefined };
