@@ -137,11 +137,7 @@ function adoptedFilterOf({
   withoutAdopted,
 }: ListFilter): AdoptedFilter | undefined {
   if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
-  return {
-    tool,
-    status,
-    ...(createdAfter ? { createdAfter: createdAfter.toISOString() } : {}),
-  };
+  return { tool, status, createdAfter: createdAfter?.toISOString() };
 }
 
 interface List {
@@ -238,20 +234,13 @@ async function listedOperation(
     stage,
     cancelRequestedAt,
     requestId,
-    ...(closedAt
-      ? {
-          closedAt: closedAt.toISOString(),
-          workedSeconds: workedSeconds(new Date(createdAt), closedAt, state),
-        }
-      : {}),
+    closedAt: closedAt?.toISOString(),
+    workedSeconds: closedAt ? workedSeconds(new Date(createdAt), closedAt, state) : undefined,
   };
 }
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
-  return {
-    status,
-    ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
-  };
+  return { status, createdAfter: createdAfter?.toISOString() };
 }
 
 /** Checks filters on the operation: its run may be newer, and its current run's status may differ from the listed one. */

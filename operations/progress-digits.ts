@@ -11,11 +11,7 @@ export function roundProgress({ progress, total, message }: Progress): Progress 
   const roundedTotal = total === undefined ? undefined : roundUp(total);
   const amount = roundDown(progress);
   const isDone = total !== undefined && roundedTotal !== undefined && progress >= total;
-  return {
-    progress: isDone ? Math.max(roundedTotal, amount) : amount,
-    ...(roundedTotal === undefined ? {} : { total: roundedTotal }),
-    ...(message === undefined ? {} : { message }),
-  };
+  return { progress: isDone ? Math.max(roundedTotal, amount) : amount, total: roundedTotal, message };
 }
 
 function roundDown(value: number): number {
