@@ -205,6 +205,8 @@ export class TemporalClient {
         throw OVERDUE;
       });
     } catch (error) {
+      const unavailable = (message: string, isRetryable = true) =>
+        new LonghaulError('unavailable', message, { cause: error, retryable: isRetryable });
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
       if (isDiskFullError(error)) throw new DiskFullError(this.settings.home, error);
       if (error === OVERDUE && waitsForStorage(this.storage))
@@ -214,29 +216,23 @@ export class TemporalClient {
         );
       if (error === OVERDUE || isUnreachable(error)) throw await this.#unavailable(error);
       if (isThrottled(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `Temporal limits requests at present (${temporalMessage(error)}); operations keep running, try again shortly`,
-          { cause: error },
         );
       if (isDenied(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `the server's credentials for Temporal don't allow this: ${temporalMessage(error)}`,
-          { cause: error, retryable: false },
+          false,
         );
       if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
       if (isTransient(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `Temporal can't do this at present (${temporalMessage(error)}); operations keep running, try again shortly`,
-          { cause: error },
         );
       if (error instanceof ValueError)
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `a value of the workflow can't be read: ${error.message}; this server may lack its codec`,
-          { cause: error, retryable: false },
+          false,
         );
       throw error;
     }
