@@ -61,27 +61,20 @@ function queryOf({ type, filter: own }: ListingTool, { status, createdAfter }: A
   return [
     `WorkflowType = ${quote(type)}`,
     `(${own})`,
-    status === undefined ? NOT_CONTINUED : statusQuery(status),
+    status === undefined ? NOT_CONTINUED : `ExecutionStatus ${EXECUTION_STATUSES[status] ?? "= 'Running'"}`,
     createdAfter && `StartTime > '${createdAfter}'`,
   ]
     .filter(Boolean)
     .join(' AND ');
 }
 
-function statusQuery(status: NonNullable<ListFilter['status']>): string {
-  switch (status) {
-    case 'completed':
-      return `ExecutionStatus = 'Completed'`;
-    case 'canceled':
-      return `ExecutionStatus = 'Canceled'`;
-    case 'failed':
-      return `ExecutionStatus IN ('Failed', 'Terminated')`;
-    case 'timed_out':
-      return `ExecutionStatus = 'TimedOut'`;
-    default:
-      return `ExecutionStatus = 'Running'`;
-  }
-}
+/** By a closed operation's status; all others are open. */
+const EXECUTION_STATUSES: Partial<Record<NonNullable<ListFilter['status']>, string>> = {
+  completed: `= 'Completed'`,
+  canceled: `= 'Canceled'`,
+  failed: `IN ('Failed', 'Terminated')`,
+  timed_out: `= 'TimedOut'`,
+};
 
 /** Undefined if Longhaul has started the run, or it is gone. */
 async function listedRun(
