@@ -21,7 +21,7 @@ export function recursiveReferences(schema: JsonSchema): string[] {
       const here = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (isMap || typeof value !== 'string') visit(value, here, inside, !isMap && MAP_KEYWORDS.has(key));
       else if (key === '$ref' || key === '$dynamicRef') {
-        const target = resolve(schema, value);
+        const target = resolveReference(schema, value);
         if (inside.has(target)) found.add(here);
         else visit(target, pointerOf(value), inside);
       }
@@ -43,7 +43,7 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
     for (const name of Object.keys(properties ?? {})) names.add(name);
     if (Array.isArray(required)) for (const name of required) names.add(String(name));
     for (const reference of [$ref, $dynamicRef])
-      if (typeof reference === 'string') visit(resolve(schema, reference));
+      if (typeof reference === 'string') visit(resolveReference(schema, reference));
     for (const part of subschemasOf(at)) if (IN_PLACE_KEYWORDS.has(part.keyword)) visit(part.schema);
   };
   visit(schema);
@@ -59,7 +59,7 @@ export function rebaseReferences(place: string, schema: JsonSchema): JsonSchema 
 }
 
 /** Undefined for a reference to another document, or to a missing part. */
-function resolve(schema: JsonSchema, reference: string): unknown {
+export function resolveReference(schema: JsonSchema, reference: string): unknown {
   if (!isLocal(reference))
     return reference.startsWith('#') ? anchored(schema, reference.slice(1)) : undefined;
   return reference
