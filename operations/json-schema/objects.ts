@@ -91,7 +91,12 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
     if (schema[keyword] === undefined) return;
     for (const key of namesOf(value))
       if (!known?.has(key))
-        visit(key, schema[keyword], keyword, () => `Property "${key}" does not match ${kind} properties schema.`);
+        visit(
+          key,
+          schema[keyword],
+          keyword,
+          () => `Property "${key}" does not match ${kind} properties schema.`,
+        );
   };
   visitOthers('additionalProperties', 'additional', done);
   visitOthers('unevaluatedProperties', 'unevaluated', evaluated);
