@@ -62,12 +62,8 @@ async function listedRuns(
   const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
   if (workflowIds.length === 0) return runs;
   const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
-  let next: Uint8Array | undefined;
-  do {
-    const page = await listRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE, next);
-    for (const info of page.infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
-    next = page.next;
-  } while (next);
+  for await (const infos of pagesOfRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE))
+    for (const info of infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
   return runs;
 }
 
@@ -90,6 +86,23 @@ export async function listRuns(
     ),
   );
   return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
+}
+
+/** The runs that match a visibility query, page by page. @throws LonghaulError `unavailable` */
+export async function* pagesOfRuns(
+  temporal: TemporalClient,
+  use: VisibilityUse,
+  query: string,
+  pageSize: number,
+  maxPages = Infinity,
+): AsyncGenerator<RunInfo[]> {
+  let next: Uint8Array | undefined;
+  for (let count = 0; count < maxPages; count += 1) {
+    const page = await listRuns(temporal, use, query, pageSize, next);
+    yield page.infos;
+    next = page.next;
+    if (!next) return;
+  }
 }
 
 /** Counts the runs that match a visibility query. @throws LonghaulError `unavailable` */

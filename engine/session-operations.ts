@@ -1,7 +1,7 @@
 /** Finds operations of listening sessions, with one visibility query for many sessions. */
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
-import { listRuns, type RunInfo } from './current-runs.js';
+import { pagesOfRuns, type RunInfo } from './current-runs.js';
 import { RunTokens } from './external/run-tokens.js';
 import { decodeMemo, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
@@ -43,15 +43,10 @@ export async function findSessionOperations(
   const sessions = [...principals.keys()];
   for (let at = 0; at < sessions.length; at += QUERY_SESSIONS) {
     const query = sessionsQuery(sessions.slice(at, at + QUERY_SESSIONS), period);
-    let next: Uint8Array | undefined;
-    let pages = 0;
-    do {
-      const page = await listRuns(temporal, 'sessions', query, PAGE_RUNS, next);
-      const operations = page.infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
+    for await (const infos of pagesOfRuns(temporal, 'sessions', query, PAGE_RUNS, MAX_PAGES)) {
+      const operations = infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
       found.push(...(await Promise.all(operations)).filter((one) => one !== undefined));
-      next = page.next;
-      pages += 1;
-    } while (next && pages < MAX_PAGES);
+    }
   }
   return found;
 }
