@@ -16,7 +16,7 @@ import { isPastKeepAlive } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { structuredResult } from '../operations/external-workflow.js';
 import { unreadableText, type ErrorKind, type OperationError } from '../operations/errors.js';
-import { roundProgress } from '../operations/progress-digits.js';
+import { roundProgress } from './progress.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
