@@ -2,7 +2,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
-import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
 import { waitIn } from '../operations/report.js';
 import {
@@ -197,4 +196,41 @@ async function describeMissingBuild(
 function lastPoll([latest]: Poller[]): string {
   const since = latest ? humanDuration(sincePollMs(latest) / 1_000) : '5 minutes';
   return `none has polled for ${since}`;
+}
+
+/** By activity type. The summary holds the names of job and step. */
+const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
+  runPipelineStep: (summary) =>
+    summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
+  openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
+  awaitPipelineHost: (summary) => summary ?? 'a host',
+  readPipelinePage: () => 'reading the items that an earlier run had completed',
+  savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
+  longhaul_request_cancel: () => 'the cancel request',
+  longhaul_ask_turn: () => 'the request for a turn',
+  longhaul_return_turn: () => 'the return of the turn',
+};
+
+export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
+
+/** Whether an activity type ships with Longhaul, so users don't know its name. */
+function isBuiltinActivity(type: string): boolean {
+  return Object.hasOwn(BUILTIN_NAMES, type);
+}
+
+/** Name in messages: `job build / step Test` for a pipeline step, or the type. @param summary `build / Test`; undefined if unknown */
+export function activityName(type: string, summary: string | undefined): string {
+  return BUILTIN_NAMES[type]?.(summary) ?? type;
+}
+
+/** Hides internal names: if an activity is missing, Temporal's workers list all registered ones. */
+export function activityFailureMessage(type: string, message: string): string {
+  return isBuiltinActivity(type) && message.includes(type)
+    ? 'the worker that ran it has another version of Longhaul'
+    : message;
+}
+
+/** `build: workspace` -> `job build`. */
+function jobIn(summary: string | undefined): string {
+  return summary === undefined ? 'a job' : `job ${summary.replace(/: [^:]*$/, '')}`;
 }
