@@ -1,4 +1,7 @@
-/** Blockages of open operations: no worker, failing workflow code, retried activities. */
+/**
+ * Blockages of open operations: no worker, failing workflow code, retried activities. Types of built-in activities are internal, so
+ * messages name jobs and steps instead.
+ */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';

@@ -30,7 +30,12 @@ import { ownerOf, Records, type Owner } from './read.js';
 import { readPage } from './live.js';
 import { selectLog, type SelectedLog, readLogText, type LogText } from './logs/select.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
-import { findSessionOperations, type SessionQuery } from './session-operations.js';
+import {
+  findSessionOperations,
+  type SessionOperation,
+  type SessionPeriod,
+  type SessionScope,
+} from './session-operations.js';
 import { startOperation } from './start.js';
 import type { StartOptions } from './start-names.js';
 import type { TemporalClient } from './temporal.js';
@@ -337,7 +342,7 @@ export class Engine {
   }
 
   /** Finds operations of many sessions at once: see {@link findSessionOperations}. */
-  sessionOperations(...[scopes, period]: SessionQuery): ReturnType<typeof findSessionOperations> {
+  sessionOperations(scopes: readonly SessionScope[], period: SessionPeriod): Promise<SessionOperation[]> {
     return findSessionOperations(this.temporal, scopes, period, this.secret);
   }
 

@@ -27,8 +27,6 @@ export interface SessionOperation {
 /** `startedAfter`: operations started since. `closedAfter`: operations that are open, or have closed since. */
 export type SessionPeriod = { startedAfter: Date } | { closedAfter: Date };
 
-export type SessionQuery = [scopes: readonly SessionScope[], period: SessionPeriod];
-
 /** Finds operations of sessions, without other principals' operations. @throws LonghaulError `unavailable` */
 export async function findSessionOperations(
   temporal: TemporalClient,

@@ -1,4 +1,7 @@
-/** Durations that a tool's author estimates, and the arguments they depend on. */
+/**
+ * Durations that a tool's author estimates, with the arguments they depend on, and estimates from past runs. Those are medians, so a few
+ * delayed runs don't change them.
+ */
 
 const BYTES_IN_GB = 1e9;
 

@@ -1,4 +1,4 @@
-/** Selects the log for a query: the operation's own, or a step's. */
+/** Selects the log for a query, the operation's own or a step's, and reads several of its pages as text. */
 import { OPERATION_LOG, type LogPage, type LogQuery, TEXT_CHARACTERS } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
