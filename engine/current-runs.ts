@@ -106,7 +106,11 @@ export async function* pagesOfRuns(
 }
 
 /** Counts the runs that match a visibility query. @throws LonghaulError `unavailable` */
-export async function countRuns(temporal: TemporalClient, use: VisibilityUse, query: string): Promise<number> {
+export async function countRuns(
+  temporal: TemporalClient,
+  use: VisibilityUse,
+  query: string,
+): Promise<number> {
   const { count } = await temporal.callVisibility(use, (client) =>
     client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
   );

@@ -400,7 +400,10 @@ export class Engine {
     const temporal = this.temporal.inNamespace(namespace);
     if (namespace === undefined || temporal === this.temporal) return this.#connected;
     let records = this.#namespaces.get(namespace);
-    if (!records) this.#namespaces.set(namespace, (records = new Records(temporal, this.#signer, this.tools)));
+    if (!records) {
+      records = new Records(temporal, this.#signer, this.tools);
+      this.#namespaces.set(namespace, records);
+    }
     return records;
   }
 }

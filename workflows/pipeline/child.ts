@@ -30,14 +30,14 @@ import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
 import {
+  failureDetails,
+  openWorkspace,
   rootFailure,
   runStep,
-  failureDetails,
-  type StepOwner,
-  openWorkspace,
   saveArtifacts,
   unsavedDetails,
   type EarlierWorkspace,
+  type StepOwner,
 } from './step.js';
 
 export class Child implements StepOwner, JobPart {
