@@ -15,6 +15,7 @@ import {
   type Poller,
   type QueueWork,
 } from '../platform/host-presence.js';
+import type { PendingActivity } from './description.js';
 import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
 import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import type { TemporalClient } from './temporal.js';
@@ -123,8 +124,6 @@ async function outcomeWait(
 function isRetried({ attempt }: PendingActivity): boolean {
   return (attempt ?? 1) > 1;
 }
-
-type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 /** Display name of a pending activity. Temporal's description has no summaries, so a built-in activity's is read from the history. */
 export async function pendingActivityName(
