@@ -1,6 +1,7 @@
 /** Estimates how long a tool's work takes, from its past runs. Runs are cached and refreshed in the background. */
-import { estimateFrom, workedSeconds, type PastRun, type CallEstimate } from '../operations/tool-estimate.js';
+import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
+import type { CallEstimate } from '../operations/tool-estimate.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,

@@ -1,7 +1,7 @@
 /** Lists of operations, from Temporal's visibility store. */
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
-import { workedSeconds } from '../operations/tool-estimate.js';
+import { workedSeconds } from '../operations/estimate.js';
 import { isTerminal, type ListedOperation } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
 import {

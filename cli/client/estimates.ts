@@ -1,5 +1,5 @@
 /** Compares estimated with actual durations of tools. */
-import { median } from '../../operations/tool-estimate.js';
+import { median } from '../../operations/estimate.js';
 import { listOperations, type OperationPage } from './operation-tools.js';
 import type { Session } from './session.js';
 import { textTable } from './table.js';

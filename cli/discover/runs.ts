@@ -1,6 +1,6 @@
 /** Listed runs: by type, with their statuses and durations. */
 import proto from '@temporalio/proto';
-import { median } from '../../operations/tool-estimate.js';
+import { median } from '../../operations/estimate.js';
 import { toDate } from '../../engine/history.js';
 import type { RunInfo } from '../../engine/current-runs.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { estimateFrom, median, workedSeconds, type PastRun } from '../../operations/tool-estimate.js';
+import { estimateFrom, median, workedSeconds, type PastRun } from '../../operations/estimate.js';
 
 const runs = (...pairs: [size: number | undefined, seconds: number][]): PastRun[] =>
   pairs.map(([size, seconds]) => ({ seconds, ...(size === undefined ? {} : { size }) }));
