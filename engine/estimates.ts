@@ -1,4 +1,5 @@
 /** Estimates how long a tool's work takes, from its past runs. Runs are cached and refreshed in the background. */
+import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
 import type { CallEstimate } from '../operations/tool-estimate.js';
@@ -12,7 +13,7 @@ import {
 import { quote } from '../platform/visibility-query.js';
 import { listRuns, type RunInfo } from './current-runs.js';
 import { createdAtOf } from './description.js';
-import { decodeMemo, toDate } from './history.js';
+import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
 /** Number of past runs to read: one page. Memos may take 64 KiB each, and a page has to fit into a gRPC message of 4 MiB. */
@@ -102,9 +103,10 @@ export class Estimates {
 
   /** Undefined for runs an estimate can't use: other tools', resumed operations, and runs that are no operations. */
   async #runOf(tool: Tool, { startTime, closeTime, memo }: RunInfo): Promise<KnownRun | undefined> {
-    const startMemo = await decodeMemo<StartMemo>(this.temporal, memo?.fields, START_MEMO);
+    const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
+    const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
     if (startMemo?.tool !== tool.name || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
-    const state = (await decodeMemo<StateMemo>(this.temporal, memo?.fields, STATE_MEMO)) ?? {};
+    const state = (decoded?.[STATE_MEMO] as StateMemo | undefined) ?? {};
     const size = state.size ?? startMemo.size;
     const createdAt = new Date(createdAtOf(startMemo, toDate(startTime ?? {})));
     return {
