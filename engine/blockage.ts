@@ -1,13 +1,22 @@
-/** Blockages of open operations: no worker, failing workflow code, retried activities. */
+/**
+ * Blockages of open operations: no worker, failing workflow code, retried activities. Types of built-in activities are internal, so
+ * messages name jobs and steps instead.
+ */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
-import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
 import { waitIn } from '../operations/report.js';
-import { hostOfQueue } from '../platform/host-presence.js';
+import {
+  hostOfQueue,
+  hasJustPolled,
+  isPolling,
+  sincePollMs,
+  type Poller,
+  type QueueWork,
+} from '../platform/host-presence.js';
+import type { PendingActivity } from './description.js';
 import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
-import { describeMissingBuild } from './missing-builds.js';
 import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -116,8 +125,6 @@ function isRetried({ attempt }: PendingActivity): boolean {
   return (attempt ?? 1) > 1;
 }
 
-type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
-
 /** Display name of a pending activity. Temporal's description has no summaries, so a built-in activity's is read from the history. */
 export async function pendingActivityName(
   temporal: TemporalClient,
@@ -127,4 +134,105 @@ export async function pendingActivityName(
   const type = activityType?.name ?? 'an activity';
   if (!isBuiltinActivity(type) || !activityId) return activityName(type, undefined);
   return activityName(type, await activitySummary(temporal, workflowId, activityId));
+}
+
+const { VersioningBehavior } = proto.temporal.api.enums.v1;
+const { VERSIONING_BEHAVIOR_PINNED, VERSIONING_BEHAVIOR_AUTO_UPGRADE } = VersioningBehavior;
+
+type RawDescription = WorkflowExecutionDescription['raw'];
+
+/** The build that a workflow is pinned to; undefined if it runs on any, or no worker has taken it yet. */
+function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | undefined {
+  const info = workflowExecutionInfo?.versioningInfo;
+  const override = info?.versioningOverride;
+  if (override?.autoUpgrade || override?.behavior === VERSIONING_BEHAVIOR_AUTO_UPGRADE) return undefined;
+  const version =
+    override?.pinned?.version ??
+    (info?.behavior === VERSIONING_BEHAVIOR_PINNED ? info.deploymentVersion : undefined);
+  return version?.buildId || undefined;
+}
+
+/**
+ * Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. Temporal's
+ * description names the build of an operation, even a retired one without workers.
+ */
+async function describeMissingBuild(
+  temporal: TemporalClient,
+  raw: RawDescription,
+  queue: string,
+  work: QueueWork,
+): Promise<string | undefined> {
+  // The message then says how long the work has waited.
+  const state = await temporal.queueState(queue).catch(() => undefined);
+  if (!state) return undefined;
+  const isThere = work === 'workflows' ? hasJustPolled : isPolling;
+  const pinned = pinnedBuildOf(raw);
+  if (pinned !== undefined) {
+    const pollers = state.pollers.filter(({ buildId }) => buildId === pinned);
+    if (pollers.some(isThere)) return undefined;
+    return (
+      `waits for a worker of build ${pinned}; ${lastPoll(pollers)}: ` +
+      `start one of that release, or see \`longhaul deploy status\``
+    );
+  }
+  if (work === 'activities') return undefined;
+  const { currentBuildId: current } = state;
+  const others = state.pollers.filter((poller) => poller.buildId !== current && isPolling(poller));
+  // Unversioned workers take tasks while no build is current.
+  if (
+    others.length === 0 ||
+    (current === undefined &&
+      state.pollers.some((poller) => poller.buildId === undefined && isPolling(poller)))
+  )
+    return undefined;
+  if (current === undefined)
+    return 'no build of the workers is current, so new operations wait: see `longhaul deploy status`';
+  const pollers = state.pollers.filter(({ buildId }) => buildId === current);
+  if (pollers.some(isThere)) return undefined;
+  return (
+    `waits for a worker of the current build ${current}; ${lastPoll(pollers)}: ` +
+    `start one, or make another build current: see \`longhaul deploy status\``
+  );
+}
+
+function lastPoll([latest]: Poller[]): string {
+  const since = latest ? humanDuration(sincePollMs(latest) / 1_000) : '5 minutes';
+  return `none has polled for ${since}`;
+}
+
+/** By activity type. The summary holds the names of job and step. */
+const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
+  runPipelineStep: (summary) =>
+    summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
+  openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
+  awaitPipelineHost: (summary) => summary ?? 'a host',
+  readPipelinePage: () => 'reading the items that an earlier run had completed',
+  savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
+  longhaul_request_cancel: () => 'the cancel request',
+  longhaul_ask_turn: () => 'the request for a turn',
+  longhaul_return_turn: () => 'the return of the turn',
+};
+
+export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
+
+/** Whether an activity type ships with Longhaul, so users don't know its name. */
+function isBuiltinActivity(type: string): boolean {
+  return Object.hasOwn(BUILTIN_NAMES, type);
+}
+
+/** Name in messages: `job build / step Test` for a pipeline step, or the type. @param summary `build / Test`; undefined if unknown */
+export function activityName(type: string, summary: string | undefined): string {
+  return BUILTIN_NAMES[type]?.(summary) ?? type;
+}
+
+/** Hides internal names: if an activity is missing, Temporal's workers list all registered ones. */
+export function activityFailureMessage(type: string, message: string): string {
+  return isBuiltinActivity(type) && message.includes(type)
+    ? 'the worker that ran it has another version of Longhaul'
+    : message;
+}
+
+/** `build: workspace` -> `job build`. */
+function jobIn(summary: string | undefined): string {
+  return summary === undefined ? 'a job' : `job ${summary.replace(/: [^:]*$/, '')}`;
 }

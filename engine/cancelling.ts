@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { pendingActivityName } from './blockage.js';
-import { cancelCause } from './cancel-cause.js';
+import { cancelCause } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { traceCall } from './trace-calls.js';
 

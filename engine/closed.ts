@@ -9,12 +9,14 @@ import {
   TerminatedFailure,
   TimeoutFailure,
   type RawValue,
+  defaultPayloadConverter,
+  type Payload,
 } from '@temporalio/common';
 import { isPastKeepAlive } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { structuredResult } from '../operations/external-workflow.js';
 import { unreadableText, type ErrorKind, type OperationError } from '../operations/errors.js';
-import { roundProgress } from '../operations/progress-digits.js';
+import { roundProgress } from './progress.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { readClosedState } from '../platform/closed-state.js';
@@ -22,8 +24,8 @@ import { lostValueIn, storageErrorIn } from '../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import { refusedMessageIn } from './refused.js';
-import { externalOutcome, resultIn } from './external/result.js';
 import type { TemporalClient } from './temporal.js';
+import { parseKeepingDigits } from '../operations/json-text.js';
 
 interface Outcome {
   result?: unknown;
@@ -206,4 +208,36 @@ function workError(failure: Error | undefined, message: string, isExternal: bool
 
 function finalError(kind: ErrorKind, message: string): OperationError {
   return { kind, message, retryable: false };
+}
+
+const BINARY = 'binary/plain';
+const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
+
+/** Result of an external workflow, in any SDK's encoding. */
+export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
+  const encoding = encodingOf(payload);
+  const data = Buffer.from(payload.data ?? []);
+  if (encoding === BINARY)
+    return { result: { encoding: 'base64', bytes: data.length, data: data.toString('base64') } };
+  if (!JSON_ENCODINGS.has(encoding) && encoding !== 'binary/null')
+    return {
+      problem: `it is encoded as ${encoding || 'nothing known'}, for which this server has no codec`,
+    };
+  try {
+    return { result: resultIn(payload) };
+  } catch {
+    return { problem: `it is marked as ${encoding}, but isn't JSON` };
+  }
+}
+
+/** A result in JSON or null. Integers that JavaScript can't hold come as strings. @throws if it isn't JSON */
+export function resultIn(payload: Payload): unknown {
+  // Protobuf's JSON needs no message types.
+  return JSON_ENCODINGS.has(encodingOf(payload))
+    ? parseKeepingDigits(Buffer.from(payload.data ?? []).toString('utf8'))
+    : defaultPayloadConverter.fromPayload(payload);
+}
+
+function encodingOf({ metadata }: Payload): string {
+  return Buffer.from(metadata?.['encoding'] ?? []).toString();
 }

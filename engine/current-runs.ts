@@ -1,6 +1,7 @@
-/** Current runs in lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
+/** Runs in Temporal's lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
 import { traceCall } from './trace-calls.js';
@@ -61,12 +62,8 @@ async function listedRuns(
   const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
   if (workflowIds.length === 0) return runs;
   const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
-  let next: Uint8Array | undefined;
-  do {
-    const page = await listRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE, next);
-    for (const info of page.infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
-    next = page.next;
-  } while (next);
+  for await (const infos of pagesOfRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE))
+    for (const info of infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
   return runs;
 }
 
@@ -89,6 +86,45 @@ export async function listRuns(
     ),
   );
   return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
+}
+
+/** The runs that match a visibility query, page by page. @throws LonghaulError `unavailable` */
+export async function* pagesOfRuns(
+  temporal: TemporalClient,
+  use: VisibilityUse,
+  query: string,
+  pageSize: number,
+  maxPages = Infinity,
+): AsyncGenerator<RunInfo[]> {
+  let next: Uint8Array | undefined;
+  for (let count = 0; count < maxPages; count += 1) {
+    const page = await listRuns(temporal, use, query, pageSize, next);
+    yield page.infos;
+    next = page.next;
+    if (!next) return;
+  }
+}
+
+/** Counts the runs that match a visibility query. @throws LonghaulError `unavailable` */
+export async function countRuns(
+  temporal: TemporalClient,
+  use: VisibilityUse,
+  query: string,
+): Promise<number> {
+  const { count } = await temporal.callVisibility(use, (client) =>
+    client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
+  );
+  return Number(count);
+}
+
+/** Counts a principal's open operations, seconds late at most; undefined without search attributes. @throws LonghaulError `unavailable` */
+export async function countOpenOperations(
+  temporal: TemporalClient,
+  principal: string,
+): Promise<number | undefined> {
+  if (!(await temporal.facts()).searchAttributes) return undefined;
+  const query = `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)} AND ExecutionStatus = 'Running'`;
+  return countRuns(temporal, 'list', query);
 }
 
 async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {

@@ -3,6 +3,8 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import type { StartMemo } from '../operations/wire.js';
 import { toDate } from './history.js';
 
+export type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
 /** Whether the run can still change. An operator may have paused it. */
 export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean {
   return status.name === 'RUNNING' || status.name === 'PAUSED';

@@ -3,9 +3,9 @@ import type { Payload } from '@temporalio/common';
 import { decodeArrayFromPayloads, ExternalStorageRunner } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { timestampMs, type Timestamp } from '../platform/temporal-time.js';
-import { readCancelCause, type Reached } from './cancel-cause.js';
 import type { TemporalClient } from './temporal.js';
 import { traceCall } from './trace-calls.js';
+import type { Progress } from '../operations/record.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -188,6 +188,54 @@ export async function decodeReadable(
   );
 }
 
+/** Decodes a single field of a memo in a list or history: others may be large, or use another codec. */
+export async function decodeMemo<T>(
+  { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
+  fields: Record<string, Payload> | null | undefined,
+  name: string,
+): Promise<T | undefined> {
+  const payload = fields?.[name];
+  return payload && ((await decodeArrayFromPayloads(dataConverter, [payload]))[0] as T);
+}
+
 export function toDate(time: Timestamp): Date {
   return new Date(timestampMs(time));
+}
+
+/** Begins the last line of a cause with progress, followed by JSON. */
+const PROGRESS_PREFIX = 'longhaul.progress: ';
+
+/** Progress without its message: anyone can read causes, and Temporal encodes messages elsewhere. */
+export type Reached = Pick<Progress, 'progress' | 'total'>;
+
+/**
+ * Cause of a cancel request: the caller's reason and the operation's progress. It's the only field of the request that Temporal keeps.
+ * Temporal drops the last heartbeats of an activity that is cancelled between attempts, and a workflow that doesn't wait for a cancelled
+ * activity never sees its last report.
+ */
+export function cancelCause(reason: string | undefined, progress: Progress | undefined): string | undefined {
+  // The empty last line keeps a reason that looks like a cause a reason.
+  if (!progress) return reason && readCancelCause(reason).reached ? `${reason}\n` : reason;
+  const { message: _message, ...reached } = progress;
+  return `${reason ? `${reason}\n` : ''}${PROGRESS_PREFIX}${JSON.stringify(reached)}`;
+}
+
+/** Splits a cause. An operator's cause is all reason. */
+function readCancelCause(cause: string): { reason?: string; reached?: Reached } {
+  const start = cause.lastIndexOf('\n') + 1;
+  const reached = cause.startsWith(PROGRESS_PREFIX, start)
+    ? reachedIn(cause.slice(start + PROGRESS_PREFIX.length))
+    : undefined;
+  const reason = reached ? cause.slice(0, Math.max(0, start - 1)) : cause;
+  return { ...(reason ? { reason } : {}), ...(reached ? { reached } : {}) };
+}
+
+function reachedIn(json: string): Reached | undefined {
+  try {
+    const { progress, total } = JSON.parse(json) as Partial<Reached>;
+    if (typeof progress !== 'number') return undefined;
+    return { progress, ...(typeof total === 'number' ? { total } : {}) };
+  } catch {
+    return undefined;
+  }
 }

@@ -25,14 +25,17 @@ import { streamEvents, type EventOptions, type OperationEvent } from './events/i
 import { listOperations, type OperationPage } from './list.js';
 import { answerExternal } from './external/answer.js';
 import { listServiceTools } from './external/list-service-tools.js';
-import { RunTokens } from './external/run-tokens.js';
-import { NamespaceOperations } from './namespace-operations.js';
-import { ownerOf, type Owner } from './owner.js';
-import { readPage } from './pages.js';
-import { selectLog, type SelectedLog } from './logs/select.js';
-import { readLogText, type LogText } from './logs/text.js';
+import { RunTokens, type Located } from './external/run-tokens.js';
+import { ownerOf, Records, type Owner } from './read.js';
+import { readPage } from './live.js';
+import { selectLog, type SelectedLog, readLogText, type LogText } from './logs/select.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
-import { findSessionOperations, type SessionQuery } from './session-operations.js';
+import {
+  findSessionOperations,
+  type SessionOperation,
+  type SessionPeriod,
+  type SessionScope,
+} from './session-operations.js';
 import { startOperation } from './start.js';
 import type { StartOptions } from './start-names.js';
 import type { TemporalClient } from './temporal.js';
@@ -53,9 +56,9 @@ export class Engine {
   readonly #estimates: Estimates;
   readonly #signer: Signer;
   readonly #runTokens: RunTokens;
-  readonly #connected: NamespaceOperations;
+  readonly #connected: Records;
   /** By namespace, without the connected one. */
-  readonly #namespaces = new Map<string, NamespaceOperations>();
+  readonly #namespaces = new Map<string, Records>();
 
   constructor(
     readonly temporal: TemporalClient,
@@ -70,7 +73,7 @@ export class Engine {
     this.#signer = new Signer(secret);
     this.#runTokens = new RunTokens(secret);
     this.#estimates = new Estimates(temporal);
-    this.#connected = new NamespaceOperations(temporal, this.#signer, tools);
+    this.#connected = new Records(temporal, this.#signer, tools);
     tools.serveServices((service) => listServiceTools(temporal, service));
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
@@ -118,7 +121,7 @@ export class Engine {
       estimate,
     });
     const seconds = learnedSeconds ?? fixedEstimateSeconds(estimate, size);
-    return startOperation(this.#of(tool.external?.namespace).records, this.secret, {
+    return startOperation(this.#of(tool.external?.namespace), this.secret, {
       principal,
       tool,
       args: checked,
@@ -149,8 +152,8 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
-    const { located, live } = this.#locate(principal, token);
-    return live.complete(await this.read(principal, token), located.workflowId);
+    const { located, records } = this.#locate(principal, token);
+    return records.live.complete(await this.read(principal, token), located.workflowId);
   }
 
   /**
@@ -167,8 +170,8 @@ export class Engine {
   /** Yields the operation now and at each change, until it closes or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
-    const { located, watches } = this.#locate(principal, token);
-    return watches.watch(located.workflowId, read, options);
+    const { located, records } = this.#locate(principal, token);
+    return records.watches.watch(located.workflowId, read, options);
   }
 
   /**
@@ -178,7 +181,8 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
-    const { located, temporal, watches, live } = this.#locate(principal, token);
+    const { located, records } = this.#locate(principal, token);
+    const { temporal, watches, live } = records;
     const { workflowId } = located;
     const read = () => this.read(principal, token);
     return streamEvents(
@@ -213,7 +217,8 @@ export class Engine {
     answerer: { principal?: string; roles?: readonly string[]; idempotencyKey?: string } = {},
   ): Promise<AnsweredOperation> {
     const read = () => this.read(principal, token);
-    const { located, temporal, records } = this.#locate(principal, token);
+    const { located, records } = this.#locate(principal, token);
+    const { temporal } = records;
     const { workflowId } = located;
     const roles = answerer.roles?.length ? { roles: [...answerer.roles] } : {};
     const by = { principal: answerer.principal ?? principal, ...roles };
@@ -250,9 +255,9 @@ export class Engine {
   /** Requests cancellation of an open operation. @returns whether it was open @throws LonghaulError `not_found`, `unavailable` */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
-    const { located, temporal } = this.#locate(principal, token);
+    const { located, records } = this.#locate(principal, token);
     const signalOf = (tool: string) => this.tools.get(tool)?.external?.cancelSignal;
-    return cancelOperation(temporal, located.workflowId, read, reason, signalOf);
+    return cancelOperation(records.temporal, located.workflowId, read, reason, signalOf);
   }
 
   /**
@@ -280,7 +285,7 @@ export class Engine {
     );
     if (this.#runTokens.locate(principal, token).run)
       throw new LonghaulError('wrong_state', `"${record.tool}" can't be resumed; call it again`);
-    return resumeOperation(this.#connected.records, this.secret, record, by, options);
+    return resumeOperation(this.#connected, this.secret, record, by, options);
   }
 
   /**
@@ -318,7 +323,7 @@ export class Engine {
 
   /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */
   sweepOverdue(): Promise<number> {
-    return this.#connected.records.overdue.sweep(this.tools);
+    return this.#connected.overdue.sweep(this.tools);
   }
 
   /**
@@ -337,7 +342,7 @@ export class Engine {
   }
 
   /** Finds operations of many sessions at once: see {@link findSessionOperations}. */
-  sessionOperations(...[scopes, period]: SessionQuery): ReturnType<typeof findSessionOperations> {
+  sessionOperations(scopes: readonly SessionScope[], period: SessionPeriod): Promise<SessionOperation[]> {
     return findSessionOperations(this.temporal, scopes, period, this.secret);
   }
 
@@ -385,21 +390,20 @@ export class Engine {
     return this.#runTokens.locate(principal, token).workflowId;
   }
 
-  /** Where an operation's workflow is, and the engine's parts for its namespace. @throws LonghaulError `not_found` */
-  #locate(principal: string, token: string) {
+  /** Where an operation's workflow is, and the records of its namespace. @throws LonghaulError `not_found` */
+  #locate(principal: string, token: string): { located: Located; records: Records } {
     const located = this.#runTokens.locate(principal, token);
-    const { temporal, records, watches, live } = this.#of(located.namespace);
-    return { located, temporal, records, watches, live };
+    return { located, records: this.#of(located.namespace) };
   }
 
-  #of(namespace: string | undefined): NamespaceOperations {
+  #of(namespace: string | undefined): Records {
     const temporal = this.temporal.inNamespace(namespace);
     if (namespace === undefined || temporal === this.temporal) return this.#connected;
-    let operations = this.#namespaces.get(namespace);
-    if (!operations) {
-      operations = new NamespaceOperations(temporal, this.#signer, this.tools);
-      this.#namespaces.set(namespace, operations);
+    let records = this.#namespaces.get(namespace);
+    if (!records) {
+      records = new Records(temporal, this.#signer, this.tools);
+      this.#namespaces.set(namespace, records);
     }
-    return operations;
+    return records;
   }
 }

@@ -2,13 +2,13 @@
  * Detects servers of this Temporal with another secret. Start memos name the signing key, and all servers see them. Such servers refuse
  * each other's tokens, sessions and answers, and their workers refuse each other's work.
  */
-import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { parseSignature } from '../operations/signatures.js';
 import { START_MEMO, type StartMemo } from '../operations/wire.js';
 import { OK, SAME_SECRET, warning, type Check } from '../platform/health/checks.js';
 import { Background } from '../platform/metrics/background.js';
 import { quote } from '../platform/visibility-query.js';
 import { listRuns } from './current-runs.js';
+import { decodeMemo } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
 /** Interval between looks and age of the starts to look at, in milliseconds, and their number. */
@@ -43,11 +43,8 @@ export class KeyCheck {
     const { infos } = await listRuns(this.temporal, 'metrics', query, LOOKED_AT, undefined);
     const keys = new Set<string>();
     for (const { memo } of infos) {
-      const field = memo?.fields?.[START_MEMO];
-      if (!field) continue;
-      const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, { [START_MEMO]: field });
-      const { signature } = (decoded?.[START_MEMO] ?? {}) as Partial<StartMemo>;
-      const keyId = parseSignature(signature)?.keyId;
+      const start = await decodeMemo<StartMemo>(this.temporal, memo?.fields, START_MEMO);
+      const keyId = parseSignature(start?.signature)?.keyId;
       if (keyId !== undefined && keyId !== this.keyId) keys.add(keyId);
     }
     return [...keys];

@@ -1,5 +1,4 @@
 /** Lists of operations, from Temporal's visibility store. */
-import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
@@ -19,7 +18,7 @@ import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
 import { createdAtOf } from './description.js';
 import { listAdopted, listingTools, type AdoptedFilter } from './external/list.js';
 import { RunTokens } from './external/run-tokens.js';
-import { toDate } from './history.js';
+import { decodeMemo, toDate } from './history.js';
 import { hasTimedOut } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
 import type { VisibilityUse } from './visibility-budget.js';
@@ -138,11 +137,7 @@ function adoptedFilterOf({
   withoutAdopted,
 }: ListFilter): AdoptedFilter | undefined {
   if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
-  return {
-    tool,
-    status,
-    ...(createdAfter ? { createdAfter: createdAfter.toISOString() } : {}),
-  };
+  return { tool, status, createdAfter: createdAfter?.toISOString() };
 }
 
 interface List {
@@ -214,14 +209,13 @@ async function listedOperation(
   info: RunInfo,
   runTokens: RunTokens,
 ): Promise<ListedOperation | undefined> {
-  const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields);
-  const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+  const startMemo = await decodeMemo<StartMemo>(temporal, info.memo?.fields, START_MEMO);
   const owner = startMemo?.principal;
   if (!startMemo || owner === undefined) return undefined;
   const isOwn = owner === principal;
   if (!isOwn && !(wholeTenant && owner.startsWith(tenantPrefixOf(principal)))) return undefined;
   const workflowId = info.execution?.workflowId ?? '';
-  const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  const state = (await decodeMemo<StateMemo>(temporal, info.memo?.fields, STATE_MEMO)) ?? {};
   const { stage, cancelRequestedAt } = state;
   const { estimateSeconds, requestId } = startMemo;
   const createdAt = createdAtOf(startMemo, toDate(info.startTime ?? {}));
@@ -240,20 +234,13 @@ async function listedOperation(
     stage,
     cancelRequestedAt,
     requestId,
-    ...(closedAt
-      ? {
-          closedAt: closedAt.toISOString(),
-          workedSeconds: workedSeconds(new Date(createdAt), closedAt, state),
-        }
-      : {}),
+    closedAt: closedAt?.toISOString(),
+    workedSeconds: closedAt ? workedSeconds(new Date(createdAt), closedAt, state) : undefined,
   };
 }
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
-  return {
-    status,
-    ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
-  };
+  return { status, createdAfter: createdAfter?.toISOString() };
 }
 
 /** Checks filters on the operation: its run may be newer, and its current run's status may differ from the listed one. */

@@ -5,7 +5,7 @@ import type { InputRequest, OperationRecord } from '../operations/record.js';
 import type { StartMemo, StateMemo } from '../operations/wire.js';
 import { describeBlockage, describeRetries } from './blockage.js';
 import { cancellingMessage } from './cancelling.js';
-import { firstRunIdOf } from './external/adopted.js';
+import { firstRunIdOf } from './external/adopt.js';
 import type { ExternalState } from './external/state.js';
 import { INITIAL_EVENTS, type CancelRequest } from './history.js';
 import { partRecord, type Part } from './parts.js';

@@ -19,7 +19,7 @@ import {
 import { count, OTHER } from '../platform/metrics/index.js';
 import type { Tools } from '../platform/tools.js';
 import { quote } from '../platform/visibility-query.js';
-import { listRuns, type RunInfo } from './current-runs.js';
+import { pagesOfRuns, type RunInfo } from './current-runs.js';
 import { isOpen } from './description.js';
 import { eventsFromEnd, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
@@ -137,14 +137,9 @@ export class OverdueRuns {
     const query = overdueQuery(this.temporal, tools, nowMs);
     if (!searchAttributes || query === undefined) return 0;
     const late: string[] = [];
-    let next: Uint8Array | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const found = await listRuns(this.temporal, 'sweep', query, PAGE_RUNS, next);
-      for (const info of found.infos)
+    for await (const infos of pagesOfRuns(this.temporal, 'sweep', query, PAGE_RUNS, MAX_PAGES))
+      for (const info of infos)
         if (await this.#isListedOverdue(info, nowMs)) late.push(info.execution!.workflowId!);
-      next = found.next;
-      if (!next) break;
-    }
     const waiting: string[] = [];
     let count = 0;
     for (const workflowId of late)

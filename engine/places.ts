@@ -1,5 +1,6 @@
 /** Asks queues for places and refusals. Queries write no history; without a worker the place is unknown, and no call is refused. */
 import type { Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../operations/errors.js';
 import {
   queueFullMessage,
@@ -17,20 +18,19 @@ const FRESH_MS = 2_000;
 /** Deadline of a query, in milliseconds, including its wait for a worker. */
 const QUERY_DEADLINE_MS = 3_000;
 
-interface View {
-  readAtMs: number;
-  /** Undefined if the queue can't be asked. */
-  places: Promise<Map<string, number> | undefined>;
-}
+const MAX_QUEUES = 1_000;
+
+/** By workflow ID; undefined if the queue can't be asked. */
+type QueuePlaces = Promise<Map<string, number> | undefined>;
 
 export class Places {
-  readonly #views = new Map<string, View>();
+  readonly #known = new LRUCache<string, QueuePlaces>({ max: MAX_QUEUES, ttl: FRESH_MS });
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /** Status message of an operation that waits for its turn. */
   async messageOf(queue: string, workflowId: string): Promise<string> {
-    return waitingMessage((await this.#view(queue))?.get(workflowId));
+    return waitingMessage((await this.#placesIn(queue))?.get(workflowId));
   }
 
   /** Why the tool's queue would refuse a call now; undefined if it has room or can't be asked. The queue may still refuse the operation. */
@@ -56,14 +56,14 @@ export class Places {
     );
   }
 
-  #view(queue: string): View['places'] {
-    const known = this.#views.get(queue);
-    if (known && performance.now() - known.readAtMs < FRESH_MS) return known.places;
+  #placesIn(queue: string): QueuePlaces {
+    const known = this.#known.get(queue);
+    if (known) return known;
     const { taskQueue } = this.temporal;
     const places = this.#ask((client) =>
       client.workflow.getHandle(queueWorkflowId(taskQueue, queue)).query(PLACES_QUERY),
     ).then((found) => found && new Map(found.order.map((id, place) => [id, place])));
-    this.#views.set(queue, { readAtMs: performance.now(), places });
+    this.#known.set(queue, places);
     return places;
   }
 

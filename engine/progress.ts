@@ -6,12 +6,17 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
-import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
-import type { Reached } from './cancel-cause.js';
-import { decodeReadable, eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
+import {
+  type Reached,
+  decodeReadable,
+  eventsFromEnd,
+  toDate,
+  INITIAL_EVENTS,
+  type HistoryEvent,
+} from './history.js';
 import { readPart, type Part } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -213,4 +218,33 @@ async function reportOf(temporal: TemporalClient, event: HistoryEvent): Promise<
       )
     : (await decodeReadable(temporal, payloads)).map(result ? reportInResult : reportIn).at(-1);
   return { progress, time: event.eventTime };
+}
+
+/** Decimal places of amounts from 1; smaller amounts keep this many digits after their first one. */
+const DECIMALS = 2;
+/** Tolerance for rounding errors of summed fractions, in units of the last digit. */
+const NOISE = 1e-6;
+
+/** Rounds summed fractions: amounts down, totals up. Only finished work reaches the total, and progress stays monotonic. */
+export function roundProgress({ progress, total, message }: Progress): Progress {
+  const roundedTotal = total === undefined ? undefined : roundUp(total);
+  const amount = roundDown(progress);
+  const isDone = total !== undefined && roundedTotal !== undefined && progress >= total;
+  return { progress: isDone ? Math.max(roundedTotal, amount) : amount, total: roundedTotal, message };
+}
+
+function roundDown(value: number): number {
+  const unit = unitsPerOne(value);
+  return Math.floor(value * unit + NOISE) / unit;
+}
+
+function roundUp(value: number): number {
+  const unit = unitsPerOne(value);
+  return Math.ceil(value * unit - NOISE) / unit + 0;
+}
+
+function unitsPerOne(value: number): number {
+  const size = Math.abs(value);
+  if (size >= 1 || size === 0) return 10 ** DECIMALS;
+  return 10 ** (DECIMALS - Math.floor(Math.log10(size)));
 }

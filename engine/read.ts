@@ -2,19 +2,20 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../operations/budgets.js';
-import { isKind, LonghaulError } from '../operations/errors.js';
+import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { parseTrace } from '../operations/trace-context.js';
-import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
-import type { ExternalWorkflow } from '../operations/external-workflow.js';
+import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo, tokenOf } from '../operations/wire.js';
 import type { Signer } from '../platform/signer.js';
+import type { Tools } from '../platform/tools.js';
 import { recordedAnswers } from './answer/recorded.js';
 import { closedFields } from './closed.js';
 import { createdAtOf, isOpen, startOf } from './description.js';
-import { adoptedMemo } from './external/adopted.js';
+import { adoptedMemo } from './external/adopt.js';
 import { ExternalStates } from './external/state.js';
 import type { Located, SealedRun } from './external/run-tokens.js';
 import { cancelRequestOf } from './history.js';
+import { LiveQueries } from './live.js';
 import { openFields } from './open.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from './places.js';
@@ -23,11 +24,14 @@ import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
+import { Watches } from './watch.js';
+import { workflowIdOf } from '../operations/token.js';
 
 /** How long to cache a closed operation's record, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
+/** Reads, watches and queries the operations in one namespace of Temporal. */
 export class Records {
   /** By token and run ID: several principals may have adopted a run. */
   readonly #closed = new LRUCache<string, OperationRecord>({
@@ -38,19 +42,21 @@ export class Records {
   readonly overdue: OverdueRuns;
   readonly places: Places;
   readonly external: ExternalStates;
+  readonly watches: Watches;
+  readonly live: LiveQueries;
   readonly #shared = new SharedReads<OperationRecord>();
 
-  /** @param externalOf by tool name @param wake called when an external workflow's state may have changed */
   constructor(
     readonly temporal: TemporalClient,
     readonly signer: Signer,
-    private readonly externalOf: (tool: string) => ExternalWorkflow | undefined,
-    wake: (workflowId: string) => void,
+    private readonly tools: Tools,
   ) {
+    this.watches = new Watches(temporal);
+    this.live = new LiveQueries(temporal);
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
     this.places = new Places(temporal);
-    this.external = new ExternalStates(temporal, wake);
+    this.external = new ExternalStates(temporal, (workflowId) => this.watches.wake(workflowId));
   }
 
   /**
@@ -125,7 +131,7 @@ export class Records {
     const ownState = description.memo?.[STATE_MEMO] as StateMemo | undefined;
     const isExternal = memo.runtime === 'none' && ownState === undefined;
     const external = isExternal
-      ? await this.external.read(description, this.externalOf(memo.tool))
+      ? await this.external.read(description, this.tools.get(memo.tool)?.external)
       : undefined;
     const state = external ?? ownState ?? {};
     const { stage, partial } = state;
@@ -211,4 +217,23 @@ export function startMemoOf(
   if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
     throw new LonghaulError('not_found', 'operation not found');
   return memo;
+}
+
+export interface Owner {
+  principal: string;
+  token: string;
+}
+
+/** Finds an operation's owner by its workflow ID, the name that others in a tenant use. */
+export async function ownerOf(
+  temporal: TemporalClient,
+  secret: Buffer,
+  workflowId: string,
+): Promise<Owner | undefined> {
+  const found = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
+  const { principal } = (found?.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
+  if (principal === undefined) return undefined;
+  const token = tokenOf(principal, workflowId);
+  // A client could write any memo, but the workflow ID's tag is keyed.
+  return workflowIdOf(principal, token, secret) === workflowId ? { principal, token } : undefined;
 }

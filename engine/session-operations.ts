@@ -1,10 +1,9 @@
 /** Finds operations of listening sessions, with one visibility query for many sessions. */
-import { decodeMapFromPayloads } from '../platform/temporal/internal/payloads.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
-import { listRuns, type RunInfo } from './current-runs.js';
+import { pagesOfRuns, type RunInfo } from './current-runs.js';
 import { RunTokens } from './external/run-tokens.js';
-import { toDate } from './history.js';
+import { decodeMemo, toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
@@ -28,8 +27,6 @@ export interface SessionOperation {
 /** `startedAfter`: operations started since. `closedAfter`: operations that are open, or have closed since. */
 export type SessionPeriod = { startedAfter: Date } | { closedAfter: Date };
 
-export type SessionQuery = [scopes: readonly SessionScope[], period: SessionPeriod];
-
 /** Finds operations of sessions, without other principals' operations. @throws LonghaulError `unavailable` */
 export async function findSessionOperations(
   temporal: TemporalClient,
@@ -44,15 +41,10 @@ export async function findSessionOperations(
   const sessions = [...principals.keys()];
   for (let at = 0; at < sessions.length; at += QUERY_SESSIONS) {
     const query = sessionsQuery(sessions.slice(at, at + QUERY_SESSIONS), period);
-    let next: Uint8Array | undefined;
-    let pages = 0;
-    do {
-      const page = await listRuns(temporal, 'sessions', query, PAGE_RUNS, next);
-      const operations = page.infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
+    for await (const infos of pagesOfRuns(temporal, 'sessions', query, PAGE_RUNS, MAX_PAGES)) {
+      const operations = infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
       found.push(...(await Promise.all(operations)).filter((one) => one !== undefined));
-      next = page.next;
-      pages += 1;
-    } while (next && pages < MAX_PAGES);
+    }
   }
   return found;
 }
@@ -74,8 +66,7 @@ async function sessionOperation(
 ): Promise<SessionOperation | undefined> {
   const attribute = searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.session]?.data;
   const session = attribute && (JSON.parse(Buffer.from(attribute).toString()) as string);
-  const decoded = await decodeMapFromPayloads(temporal.dataConverter, memo?.fields);
-  const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
+  const startMemo = await decodeMemo<StartMemo>(temporal, memo?.fields, START_MEMO);
   if (!session || !startMemo || principals.get(session) !== startMemo.principal) return undefined;
   return {
     session,

@@ -3,7 +3,12 @@
  * a repeated start from another request under the same token.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  type SearchAttributePair,
+  type Priority,
+} from '@temporalio/common';
 import {
   boundKeepAlive,
   DEFAULT_CLEANUP_SECONDS,
@@ -14,7 +19,7 @@ import { isKind, LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { ExternalWorkflow } from '../operations/external-workflow.js';
 import type { OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
-import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo, ANONYMOUS } from '../operations/wire.js';
 import { count } from '../platform/metrics/index.js';
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
@@ -22,10 +27,10 @@ import type { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
 import { hasSealedToken, nameStart, type StartOptions } from './start-names.js';
 import { originOfStart } from './trace-calls.js';
-import { priorityOf } from './priority.js';
 import { createdAtOf, isOpen, startOf } from './description.js';
 import { startedRecord, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
+import { createHash } from 'node:crypto';
 
 /** Age from which an open deletion counts as interrupted, in milliseconds. */
 const STALE_DELETION_MS = 60_000;
@@ -320,4 +325,26 @@ function isSameStart(found: WorkflowExecutionDescription, { memo }: WorkflowStar
 
 function keyword(name: string, value: string): SearchAttributePair {
   return { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
+}
+
+/** Maximum length of a fairness key, in bytes. */
+const LONGEST_KEY = 64;
+
+/**
+ * Priority and fairness of an operation's tasks (docs.temporal.io, "Task Queue Priority and Fairness"); undefined if neither is needed.
+ * Activities, child workflows and continued runs inherit them. Servers without the feature ignore the field.
+ */
+export function priorityOf({
+  principal,
+  priority,
+}: Pick<StartMemo, 'principal' | 'priority'>): Priority | undefined {
+  const fairnessKey = principal === ANONYMOUS ? undefined : fairnessKeyOf(principal);
+  if (fairnessKey === undefined && priority === undefined) return undefined;
+  return { priorityKey: priority, fairnessKey };
+}
+
+/** Principals are ASCII, since both parts are percent-encoded. */
+function fairnessKeyOf(principal: string): string {
+  if (principal.length <= LONGEST_KEY) return principal;
+  return createHash('sha256').update(principal).digest('hex');
 }

@@ -8,6 +8,7 @@ import {
   type LoadedDataConverter,
   type PayloadCodec,
 } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
 import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { Settings } from '../platform/settings/index.js';
@@ -34,7 +35,6 @@ import { temporalNowMs, temporalTime, type TemporalTime } from '../platform/temp
 import { failed, OK, type Checks } from '../platform/health/checks.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
-import { QueueStates } from './queue-states.js';
 import { signalHeaderInterceptor } from './signal-headers.js';
 import { traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
@@ -46,6 +46,9 @@ export const CALL_DEADLINE_MS = 2_000;
 const DEADLINE_SLACK_MS = 100;
 /** Visibility calls per second without a limit in the settings. */
 const UNLIMITED_VISIBILITY_CALLS = 1_000;
+/** How long a task queue's description serves further readers, in milliseconds, and of how many queues. */
+const QUEUE_FRESH_MS = 3_000;
+const MAX_QUEUES = 100;
 const NO_ROOM = "the disk of Temporal's database is full: nothing is stored until there is room";
 const OVERDUE = new Error('a call took longer than its deadline');
 
@@ -75,7 +78,7 @@ export class TemporalClient {
   /** Log lines about features that this Temporal lacks. */
   readonly #lacking = new Set<string>();
   readonly #visibility: VisibilityBudget;
-  readonly #queues = new QueueStates(this);
+  readonly #queues = new LRUCache<string, Promise<QueueState>>({ max: MAX_QUEUES, ttl: QUEUE_FRESH_MS });
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -202,6 +205,8 @@ export class TemporalClient {
         throw OVERDUE;
       });
     } catch (error) {
+      const unavailable = (message: string, isRetryable = true) =>
+        new LonghaulError('unavailable', message, { cause: error, retryable: isRetryable });
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
       if (isDiskFullError(error)) throw new DiskFullError(this.settings.home, error);
       if (error === OVERDUE && waitsForStorage(this.storage))
@@ -211,29 +216,23 @@ export class TemporalClient {
         );
       if (error === OVERDUE || isUnreachable(error)) throw await this.#unavailable(error);
       if (isThrottled(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `Temporal limits requests at present (${temporalMessage(error)}); operations keep running, try again shortly`,
-          { cause: error },
         );
       if (isDenied(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `the server's credentials for Temporal don't allow this: ${temporalMessage(error)}`,
-          { cause: error, retryable: false },
+          false,
         );
       if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
       if (isTransient(error))
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `Temporal can't do this at present (${temporalMessage(error)}); operations keep running, try again shortly`,
-          { cause: error },
         );
       if (error instanceof ValueError)
-        throw new LonghaulError(
-          'unavailable',
+        throw unavailable(
           `a value of the workflow can't be read: ${error.message}; this server may lack its codec`,
-          { cause: error, retryable: false },
+          false,
         );
       throw error;
     }
@@ -286,7 +285,13 @@ export class TemporalClient {
 
   /** Pollers for a task queue's workflow tasks, and its current build; some seconds old at most. @throws LonghaulError `unavailable` */
   queueState(queue: string): Promise<QueueState> {
-    return this.#queues.read(queue);
+    const known = this.#queues.get(queue);
+    if (known) return known;
+    const state = this.call((client) => describeQueue(client, queue, 'workflows'));
+    this.#queues.set(queue, state);
+    // A failed read serves only the readers that wait already.
+    state.catch(() => this.#queues.delete(queue));
+    return state;
   }
 
   /** Temporal's time, as this connection knows it; the local time until it does. */

@@ -11,8 +11,8 @@ import { isSignalledAnswer } from './answer/sent.js';
 import { CLOSING_EVENTS } from './history.js';
 import { isThrottled, isUnreachable, retryDelayMs } from '../platform/grpc-errors.js';
 import { LEAST_JITTER, withJitter } from '../platform/jitter.js';
-import { PollLimit } from './poll-limit.js';
 import type { TemporalClient } from './temporal.js';
+import PQueue from 'p-queue';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -293,5 +293,45 @@ class Watch {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     const askedMs = Math.min(retryDelayMs(error) ?? 0, LONGEST_ASKED_MS);
     return Math.max(this.#retryMs, askedMs / LEAST_JITTER);
+  }
+}
+
+/** Maximum number of describes per tenth of a second, and at a time: 500 workflows are described every 5 s. */
+const DESCRIBES_PER_TENTH = 10;
+const CONCURRENT_DESCRIBES = 20;
+
+const MAX_POLLS = 500;
+
+/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
+class PollLimit {
+  #polls = 0;
+  readonly #turns = new PQueue({
+    intervalCap: DESCRIBES_PER_TENTH,
+    interval: 100,
+    strict: true,
+    concurrency: CONCURRENT_DESCRIBES,
+  });
+
+  /** @param maxPolls maximum number of long polls at a time. Default: 500 */
+  constructor(private readonly maxPolls = MAX_POLLS) {}
+
+  get openCount(): number {
+    return this.#polls;
+  }
+
+  /** Takes a long poll, to be released later. @returns whether one was left */
+  take(): boolean {
+    if (this.#polls >= this.maxPolls) return false;
+    this.#polls += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#polls -= 1;
+  }
+
+  /** Describes a workflow in its turn; first come, first served. */
+  describeInTurn<T>(describe: () => Promise<T>): Promise<T> {
+    return this.#turns.add(describe);
   }
 }

@@ -1,10 +1,11 @@
 /** Checks beyond the schema, for keys that depend on each other. The file may have any form: the schema reports problems of form. */
+import { isObject } from '../operations/is-object.js';
 import { argumentsInId } from '../operations/external-workflow.js';
 import { didYouMean } from '../operations/near-names.js';
 import { RESERVED_ARGUMENTS } from '../operations/tool.js';
 import { checkFields, checkSchema } from '../pipelines/checks/schemas.js';
 import type { KeyPath, Report } from '../pipelines/problems.js';
-import { at, entriesOf, isMap, itemsOf } from '../pipelines/values.js';
+import { at, entriesOf, itemsOf } from '../pipelines/values.js';
 
 const DEFAULT_FIELDS = { properties: { approved: {} } };
 
@@ -25,7 +26,7 @@ const OF_SERVICES = ['nexus', 'timeout-minutes', 'estimate-minutes', 'retryable-
 const OF_WORKFLOWS = ['progress', 'question', 'cancel', 'adopt'];
 
 function checkKind(file: unknown, report: Report): void {
-  if (!isMap(file)) return;
+  if (!isObject(file)) return;
   const [workflow, nexus] = [at(file, 'workflow'), at(file, 'nexus')];
   if (workflow === undefined && nexus === undefined)
     report(
@@ -37,7 +38,7 @@ function checkKind(file: unknown, report: Report): void {
   for (const key of OF_WORKFLOWS)
     if (at(file, key) !== undefined)
       report([key], 'belongs to tools over workflows; Longhaul itself calls a Nexus operation', 'key');
-  if (isMap(nexus) && at(nexus, 'operation') === undefined)
+  if (isObject(nexus) && at(nexus, 'operation') === undefined)
     for (const key of Object.keys(file))
       if (![...OF_SERVICES, ...OF_WORKFLOWS].includes(key))
         report(
@@ -99,14 +100,14 @@ function checkId(file: unknown, report: Report): void {
 }
 
 function checkProgress(progress: unknown, report: Report): void {
-  if (!isMap(progress)) return;
+  if (!isObject(progress)) return;
   const sources = ['query', 'heartbeats'].filter((key) => at(progress, key) !== undefined);
   if (sources.length !== 1)
     report(
       ['progress'],
       `expected either \`query\` or \`heartbeats\`; got ${sources.length === 0 ? 'neither' : 'both'}`,
     );
-  if (isMap(at(progress, 'map')) && Object.keys(at(progress, 'map') as object).length === 0)
+  if (isObject(at(progress, 'map')) && Object.keys(at(progress, 'map') as object).length === 0)
     report(
       ['progress', 'map'],
       'expected at least one of progress, total, stage and message; got an empty map',
@@ -114,11 +115,11 @@ function checkProgress(progress: unknown, report: Report): void {
 }
 
 function checkQuestion(question: unknown, report: Report): void {
-  if (!isMap(question)) return;
+  if (!isObject(question)) return;
   const fields = at(question, 'fields');
   checkFields(fields, ['question', 'fields'], report);
   const answer = at(question, 'answer');
-  if (!isMap(answer)) return;
+  if (!isObject(answer)) return;
   const ways = ['update', 'signal'].filter((key) => at(answer, key) !== undefined);
   if (ways.length !== 1)
     report(

@@ -1,16 +1,18 @@
 /** Parses and checks the file of a tool over an external workflow, and reports every problem with its place. */
 import { readFileSync, statSync } from 'node:fs';
-import { clientFindings } from '../operations/documentation/client-findings.js';
+import { clientFindings } from '../operations/documentation/gaps.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
-import { reportIssues } from '../pipelines/issues.js';
+import { reportIssues, type Hints } from '../pipelines/issues.js';
 import { MAX_FILE_BYTES } from '../pipelines/yaml-data.js';
 import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml-file.js';
 import { checkToolFile } from './checks.js';
-import { TOOL_FILE_HINTS } from './hints.js';
-import { toolFile } from './schema.js';
+import { toolFile, LEVELS } from './schema.js';
 import { toolService, type ToolService } from './service.js';
 import { externalTool } from './tool.js';
+import { didYouMean } from '../operations/near-names.js';
+import { CUT_OFF } from '../pipelines/hints.js';
+import type { KeyPath } from '../pipelines/problems.js';
 
 /** Parses and checks a tool or service. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool | ToolService> {
@@ -62,4 +64,29 @@ export function isToolFile(path: string): boolean {
 /** Reads and parses a file. An unreadable file gives a problem. */
 export function parseToolFile(path: string): ParsedFile<Tool | ToolService> {
   return readYamlFile(path, parseTool);
+}
+
+const TOOL_FILE_HINTS: Hints = { ofKey: insteadOf, ofValue: () => undefined };
+
+/** Keys of pipelines and of tools in code that people may try here. */
+const ELSEWHERE: Partial<Record<string, string>> = {
+  jobs: 'pipelines have jobs; their files belong in pipelines/',
+  inputs: 'write `input`',
+  outputs: 'write `output`',
+  arguments: 'write `args`',
+  'task-queue': 'put it under `workflow`',
+  taskQueue: 'put it under `workflow`, as `task-queue`',
+  type: 'put it under `workflow`',
+  namespace: 'put it under `workflow`',
+  signal: 'put it under `cancel`, or under `question.answer`',
+  schema: 'write `fields`',
+};
+
+function insteadOf(path: KeyPath, key: string, value: unknown): string {
+  if (value === null) return CUT_OFF;
+  const known = Object.keys(LEVELS[path.join('.')]?.shape ?? {});
+  if (known.length === 0) return 'expected a keyword of JSON Schema';
+  const near = didYouMean(key, known);
+  if (near !== '') return `known are ${known.join(', ')}${near}`;
+  return ELSEWHERE[key] ?? `known are ${known.join(', ')}`;
 }

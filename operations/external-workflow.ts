@@ -2,6 +2,7 @@
  * External workflows: workflow types whose workers don't use Longhaul's runtime, in any SDK. A tool's file says how to read their state,
  * answer and cancel them. Otherwise only Temporal's own view of a run counts.
  */
+import { defined } from './defined.js';
 import { isObject } from './is-object.js';
 import type { InputRequest, Progress } from './record.js';
 import type { JsonSchema } from './schema.js';
@@ -89,19 +90,10 @@ export function progressIn(value: unknown, fields: ProgressFields): { stage?: st
   const done = numberAt(value, fields.progress);
   const total = typeof fields.total === 'number' ? fields.total : numberAt(value, fields.total);
   const message = textAt(value, fields.message);
-  const stage = textAt(value, fields.stage);
-  return {
-    ...(stage === undefined ? {} : { stage }),
-    ...(done === undefined
-      ? {}
-      : {
-          progress: {
-            progress: done,
-            ...(total === undefined ? {} : { total }),
-            ...(message === undefined ? {} : { message }),
-          },
-        }),
-  };
+  return defined({
+    stage: textAt(value, fields.stage),
+    progress: done === undefined ? undefined : { progress: done, total, message },
+  });
 }
 
 export interface ExternalQuestion {

@@ -226,11 +226,7 @@ export function mergeProgress(
   if (!own && reports.length === 0) return undefined;
   const total = own?.total ?? totalOf(own?.progress ?? 0, unreached, reports);
   const message = reports.findLast((report) => report.message)?.message ?? own?.message;
-  return {
-    progress: (own?.progress ?? 0) + sum(reports.map((report) => report.progress)),
-    ...(total === undefined ? {} : { total }),
-    ...(message === undefined ? {} : { message }),
-  };
+  return { progress: (own?.progress ?? 0) + sum(reports.map((report) => report.progress)), total, message };
 }
 
 /** Sum of the announced totals; undefined unless every report has one. */

@@ -1,7 +1,12 @@
 /** `$ref`s within a JSON Schema document. */
 import { isObject } from './is-object.js';
-import { DATA_KEYWORDS, IN_PLACE_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
-import { mapSubschemas, subschemasOf } from './json-schema/subschemas.js';
+import {
+  DATA_KEYWORDS,
+  IN_PLACE_KEYWORDS,
+  MAP_KEYWORDS,
+  mapSubschemas,
+  subschemasOf,
+} from './json-schema/subschemas.js';
 import type { JsonSchema } from './schema.js';
 
 /** JSON Pointers of a schema's recursive `$ref`s. Clients and generators that expand references can't use such a schema. */
@@ -16,7 +21,7 @@ export function recursiveReferences(schema: JsonSchema): string[] {
       const here = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (isMap || typeof value !== 'string') visit(value, here, inside, !isMap && MAP_KEYWORDS.has(key));
       else if (key === '$ref' || key === '$dynamicRef') {
-        const target = resolve(schema, value);
+        const target = resolveReference(schema, value);
         if (inside.has(target)) found.add(here);
         else visit(target, pointerOf(value), inside);
       }
@@ -38,7 +43,7 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
     for (const name of Object.keys(properties ?? {})) names.add(name);
     if (Array.isArray(required)) for (const name of required) names.add(String(name));
     for (const reference of [$ref, $dynamicRef])
-      if (typeof reference === 'string') visit(resolve(schema, reference));
+      if (typeof reference === 'string') visit(resolveReference(schema, reference));
     for (const part of subschemasOf(at)) if (IN_PLACE_KEYWORDS.has(part.keyword)) visit(part.schema);
   };
   visit(schema);
@@ -54,7 +59,7 @@ export function rebaseReferences(place: string, schema: JsonSchema): JsonSchema 
 }
 
 /** Undefined for a reference to another document, or to a missing part. */
-function resolve(schema: JsonSchema, reference: string): unknown {
+export function resolveReference(schema: JsonSchema, reference: string): unknown {
   if (!isLocal(reference))
     return reference.startsWith('#') ? anchored(schema, reference.slice(1)) : undefined;
   return reference
@@ -96,4 +101,18 @@ function isLocal(reference: string): boolean {
 
 function pointerOf(reference: string): string {
   return isLocal(reference) ? reference.slice(1) : reference;
+}
+
+/** Keywords beside which `additionalProperties` would refuse properties of other schemas. */
+const COMPOSING_KEYWORDS = ['allOf', '$ref', '$dynamicRef'];
+
+/** Refuses unnamed properties, so no misspelt argument is ignored, unless the author has decided or a subschema names more. */
+export function closed(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  const isDecided = ['additionalProperties', 'unevaluatedProperties', ...COMPOSING_KEYWORDS].some(
+    (keyword) => keyword in schema,
+  );
+  if (isDecided || !isObject(properties)) return schema;
+  const isNamedElsewhere = [...propertyNames(schema)].some((name) => !Object.hasOwn(properties, name));
+  return isNamedElsewhere ? schema : { ...schema, additionalProperties: false };
 }

@@ -3,7 +3,7 @@ import { LonghaulError } from './errors.js';
 import { isObject } from './is-object.js';
 import { copySchema, problemsOfSchema } from './json-schema/authored.js';
 import { Validator, type Problem } from './json-schema/index.js';
-import { findPatterns } from './json-schema/find-patterns.js';
+import { findPatterns } from './json-schema/subschemas.js';
 import { checkPattern } from './patterns/index.js';
 
 /** A JSON Schema (2020-12). */

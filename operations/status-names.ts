@@ -49,60 +49,22 @@ interface StatusNames {
 }
 
 const working = { task: 'working', olderTask: 'working', sep1391: 'working', twoStage: 'running' } as const;
+const asking = { task: 'input_required', olderTask: 'input_required', sep1391: 'input_required' } as const;
+const completed = { task: 'completed', olderTask: 'completed', sep1391: 'completed' } as const;
+const failed = { olderTask: 'failed', sep1391: 'failed', twoStage: 'complete' } as const;
+const canceled = { task: 'cancelled', olderTask: 'cancelled', sep1391: 'canceled' } as const;
 
 /** Protocols of tasks and jobs answer an expired operation with an error, so they never send its name. */
 export const STATUS_NAMES: Record<OperationStatus, StatusNames> = {
   submitted: { ...working, plain: 'queued', job: 'queued', sep1391: 'submitted', twoStage: 'queued' },
   working: { ...working, plain: 'running', job: 'running' },
   unknown: { ...working, plain: 'running', job: 'running', sep1391: 'unknown' },
-  input_required: {
-    task: 'input_required',
-    olderTask: 'input_required',
-    plain: 'input_required',
-    job: 'running',
-    sep1391: 'input_required',
-    twoStage: 'running',
-  },
-  completed: {
-    task: 'completed',
-    olderTask: 'completed',
-    plain: 'completed',
-    job: 'succeeded',
-    sep1391: 'completed',
-    twoStage: 'complete',
-  },
-  failed: {
-    task: 'completed',
-    olderTask: 'failed',
-    plain: 'failed',
-    job: 'failed',
-    sep1391: 'failed',
-    twoStage: 'complete',
-  },
-  canceled: {
-    task: 'cancelled',
-    olderTask: 'cancelled',
-    plain: 'cancelled',
-    job: 'canceled',
-    sep1391: 'canceled',
-    twoStage: 'complete',
-  },
-  timed_out: {
-    task: 'completed',
-    olderTask: 'failed',
-    plain: 'errored',
-    job: 'timed_out',
-    sep1391: 'failed',
-    twoStage: 'complete',
-  },
-  expired: {
-    task: 'failed',
-    olderTask: 'failed',
-    plain: 'expired',
-    job: 'failed',
-    sep1391: 'failed',
-    twoStage: 'complete',
-  },
+  input_required: { ...asking, plain: 'input_required', job: 'running', twoStage: 'running' },
+  completed: { ...completed, plain: 'completed', job: 'succeeded', twoStage: 'complete' },
+  failed: { ...failed, task: 'completed', plain: 'failed', job: 'failed' },
+  canceled: { ...canceled, plain: 'cancelled', job: 'canceled', twoStage: 'complete' },
+  timed_out: { ...failed, task: 'completed', plain: 'errored', job: 'timed_out' },
+  expired: { ...failed, task: 'failed', plain: 'expired', job: 'failed' },
 };
 
 /** Names of parts' statuses, in the protocols that show parts. */

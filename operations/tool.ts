@@ -4,7 +4,7 @@ import {
   DEFAULT_INPUT_WAIT_SECONDS,
   DEFAULT_KEEP_ALIVE_SECONDS,
 } from './budgets.js';
-import { closed } from './closed-schema.js';
+import { closed, propertyNames } from './schema-references.js';
 import { describe, summarize } from './documentation/describe.js';
 import { exampleOf } from './documentation/example.js';
 import { documentationGaps } from './documentation/gaps.js';
@@ -12,7 +12,6 @@ import type { DescriptionParts, Gap, ToolExample } from './documentation/items.j
 import { LonghaulError } from './errors.js';
 import type { ExternalWorkflow } from './external-workflow.js';
 import { isObject } from './is-object.js';
-import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
   check,

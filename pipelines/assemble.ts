@@ -17,10 +17,10 @@ export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): 
     env: envOf(file.env, [], sourceOf),
     secrets: file.secrets,
     concurrency: file.concurrency,
-    ...optional('priority', file.priority),
-    ...optional('queue', file.queue && queueOf(file.queue)),
+    priority: file.priority,
+    queue: file.queue && queueOf(file.queue),
     timeoutMinutes: file['timeout-minutes'],
-    ...optional('estimateMinutes', file['estimate-minutes']),
+    estimateMinutes: file['estimate-minutes'],
     jobs: mapValues(file.jobs, (job, key) => jobOf(job, ['jobs', key], sourceOf)),
   };
 }
@@ -28,11 +28,11 @@ export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): 
 function queueOf(queue: NonNullable<PipelineFile['queue']>): QueueOptions {
   const waitMinutes = queue['wait-minutes'];
   return {
-    ...optional('name', queue.name),
+    name: queue.name,
     concurrency: queue.concurrency,
-    ...optional('perCaller', queue['per-caller']),
-    ...optional('maxWaiting', queue['max-waiting']),
-    ...optional('waitSeconds', waitMinutes === undefined ? undefined : waitMinutes * 60),
+    perCaller: queue['per-caller'],
+    maxWaiting: queue['max-waiting'],
+    waitSeconds: waitMinutes === undefined ? undefined : waitMinutes * 60,
   };
 }
 
@@ -40,7 +40,7 @@ function jobOf(job: FileJob, path: KeyPath, sourceOf: SourceOf): Job {
   return {
     needs: typeof job.needs === 'string' ? [job.needs] : job.needs,
     if: job.if,
-    ...optional('forEach', job['for-each']),
+    forEach: job['for-each'],
     env: envOf(job.env, path, sourceOf),
     steps: job.steps.map((step, index) => stepOf(step, index, [...path, 'steps', index], sourceOf)),
     artifacts: job.artifacts,
@@ -52,24 +52,24 @@ function stepOf(step: FileStep, index: number, path: KeyPath, sourceOf: SourceOf
   const { retry } = step;
   return {
     name: step.name ?? `step ${index + 1}`,
-    ...optional('run', step.run),
-    ...optional('workingDirectory', step['working-directory']),
+    run: step.run,
+    workingDirectory: step['working-directory'],
     env: envOf(step.env, path, sourceOf),
-    ...optional('timeoutMinutes', step['timeout-minutes']),
-    ...optional('retry', retry && { attempts: retry.attempts, backoffSeconds: retry.backoff }),
+    timeoutMinutes: step['timeout-minutes'],
+    retry: retry && { attempts: retry.attempts, backoffSeconds: retry.backoff },
     idempotent: step.idempotent,
     continueOnError: step['continue-on-error'],
     if: step.if,
-    ...optional('approval', step.approval && approvalOf(step.approval)),
+    approval: step.approval && approvalOf(step.approval),
   };
 }
 
 function approvalOf({ message, fields, approvers, ...more }: NonNullable<FileStep['approval']>): Approval {
   return {
     message,
-    ...optional('fields', fields && objectSchema(fields)),
-    ...optional('approvers', approvers),
-    ...(more['four-eyes'] ? { fourEyes: true } : {}),
+    fields: fields && objectSchema(fields),
+    approvers,
+    fourEyes: more['four-eyes'] || undefined,
   };
 }
 
@@ -90,13 +90,6 @@ function mapValues<From, To>(
   change: (value: From, key: string) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
-}
-
-function optional<Key extends string, Value>(
-  key: Key,
-  value: Value | undefined,
-): Partial<Record<Key, Value>> {
-  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
 }
 
 function listed(names: string[]): string {

@@ -1,16 +1,16 @@
 /** Hints for mistakes in pipelines. */
+import { isObject } from '../operations/is-object.js';
 import type { Hints } from './issues.js';
 import { formatKeyPath, type KeyPath } from './problems.js';
 import type { Level } from './schema.js';
 import { hintForKey } from './unsupported-keys.js';
 import { hintForForm, hintForText } from './unsupported-values.js';
-import { isMap } from './values.js';
 
 export const PIPELINE_HINTS: Hints = { ofKey: insteadOf, ofValue: hintOf };
 
 function insteadOf(path: KeyPath, key: string, value: unknown): string {
   const level = levelOf(path);
-  if (isObjectSchema(path) && (isMap(value) || value === null)) return underProperties(path, key);
+  if (isObjectSchema(path) && (isObject(value) || value === null)) return underProperties(path, key);
   const isCutOff = value === null && ['schema', 'output', 'approval'].includes(level);
   return isCutOff ? CUT_OFF : hintForKey(level, key, value);
 }
@@ -21,7 +21,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   if (path[0] === 'jobs' && path.length === 2) return hintForText('job', String(key), value);
   if (path[2] === 'steps' && path.length === 4) return hintForText('step', '', value);
   if (level === 'schema' || level === 'output') {
-    if (isObjectSchema(path.slice(0, -1)) && isMap(value))
+    if (isObjectSchema(path.slice(0, -1)) && isObject(value))
       return underProperties(path.slice(0, -1), String(key));
     if (key === 'required') return 'list the required names in `required`, next to `properties`';
     return key === 'type' ? TYPES[String(value)] : undefined;
@@ -33,7 +33,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   }
   const form = hintForForm(level, String(key), value);
   if (form !== undefined) return form;
-  if (key === 'concurrency' && isMap(value))
+  if (key === 'concurrency' && isObject(value))
     return 'give the number of jobs; `queue` bounds the operations that run at once';
   if (key === 'name' && path.length === 1 && typeof value === 'string') {
     const name = value.replace(/[^A-Za-z0-9]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '');

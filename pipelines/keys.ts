@@ -8,10 +8,12 @@ export const text = (expected: string) => z.string({ error: expected }).min(1, e
 
 export const flag = z.boolean({ error: 'expected true or false' });
 
-export const minutes = z
-  .number({ error: 'expected minutes above 0' })
-  .gt(0, 'expected minutes above 0')
-  .max(MAX_MINUTES, `expected at most ${MAX_MINUTES} minutes`);
+export const minutesUpTo = (most: number) =>
+  z
+    .number({ error: 'expected minutes above 0' })
+    .gt(0, 'expected minutes above 0')
+    .max(most, `expected at most ${most} minutes`);
+export const minutes = minutesUpTo(MAX_MINUTES);
 
 export const toolName = z
   .string({ error: 'expected the name of a tool' })

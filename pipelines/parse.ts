@@ -1,5 +1,7 @@
 /** Parses and checks a pipeline's file, and reports every problem with its place. */
-import { clientFindings } from '../operations/documentation/client-findings.js';
+import { exampleOf } from '../operations/documentation/example.js';
+import { clientFindings, schemaGaps } from '../operations/documentation/gaps.js';
+import type { ToolExample } from '../operations/documentation/items.js';
 import type { Tool } from '../operations/tool.js';
 import { assemble } from './assemble.js';
 import { checkJobs } from './checks/jobs.js';
@@ -8,11 +10,10 @@ import { checkInputs } from './checks/schemas.js';
 import { checkScripts } from './checks/scripts.js';
 import { checkSteps } from './checks/steps.js';
 import { checkVariables } from './checks/variables.js';
-import { reportGaps } from './documentation-gaps.js';
 import { PIPELINE_HINTS } from './hints.js';
 import { reportIssues } from './issues.js';
 import type { Pipeline } from './pipeline.js';
-import type { Report } from './problems.js';
+import type { KeyPath, Report } from './problems.js';
 import { pipelineFile } from './schema.js';
 import { pipelineTool } from './tool.js';
 import { at } from './values.js';
@@ -28,6 +29,25 @@ function checkQueue(file: unknown, report: Report): void {
   const [concurrency, perCaller] = [at(queue, 'concurrency'), at(queue, 'per-caller')];
   if (typeof concurrency === 'number' && typeof perCaller === 'number' && perCaller > concurrency)
     report(['queue', 'per-caller'], `expected at most concurrency, ${concurrency}; got ${perCaller}`);
+}
+
+/** Optional documentation keys -> expected content. */
+const DOCUMENTATION = {
+  description: 'what the tool does, in a sentence or two',
+  'timeout-minutes': 'the maximum duration of the pipeline, in minutes',
+  'estimate-minutes': 'how long it usually takes, in minutes',
+};
+
+/** Reports gaps in the documentation: the pipeline runs anyway, but its callers have to guess. */
+function reportGaps(file: unknown, { inputs }: Pipeline, report: Report): void {
+  const missing = (path: KeyPath, expected: string) => report(path, `missing; expected ${expected}`);
+  for (const [key, expected] of Object.entries(DOCUMENTATION))
+    if (at(file, key) === undefined) missing([key], expected);
+  const input = exampleOf(inputs) as ToolExample['input'] | undefined;
+  for (const { field, expected } of schemaGaps(inputs, input && { input }, 'inputs')) {
+    const [, name] = field.split('inputs.');
+    missing(name === undefined ? ['inputs'] : ['inputs', 'properties', name], expected);
+  }
 }
 
 /** Parses and checks a pipeline. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */

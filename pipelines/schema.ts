@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
 import { jsonSchema } from './json-schema.js';
-import { flag, minutes, text, toolName } from './keys.js';
+import { flag, minutes, minutesUpTo, text, toolName } from './keys.js';
 import { NAME, VARIABLE } from './names.js';
 
 export const MAX_JOBS = 1_000;
@@ -13,10 +13,14 @@ const named = (what: string) =>
 const VARIABLE_NAME = 'expected the name of a variable: a letter or _, then letters, digits or _';
 
 const list = <Item extends z.ZodType>(item: Item, expected: string) => z.array(item, { error: expected });
-const oneOf = <const Values extends readonly string[]>(values: Values, expected: string) =>
-  z.enum(values, { error: expected });
+const whole = (least: number, most: number) => {
+  const expected = `expected a whole number from ${least} to ${most}`;
+  return z.int({ error: expected }).min(least, expected).max(most, expected);
+};
 
-const condition = oneOf(['success', 'failure', 'always'], 'expected success, failure or always');
+const condition = z.enum(['success', 'failure', 'always'], {
+  error: 'expected success, failure or always',
+});
 
 const ENV = 'expected a map of names and values';
 const env = z.record(
@@ -27,11 +31,9 @@ const env = z.record(
 
 const retry = z.strictObject(
   {
-    attempts: z
-      .int({ error: 'expected a whole number from 1 to 100' })
-      .min(1, 'expected a whole number from 1 to 100')
-      .max(100, 'expected a whole number from 1 to 100')
-      .meta({ description: 'Maximum number of runs of the step, the first included: 1 to 100.' }),
+    attempts: whole(1, 100).meta({
+      description: 'Maximum number of runs of the step, the first included: 1 to 100.',
+    }),
     backoff: z
       .number({ error: 'expected seconds from 0 to 3600' })
       .min(0, 'expected seconds from 0 to 3600')
@@ -147,11 +149,6 @@ const job = z.strictObject(
   { error: 'expected a job: a map with `steps`' },
 );
 
-const whole = (least: number, most: number) => {
-  const expected = `expected a whole number from ${least} to ${most}`;
-  return z.int({ error: expected }).min(least, expected).max(most, expected);
-};
-
 const queue = z.strictObject(
   {
     name: z
@@ -173,10 +170,7 @@ const queue = z.strictObject(
       .meta({
         description: `Runs that may wait; further calls are refused. 0: none waits. Default: ${MAX_WAITING}.`,
       }),
-    'wait-minutes': z
-      .number({ error: 'expected minutes above 0' })
-      .gt(0, 'expected minutes above 0')
-      .max(MAX_WAIT_SECONDS / 60, `expected at most ${MAX_WAIT_SECONDS / 60} minutes`)
+    'wait-minutes': minutesUpTo(MAX_WAIT_SECONDS / 60)
       .optional()
       .meta({ description: 'How long a run may wait for its turn; then it fails. Default: 1440.' }),
   },
@@ -214,10 +208,7 @@ export const pipelineFile = z
           description:
             "Names of secrets. NAME is set on the worker as LONGHAUL_SECRET_NAME, and is the steps' variable NAME; not PATH or others that steps need.",
         }),
-      concurrency: z
-        .int({ error: 'expected a whole number from 1 to 200' })
-        .min(1, 'expected a whole number from 1 to 200')
-        .max(200, 'expected a whole number from 1 to 200')
+      concurrency: whole(1, 200)
         .default(32)
         .meta({
           description: 'Maximum number of jobs, and items of for-each, that run side by side: 1 to 200.',

@@ -1,9 +1,8 @@
 /** Makes a tool of a pipeline. */
-import { defined } from '../operations/defined.js';
 import { describe } from '../operations/documentation/describe.js';
+import { exampleOf } from '../operations/documentation/example.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
-import { outputExample } from './documentation-gaps.js';
 import { LAST_STEPS_MINUTES, PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
@@ -20,20 +19,23 @@ export function pipelineTool(pipeline: Pipeline): Tool {
   const returns = returnsOf(pipeline);
   const tool = defineTool({
     name: pipeline.name,
-    description: { does, ...(returns ? { returns } : {}) },
+    description: { does, returns: returns || undefined },
     input: pipeline.inputs,
     output: outputSchema(pipeline),
     toText: (output) => textOf(pipeline, output),
     taskSupport: 'optional',
     deadlineSeconds: pipeline.timeoutMinutes * 60,
     cleanupSeconds: cleanupSecondsOf(pipeline),
-    ...defined({ priority: pipeline.priority, queue: pipeline.queue }),
+    priority: pipeline.priority,
+    queue: pipeline.queue,
     estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
     // A failed script has no failure type of its own; you can resume the operation.
     retryableErrors: [],
   });
-  const output = outputExample(tool.outputSchema!);
+  // The schema requires no output, and the documentation shows all.
+  const outputs = tool.outputSchema!;
+  const output = exampleOf({ ...outputs, required: Object.keys(outputs['properties'] as object) });
   const isEstimated = estimateMinutes !== undefined;
   return {
     ...tool,

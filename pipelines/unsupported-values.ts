@@ -1,5 +1,6 @@
 /** Hints for other systems' keys that depend on the key's value. */
-import { at, entriesOf, isMap, itemsOf } from './values.js';
+import { isObject } from '../operations/is-object.js';
+import { at, entriesOf, itemsOf } from './values.js';
 import type { Level } from './schema.js';
 
 const CALL = 'a pipeline starts when its tool is called: remove it';
@@ -12,7 +13,7 @@ export function hintForValue(level: Level, key: string, value: unknown): string 
 }
 
 function insteadOfEvents(value: unknown): string | undefined {
-  const events = typeof value === 'string' ? [value] : isMap(value) ? Object.keys(value) : itemsOf(value);
+  const events = typeof value === 'string' ? [value] : isObject(value) ? Object.keys(value) : itemsOf(value);
   const hints: string[] = [];
   if (events.includes('schedule'))
     hints.push(
@@ -53,50 +54,31 @@ export function looksLikeJob(value: unknown): boolean {
 
 /** Hint for a value in another system's form, or with a YAML mistake. */
 export function hintForForm(level: Level, key: string, value: unknown): string | undefined {
-  const hint = FORMS.find(([where]) => where === `${level}.${key}`)?.[1](value);
-  return hint ?? undefined;
+  return FORMS[`${level}.${key}`]?.(value);
 }
 
-type Hint = (value: unknown) => string | undefined;
-
-const FORMS: [where: string, hint: Hint][] = [
-  [
-    'pipeline.secrets',
-    (value) => (isMap(value) ? `list only the names: secrets: ${listOf(Object.keys(value))}` : undefined),
-  ],
-  [
-    'pipeline.jobs',
-    (value) =>
-      Array.isArray(value) ? 'write each job under its name, as `build: { steps: [...] }`' : undefined,
-  ],
-  [
-    'job.outputs',
-    (value) =>
-      isMap(value)
-        ? `list only the keys: outputs: ${listOf(Object.keys(value))}; a script writes key=value to "$LONGHAUL_OUTPUT"`
-        : undefined,
-  ],
-  [
-    'job.artifacts',
-    (value) => {
-      const paths = itemsOf(at(value, 'paths')).filter((path) => typeof path === 'string');
-      return isMap(value) ? `list only the paths: artifacts: ${listOf(paths)}` : undefined;
-    },
-  ],
-  [
-    'job.steps',
-    (value) => {
-      const [first] = entriesOf(value);
-      if (first?.[0].startsWith('-')) return `write a space after the dash: \`- ${first[0].slice(1)}\``;
-      if (first) return 'begin each step with a dash: `- run: ...`';
-      return typeof value === 'string' ? `write \`- run: ${value.slice(0, 40)}\`` : undefined;
-    },
-  ],
-  [
-    'step.run',
-    (value) => (Array.isArray(value) ? 'write `run: |`, and a line for each command below it' : undefined),
-  ],
-];
+const FORMS: Partial<Record<string, (value: unknown) => string | undefined>> = {
+  'pipeline.secrets': (value) =>
+    isObject(value) ? `list only the names: secrets: ${listOf(Object.keys(value))}` : undefined,
+  'pipeline.jobs': (value) =>
+    Array.isArray(value) ? 'write each job under its name, as `build: { steps: [...] }`' : undefined,
+  'job.outputs': (value) =>
+    isObject(value)
+      ? `list only the keys: outputs: ${listOf(Object.keys(value))}; a script writes key=value to "$LONGHAUL_OUTPUT"`
+      : undefined,
+  'job.artifacts': (value) => {
+    const paths = itemsOf(at(value, 'paths')).filter((path) => typeof path === 'string');
+    return isObject(value) ? `list only the paths: artifacts: ${listOf(paths)}` : undefined;
+  },
+  'job.steps': (value) => {
+    const [first] = entriesOf(value);
+    if (first?.[0].startsWith('-')) return `write a space after the dash: \`- ${first[0].slice(1)}\``;
+    if (first) return 'begin each step with a dash: `- run: ...`';
+    return typeof value === 'string' ? `write \`- run: ${value.slice(0, 40)}\`` : undefined;
+  },
+  'step.run': (value) =>
+    Array.isArray(value) ? 'write `run: |`, and a line for each command below it' : undefined,
+};
 
 /** Hint for a step or job that isn't a map. */
 export function hintForText(kind: 'job' | 'step', name: string, value: unknown): string | undefined {

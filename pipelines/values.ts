@@ -1,15 +1,12 @@
 /** Access to data of unknown form. */
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject } from '../operations/is-object.js';
 
 export function at(value: unknown, key: string): unknown {
-  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 export function entriesOf(value: unknown): [string, unknown][] {
-  return isMap(value) ? Object.entries(value) : [];
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 export function itemsOf(value: unknown): unknown[] {

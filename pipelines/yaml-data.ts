@@ -14,7 +14,6 @@ import { inexactNumberMessage } from '../operations/json-text.js';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { isBuiltIn } from './names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
-import { unquotedPattern } from './unquoted-pattern.js';
 
 /** Maximum size of a file, in bytes; its expanded aliases may add as much again. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -235,4 +234,35 @@ function isVariable(path: KeyPath): boolean {
 function startOf(node: Node | null | undefined): number | undefined {
   const [from, to] = node?.range ?? [];
   return from === to ? undefined : from;
+}
+
+/** A value that begins with `*` or `!`, after the start of an item or a value. */
+const PATTERN =
+  /(?<=(?:^[ \t]*|[ \t])-[ \t]+|[[,][ \t]*|:[ \t]+)[*!](?:\[[^\]\n]*\]|\{[^}\n]*\}|[^\s,[\]{}'"])*/gm;
+
+/** Number of characters to read before and after a place. */
+const REACH = 300;
+
+/** A pattern, not the name of an anchor or a tag. */
+const GLOB = /^[*!].*[^\w:-]/;
+
+/**
+ * Advice for a text value that begins with `*` or `!`; undefined for other text. To YAML, `*.tgz` is an alias, and `!*.map` a tag.
+ *
+ * @param offset of a place in the value
+ * @param isPattern whether a pattern is expected there. Default: only where it looks like one
+ */
+export function unquotedPattern(text: string, offset: number, isPattern = false): string | undefined {
+  // Reads only nearby text: a line may be as long as the file, and have as many mistakes.
+  const before = text
+    .slice(Math.max(0, offset - REACH), offset)
+    .split('\n')
+    .at(-1)!;
+  const [after = ''] = text.slice(offset, offset + REACH).split('\n', 1);
+  for (const { 0: found, index } of (before + after).matchAll(PATTERN)) {
+    if (before.length < index || before.length > index + found.length) continue;
+    if (isPattern || found === '*' || GLOB.test(found))
+      return `text that begins with ${found[0]} needs quotes: '${found}'`;
+  }
+  return undefined;
 }

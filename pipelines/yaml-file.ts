@@ -1,10 +1,11 @@
 /** YAML files that define tools: reads, parses and checks them, with the place of each problem. */
 import { readFileSync, statSync } from 'node:fs';
 import { LineCounter } from 'yaml';
+import { isObject } from '../operations/is-object.js';
 import { LonghaulError } from '../operations/errors.js';
 import { TOOL_NAME } from './names.js';
 import { formatKeyPath, type KeyPath, type Problem, type Report } from './problems.js';
-import { at, isMap } from './values.js';
+import { at } from './values.js';
 import { MAX_FILE_BYTES, type YamlData } from './yaml-data.js';
 import { readYaml } from './yaml.js';
 
@@ -111,7 +112,7 @@ const REASONS: Partial<Record<string, string>> = {
 /** The tool's name by the file's name; reports it if no tool can have it. */
 export function defaultToolName(file: unknown, path: string, report: Report): string {
   const name = toolNameOf(path);
-  if (isMap(file) && at(file, 'name') === undefined && !TOOL_NAME.test(name))
+  if (isObject(file) && at(file, 'name') === undefined && !TOOL_NAME.test(name))
     report(
       ['name'],
       `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,

@@ -1,8 +1,7 @@
 /** Reads a pipeline's YAML: version 1.2, one document, only JSON's values, limited in size and depth, with places in the text. */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
-import { unquotedPattern } from './unquoted-pattern.js';
-import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
+import { unquotedPattern, YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
 /** Maximum depth. The library's own limit is a stack overflow, which ends the process if it hits a regular expression. */
 const MAX_DEPTH = 100;

@@ -3,7 +3,7 @@ import type { Info } from '@temporalio/activity';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
-import type { MeasureSinks } from '../operations/measure-sinks.js';
+import type { MeasureSinks } from '../operations/sinks.js';
 import { count, observe, OTHER } from '../platform/metrics/index.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 

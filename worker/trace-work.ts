@@ -17,7 +17,7 @@ import {
   type AttemptRecord,
 } from '../activities/runtime/attempt-span.js';
 import { parseCarrier, type TraceCarrier, type TraceContext } from '../operations/trace-context.js';
-import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../operations/trace-sink.js';
+import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../operations/sinks.js';
 import {
   PART_MEMO,
   START_MEMO,

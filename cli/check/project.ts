@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clientFindings } from '../../operations/documentation/client-findings.js';
+import { clientFindings } from '../../operations/documentation/gaps.js';
 import { schemaPlace } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Settings } from '../../platform/settings/index.js';

@@ -11,7 +11,7 @@ import {
   type Progress,
 } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { firstRunIdOf } from '../external/adopted.js';
+import { firstRunIdOf } from '../external/adopt.js';
 import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { streamStepLogs, streamOwnLog, type LogEvent } from './logs.js';

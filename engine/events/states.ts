@@ -1,11 +1,16 @@
 /** State events of an operation, from its history: every reader gets the same events in the same order at any time. */
-import type { Payload } from '@temporalio/common';
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { defined } from '../../operations/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire.js';
-import { CLOSING_EVENTS, eventsFromEnd, INITIAL_EVENTS, toDate, type HistoryEvent } from '../history.js';
+import {
+  CLOSING_EVENTS,
+  decodeMemo,
+  eventsFromEnd,
+  INITIAL_EVENTS,
+  toDate,
+  type HistoryEvent,
+} from '../history.js';
 import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
 import type { TemporalClient } from '../temporal.js';
 import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredState } from './position.js';
@@ -107,17 +112,6 @@ async function beginning(
     ...(isLaterRun ? { isLaterRun } : {}),
     ...(state?.cancelRequestedAt === undefined ? {} : { isCancelRequest: true }),
   };
-}
-
-/** Decodes a single field of a memo: others may be large, or use another codec. */
-async function decodeMemo<T>(
-  temporal: TemporalClient,
-  fields: Record<string, Payload> | null | undefined,
-  name: string,
-): Promise<T | undefined> {
-  const payload = fields?.[name];
-  if (!payload) return undefined;
-  return (await decodeMapFromPayloads(temporal.dataConverter, { [name]: payload }))?.[name] as T;
 }
 
 function shown({ stage, inputRequests, turnAt }: StateMemo): NonNullable<StateHistoryEvent['memo']> {

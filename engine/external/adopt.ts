@@ -3,8 +3,9 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import type { AdoptionRules, ExternalWorkflow } from '../../operations/external-workflow.js';
 import type { Tool } from '../../operations/tool.js';
-import { firstRunIdOf, isOwnRun } from './adopted.js';
-import { RunTokens } from './run-tokens.js';
+import { RunTokens, type SealedRun } from './run-tokens.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire.js';
+import { startOf } from '../description.js';
 
 export type AdoptingTool = Tool & { external: ExternalWorkflow & { adopt: AdoptionRules } };
 
@@ -43,4 +44,31 @@ export function adoptRun(
     firstRunId: firstRunIdOf(description),
     tool: tool.name,
   });
+}
+
+/** A start memo of what the sealed token holds. @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
+export function adoptedMemo(
+  description: WorkflowExecutionDescription,
+  { principal, tool, firstRunId }: SealedRun & { tool: string },
+  retentionSeconds: number,
+): StartMemo {
+  if (firstRunIdOf(description) !== firstRunId) throw new LonghaulError('not_found', 'operation not found');
+  const { workflowExecutionTimeout } = description.raw.executionConfig ?? {};
+  return {
+    ...{ version: 1, tool, principal, runtime: 'none', attempt: 1, argumentsDigest: '' },
+    deadlineSeconds: Number(workflowExecutionTimeout?.seconds ?? 0),
+    keepAliveSeconds: retentionSeconds,
+    searchAttributes: false,
+    createdAt: startOf(description).toISOString(),
+  };
+}
+
+/** First run of an execution; continue-as-new, retry and reset keep it. */
+export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 'raw' | 'runId'>): string {
+  return raw.workflowExecutionInfo?.firstRunId || runId;
+}
+
+/** Whether Longhaul has started a run as an operation, by its memo. */
+function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
+  return memo?.[START_MEMO] !== undefined;
 }

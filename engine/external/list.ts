@@ -1,5 +1,4 @@
 /** Adopted runs in lists, after Longhaul's own operations. Each page of a tool with such a filter costs a call to visibility. */
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -9,8 +8,7 @@ import { listRuns, type RunInfo } from '../current-runs.js';
 import { toDate } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import { NOT_CONTINUED, statusOf, type ListFilter } from '../visibility-query.js';
-import { firstRunIdOf } from './adopted.js';
-import { adoptingTools } from './adopt.js';
+import { firstRunIdOf, adoptingTools } from './adopt.js';
 import { RunTokens } from './run-tokens.js';
 
 export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
@@ -63,27 +61,20 @@ function queryOf({ type, filter: own }: ListingTool, { status, createdAfter }: A
   return [
     `WorkflowType = ${quote(type)}`,
     `(${own})`,
-    status === undefined ? NOT_CONTINUED : statusQuery(status),
+    status === undefined ? NOT_CONTINUED : `ExecutionStatus ${EXECUTION_STATUSES[status] ?? "= 'Running'"}`,
     createdAfter && `StartTime > '${createdAfter}'`,
   ]
     .filter(Boolean)
     .join(' AND ');
 }
 
-function statusQuery(status: NonNullable<ListFilter['status']>): string {
-  switch (status) {
-    case 'completed':
-      return `ExecutionStatus = 'Completed'`;
-    case 'canceled':
-      return `ExecutionStatus = 'Canceled'`;
-    case 'failed':
-      return `ExecutionStatus IN ('Failed', 'Terminated')`;
-    case 'timed_out':
-      return `ExecutionStatus = 'TimedOut'`;
-    default:
-      return `ExecutionStatus = 'Running'`;
-  }
-}
+/** By a closed operation's status; all others are open. */
+const EXECUTION_STATUSES: Partial<Record<NonNullable<ListFilter['status']>, string>> = {
+  completed: `= 'Completed'`,
+  canceled: `= 'Canceled'`,
+  failed: `IN ('Failed', 'Terminated')`,
+  timed_out: `= 'TimedOut'`,
+};
 
 /** Undefined if Longhaul has started the run, or it is gone. */
 async function listedRun(
@@ -93,8 +84,7 @@ async function listedRun(
   { name: tool, namespace }: ListingTool,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
-  const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields).catch(() => undefined);
-  if (memo?.[START_MEMO] !== undefined) return undefined;
+  if (info.memo?.fields?.[START_MEMO]) return undefined;
   const workflowId = info.execution?.workflowId ?? '';
   const firstRunId = info.firstRunId || (await describedFirstRun(temporal, workflowId));
   if (firstRunId === undefined) return undefined;

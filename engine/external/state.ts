@@ -12,7 +12,7 @@ import {
 } from '../../operations/external-workflow.js';
 import type { InputRequest } from '../../operations/record.js';
 import type { StateMemo } from '../../operations/wire.js';
-import { isOpen } from '../description.js';
+import { isOpen, type PendingActivity } from '../description.js';
 import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import { ExternalQueries } from './queries.js';
@@ -23,8 +23,6 @@ const MAX_PAGES = 20;
 const MAX_HEARTBEAT_CHARACTERS = 120;
 /** Maximum number of remembered events. */
 const MAX_REMEMBERED = 1_000;
-
-type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 interface FoundEvent {
   eventId: number;

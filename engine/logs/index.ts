@@ -1,4 +1,5 @@
 /** Logs of steps and operations, page by page. A page costs one read at any cursor; otherwise lines are counted from the start. */
+import { z } from 'zod';
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
@@ -10,13 +11,13 @@ import {
   type LogLines,
   type LogPage,
   type LogQuery,
+  PATTERN_CHARACTERS,
 } from '../../operations/log-page.js';
 import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { ChunkedLog } from '../../platform/chunked-log.js';
 import { operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';
 
@@ -24,9 +25,53 @@ import { searchLines } from './search.js';
 const WINDOW_BYTES = PAGE_BYTES + 2 * PIECE_BYTES;
 const START: Position = { line: 1, offset: 0 };
 
+const lineNumber = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+/** Cursors aren't sealed, since access is checked on the record. */
+const cursorSchema = z.strictObject({
+  step: z.string().min(1).max(1000).optional(),
+  /** Line at `offset`, from 1. */
+  line: lineNumber,
+  /** In bytes, from 0. */
+  offset: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  fromLine: lineNumber.optional(),
+  toLine: lineNumber.optional(),
+  pattern: z.string().max(PATTERN_CHARACTERS).optional(),
+});
+
+type LogCursor = z.infer<typeof cursorSchema>;
+
+function writeCursor(cursor: LogCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+}
+
+/** Decodes a query's cursor. @throws LonghaulError `invalid_arguments` */
+function cursorOf({ cursor: text }: LogQuery): LogCursor | undefined {
+  if (text === undefined) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  // Buffer ignores characters outside base64url.
+  if (bytes.toString('base64url') !== text) throw invalidCursor();
+  let json: unknown;
+  try {
+    json = JSON.parse(bytes.toString());
+  } catch {
+    throw invalidCursor();
+  }
+  const cursor = cursorSchema.safeParse(json);
+  if (!cursor.success) throw invalidCursor();
+  return cursor.data;
+}
+
+function invalidCursor(): LonghaulError {
+  return new LonghaulError(
+    'invalid_arguments',
+    'cursor: expected one from an earlier page of this log, unchanged; got another text',
+  );
+}
+
 /** The selected log: reference of a step, {@link OPERATION_LOG}, or undefined for the default one. */
-export function wantedLog({ step, cursor }: LogQuery): string | undefined {
-  return step ?? (cursor === undefined ? undefined : readCursor(cursor).step);
+export function wantedLog(query: LogQuery): string | undefined {
+  return query.step ?? cursorOf(query)?.step;
 }
 
 /** Reads a page of an operation's own log. @throws LonghaulError `invalid_arguments`, `expired`, `unavailable` */
@@ -37,7 +82,7 @@ export async function readOperationLog(
   query: LogQuery,
 ): Promise<LogPage> {
   assertKept(record);
-  assertCursorStep(query.cursor === undefined ? undefined : readCursor(query.cursor), OPERATION_LOG);
+  assertCursorStep(cursorOf(query), OPERATION_LOG);
   const page = await readLogPage(new ChunkedLog(storage, operationLogPrefix(workflowId)), {
     ...query,
     step: OPERATION_LOG,
@@ -67,7 +112,7 @@ export async function readStepLog(
   query: LogQuery,
 ): Promise<LogPage> {
   assertKept(record);
-  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
+  const cursor = cursorOf(query);
   const wanted = query.step ?? cursor?.step;
   const chosen = record.children ? chooseStep(record.children, wanted) : chooseWithoutRecord(record, wanted);
   const step = stepReference(chosen);
@@ -120,7 +165,7 @@ export interface PageQuery extends LogQuery {
 /** @param query `step` is for the cursor only @throws LonghaulError `invalid_arguments`, `not_found` if the log is empty, `unavailable` */
 export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
-  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
+  const cursor = cursorOf(query);
   assertQuery(query);
   const totalBytes = await log.size();
   if (totalBytes === undefined && !query.mayBeMissing)
@@ -143,12 +188,7 @@ export async function readLogPage(log: ChunkedLog, query: PageQuery): Promise<Lo
   const { lines, at } = page;
   const isAtEnd = page.isAtEnd || at.offset >= sizeBytes;
   const isDone = at.line > range.toLine || (isAtEnd && isComplete);
-  const next = {
-    ...at,
-    ...defined({ step: query.step }),
-    ...(isReached || fromLine === undefined ? {} : { fromLine }),
-    ...defined({ toLine, pattern }),
-  };
+  const next = { ...at, step: query.step, fromLine: isReached ? undefined : fromLine, toLine, pattern };
   return {
     lines,
     ...(isDone ? {} : { cursor: writeCursor(next) }),
@@ -193,7 +233,7 @@ async function nextLines(log: ChunkedLog, range: Range, omitsGrowingLine = false
   let at = from;
   let pageBytes = 0;
   const isFinal = isEnd && isComplete;
-  for (const piece of piecesOf(bytes, from, { isContinued, isFinal, omitsGrowingLine: omitsGrowingLine })) {
+  for (const piece of piecesOf(bytes, from, { isContinued, isFinal, omitsGrowingLine })) {
     pageBytes += sizeOf(piece);
     if (lines.length >= limit || pageBytes > PAGE_BYTES || piece.line.number > toLine)
       return { lines, at, isAtEnd: false };

@@ -2,9 +2,10 @@
 import { Background } from '../../platform/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
 import type { Engine } from '../index.js';
-import { readBuilds, type BuildUse } from './builds.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
+import { reportDeployment } from '../../platform/deployment-report.js';
+import type { TemporalClient } from '../temporal.js';
 
 /** Least intervals between reads, in milliseconds. */
 const OPEN_INTERVAL_MS = 30_000;
@@ -80,4 +81,35 @@ export function countingIntervalMs({ callCount }: { callCount: number }): number
 /** Takes epoch milliseconds of Temporal's clock; 0 without a beginning. */
 export function secondsFrom(sinceMs: number | undefined, nowMs: number): number {
   return sinceMs === undefined ? 0 : Math.max(0, (nowMs - sinceMs) / 1_000);
+}
+
+/** Deadline of the report, in milliseconds; it takes several calls. */
+const DEADLINE_MS = 10_000;
+
+interface BuildUse {
+  build: string;
+  /** `current`, `ramping`, `draining`, `drained`, `inactive`, or `retired` if Temporal no longer knows the version. */
+  status: string;
+  open: number;
+  /** Whether one of its workers takes tasks. */
+  isPolled: boolean;
+}
+
+/** Builds that take new operations or that open ones need; empty without Worker Deployments. @throws LonghaulError `unavailable` */
+async function readBuilds(temporal: TemporalClient): Promise<BuildUse[]> {
+  const { versions } = await temporal.callVisibility(
+    'metrics',
+    (client) => reportDeployment(client, temporal.taskQueue),
+    DEADLINE_MS,
+  );
+  return versions
+    .filter(
+      ({ status, openOperations }) => openOperations > 0 || status === 'current' || status === 'ramping',
+    )
+    .map(({ buildId, status, openOperations, isPolled }) => ({
+      build: buildId,
+      status,
+      open: openOperations,
+      isPolled,
+    }));
 }

@@ -1,9 +1,9 @@
 /** Open operations by tool and status, and their questions, from visibility. */
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { OTHER } from '../../platform/metrics/index.js';
 import { quote } from '../../platform/visibility-query.js';
-import { listRuns } from '../current-runs.js';
+import { countRuns, listRuns } from '../current-runs.js';
+import { decodeMemo } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 
 const STATUSES = ['working', 'input_required'] as const;
@@ -33,12 +33,9 @@ export async function readOpenOperations(
 ): Promise<OpenOperations> {
   if (!(await temporal.facts()).searchAttributes) throw new Error('no search attributes');
   let callCount = 0;
-  const countOf = async (query: string): Promise<number> => {
+  const countOf = (query: string): Promise<number> => {
     callCount += 1;
-    const { count } = await temporal.callVisibility('metrics', (client) =>
-      client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
-    );
-    return Number(count);
+    return countRuns(temporal, 'metrics', query);
   };
   const counts: OpenOperations['counts'] = [];
   const questions: OpenOperations['questions'] = { count: 0, oldestSinceMs: undefined };
@@ -71,10 +68,8 @@ async function oldestQuestion(temporal: TemporalClient): Promise<number | undefi
   const { infos } = await listRuns(temporal, 'metrics', query, QUESTIONS_READ, undefined);
   const since = await Promise.all(
     infos.map(async ({ memo }) => {
-      const field = memo?.fields?.[STATE_MEMO];
-      const decoded = await decodeMapFromPayloads(temporal.dataConverter, field && { [STATE_MEMO]: field });
-      const { questionsSince, updatedAt } = (decoded?.[STATE_MEMO] ?? {}) as StateMemo;
-      return Date.parse(questionsSince ?? updatedAt ?? '');
+      const state = await decodeMemo<StateMemo>(temporal, memo?.fields, STATE_MEMO);
+      return Date.parse(state?.questionsSince ?? state?.updatedAt ?? '');
     }),
   );
   const known = since.filter((ms) => !Number.isNaN(ms));

@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{id}/logs/{step}`: the log of a job's step, or the job's own. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { LogText } from '../../engine/logs/text.js';
+import type { LogText } from '../../engine/logs/select.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';

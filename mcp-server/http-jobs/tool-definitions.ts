@@ -2,7 +2,7 @@
 import { documentationFor } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
-import { REFUSED_AT_TOP } from '../../operations/documentation/client-findings.js';
+import { REFUSED_AT_TOP } from '../../operations/documentation/gaps.js';
 import type { CallerTools } from '../auth/caller-tools.js';
 import { listedSchema } from '../shared/listed-schema/index.js';
 import { LONGEST_WAIT_SECONDS } from './schemas.js';

@@ -1,5 +1,5 @@
 /** Limits on callers' use of this process, in every protocol (docs/limits.md). */
-import { countOpenOperations } from '../../engine/count-open.js';
+import { countOpenOperations } from '../../engine/current-runs.js';
 import type { Engine } from '../../engine/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';

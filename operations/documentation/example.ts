@@ -1,5 +1,6 @@
 /** Generates example values from schemas, for tools whose author gave no example. */
 import { isObject } from '../is-object.js';
+import { resolveReference } from '../schema-references.js';
 import { check, type JsonSchema } from '../schema.js';
 
 const DEEPEST = 8;
@@ -32,7 +33,8 @@ function valueOf(schema: unknown, search: Search, depth: number): unknown {
   if ('default' in schema) return schema['default'];
   if ('const' in schema) return schema['const'];
   if (Array.isArray(choices) && choices.length > 0) return choices[0] as unknown;
-  if (typeof reference === 'string') return valueOf(referred(search.root, reference), search, depth + 1);
+  if (typeof reference === 'string')
+    return valueOf(resolveReference(search.root, reference), search, depth + 1);
   for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
     const [first] = (schema[keyword] as unknown[] | undefined) ?? [];
     if (first !== undefined) return valueOf(first, search, depth + 1);
@@ -79,16 +81,4 @@ function scalarOf(schema: JsonSchema): unknown {
   const sized = 'text'.padEnd(Math.min(minLength, MAX_LENGTH), '.').slice(0, maxLength);
   const numbers = [1, minimum, maximum, exclusiveMinimum + 1, exclusiveMaximum - 1].filter(Number.isFinite);
   return [sized, ...TEXTS, ...numbers, true, null].find((one) => check(own, one, 'example').length === 0);
-}
-
-/** Resolves a local reference such as `#/$defs/name`. */
-function referred(root: JsonSchema, reference: string): unknown {
-  if (!reference.startsWith('#')) return undefined;
-  return reference
-    .split('/')
-    .slice(1)
-    .reduce<unknown>(
-      (at, key) => (isObject(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-      root,
-    );
 }

@@ -1,4 +1,5 @@
 /** Keywords for arrays (JSON Schema 2020-12 core, sections 10.3.1 and 11.2; validation, section 6.4). */
+import { canonicalJson } from '../canonical-json.js';
 import { hasEnoughProblems, type Part, type Run } from './run.js';
 
 export function checkArray(run: Run, part: Part<unknown[]>): void {
@@ -78,19 +79,10 @@ function checkContains(run: Run, part: Part<unknown[]>): void {
 function checkUnique(run: Run, part: Part<unknown[]>): void {
   const seen = new Map<string, number>();
   for (const [index, item] of part.value.entries()) {
-    const text = canonical(item);
+    const text = canonicalJson(item);
     const first = seen.get(text);
     if (first !== undefined)
       return run.fail(part, 'uniqueItems', `Duplicate items at indexes ${first} and ${index}.`);
     seen.set(text, index);
   }
-}
-
-/** JSON with sorted keys, the same for equal values. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

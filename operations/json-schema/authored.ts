@@ -4,8 +4,7 @@
  */
 import { isObject } from '../is-object.js';
 import { Validator } from './index.js';
-import { IN_PLACE_KEYWORDS, LIST_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
-import { subschemasOf } from './subschemas.js';
+import { IN_PLACE_KEYWORDS, LIST_KEYWORDS, MAP_KEYWORDS, subschemasOf } from './subschemas.js';
 
 type JsonSchema = Record<string, unknown>;
 

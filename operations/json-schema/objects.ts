@@ -87,24 +87,17 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
           () => `Property "${key}" matches pattern "${pattern}" but does not match associated schema.`,
         );
   }
-  if (schema['additionalProperties'] !== undefined) {
+  const visitOthers = (keyword: string, kind: string, known: ReadonlySet<unknown> | undefined) => {
+    if (schema[keyword] === undefined) return;
     for (const key of namesOf(value))
-      if (!done.has(key))
+      if (!known?.has(key))
         visit(
           key,
-          schema['additionalProperties'],
-          'additionalProperties',
-          () => `Property "${key}" does not match additional properties schema.`,
+          schema[keyword],
+          keyword,
+          () => `Property "${key}" does not match ${kind} properties schema.`,
         );
-  }
-  if (schema['unevaluatedProperties'] !== undefined) {
-    for (const key of namesOf(value))
-      if (!evaluated?.has(key))
-        visit(
-          key,
-          schema['unevaluatedProperties'],
-          'unevaluatedProperties',
-          () => `Property "${key}" does not match unevaluated properties schema.`,
-        );
-  }
+  };
+  visitOthers('additionalProperties', 'additional', done);
+  visitOthers('unevaluatedProperties', 'unevaluated', evaluated);
 }

@@ -1,6 +1,6 @@
 /** Keywords for strings and numbers (JSON Schema 2020-12 validation, sections 6.2 and 6.3). */
 import { ucs2length } from '@cfworker/json-schema';
-import { fitsFormat } from './formats.js';
+import { fitsFormat } from '../patterns/index.js';
 import type { Part, Run } from './run.js';
 
 export function checkString(run: Run, part: Part<string>): void {

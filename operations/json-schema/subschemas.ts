@@ -1,8 +1,52 @@
-/** The subschemas of a schema, one level down. */
+/** Subschemas and patterns of a schema, and the groups of keywords to find them by. */
 import { isObject } from '../is-object.js';
-import { LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS } from './keywords.js';
 
 type JsonSchema = Record<string, unknown>;
+
+/** Keywords whose values are data, not schemas. */
+export const DATA_KEYWORDS: ReadonlySet<string> = new Set([
+  'const',
+  'default',
+  'enum',
+  'examples',
+  'example',
+]);
+/** Keywords with a schema as value. Before 2020-12, `items` may be a list of them. */
+const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
+  'items',
+  'additionalItems',
+  'contains',
+  'unevaluatedItems',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'contentSchema',
+  'not',
+  'if',
+  'then',
+  'else',
+]);
+export const LIST_KEYWORDS: ReadonlySet<string> = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf']);
+/** Keywords that map names to schemas. Before 2020-12, `dependencies` may map them to lists of names. */
+export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+  '$defs',
+  'definitions',
+]);
+/** In-place applicators: their schemas apply to the same value, like `$ref`. */
+export const IN_PLACE_KEYWORDS: ReadonlySet<string> = new Set([
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentSchemas',
+]);
 
 export interface Subschema {
   keyword: string;
@@ -45,4 +89,30 @@ function holdsMany(keyword: string, value: unknown): value is JsonSchema | unkno
 /** Whether a value of a map lists names, as in `dependencies`. */
 function isNames(keyword: string, value: unknown): boolean {
   return keyword === 'dependencies' && Array.isArray(value);
+}
+
+/** A pattern and its path in the schema: keywords, names and indexes. */
+interface PatternPlace {
+  pattern: string;
+  path: string[];
+}
+
+/** All patterns of a schema: values of `pattern`, and names in `patternProperties`. */
+export function findPatterns(schema: unknown): PatternPlace[] {
+  const found: PatternPlace[] = [];
+  const done = new Set<unknown>();
+  const visit = (at: unknown, path: string[], isMap: boolean): void => {
+    if (typeof at !== 'object' || at === null || done.has(at)) return;
+    done.add(at);
+    for (const [key, value] of Object.entries(at)) {
+      const here = [...path, key];
+      if (isMap) {
+        if (path.at(-1) === 'patternProperties') found.push({ pattern: key, path: here });
+        visit(value, here, false);
+      } else if (key === 'pattern' && typeof value === 'string') found.push({ pattern: value, path: here });
+      else if (!DATA_KEYWORDS.has(key)) visit(value, here, MAP_KEYWORDS.has(key));
+    }
+  };
+  visit(schema, [], false);
+  return found;
 }

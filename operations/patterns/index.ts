@@ -1,7 +1,10 @@
-/** Schema patterns on RE2 in JavaScript, which matches in linear time. It's loaded with the first pattern: sandboxes run every import. */
+/**
+ * Patterns and formats of texts in schemas. Patterns run on RE2 in JavaScript, which matches in linear time. It's loaded with the first
+ * pattern: sandboxes run every import.
+ */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
-import { fitsFormat } from '../json-schema/formats.js';
+import { format as formats } from '@cfworker/json-schema';
 
 // The workflows' bundler resolves this too (worker/compile-bundle.ts).
 const require = createRequire(import.meta.url);
@@ -65,3 +68,25 @@ export function compilePattern(source: string): Pattern {
     throw new UnsupportedPattern(`${why}; expected syntax of RE2, which is matched in linear time`);
   }
 }
+
+/** Formats of @cfworker/json-schema, and its `url`. Other formats are only annotations. */
+export function fitsFormat(format: string, text: string): boolean {
+  if (format === 'url') return isUrl(text);
+  return !Object.hasOwn(formats, format) || formats[format]!(text);
+}
+
+/** Public URLs of http, https and ftp: the library's own format `url`. The library's expression takes exponential time. */
+function isUrl(text: string): boolean {
+  return !/\s/.test(text) && URL_PATTERN.test(text);
+}
+
+const LETTER = 'a-z\\u{a1}-\\u{ffff}';
+const LABEL = `[${LETTER}0-9]+(?:-[${LETTER}0-9]+)*`;
+const PRIVATE_ADDRESS =
+  '(?!10(?:\\.\\d{1,3}){3})(?!127(?:\\.\\d{1,3}){3})(?!169\\.254(?:\\.\\d{1,3}){2})(?!192\\.168(?:\\.\\d{1,3}){2})(?!172\\.(?:1[6-9]|2\\d|3[0-1])(?:\\.\\d{1,3}){2})';
+const ADDRESS =
+  '(?:[1-9]\\d?|1\\d\\d|2[01]\\d|22[0-3])(?:\\.(?:1?\\d{1,2}|2[0-4]\\d|25[0-5])){2}(?:\\.(?:[1-9]\\d?|1\\d\\d|2[0-4]\\d|25[0-4]))';
+const URL_PATTERN = new RegExp(
+  `^(?:https?|ftp)://(?:\\S+@)?(?:${PRIVATE_ADDRESS}${ADDRESS}|${LABEL}(?:\\.${LABEL})*\\.[${LETTER}]{2,})(?::\\d{2,5})?(?:/\\S*)?$`,
+  'iu',
+);

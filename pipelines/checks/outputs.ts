@@ -1,16 +1,16 @@
 /** Checks of the pipeline's outputs: references, and values that can't fit their type. */
+import { isObject } from '../../operations/is-object.js';
 import { declaredType, readOutput } from '../output-value.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
-import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
+import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
-import { lastLiterals, type Literal, type Script } from './output-literals.js';
 
 export function checkOutputs(file: unknown, report: Report): void {
   const jobs = at(file, 'jobs');
   const written = new Map<string, Map<string, Literal>>();
   for (const [name, output] of entriesOf(at(file, 'outputs'))) {
-    const schema = isMap(output) ? { type: 'string', ...output } : { type: 'string' };
+    const schema = isObject(output) ? { type: 'string', ...output } : { type: 'string' };
     checkSchema(schema, ['outputs', name], report);
     const [job, key] = checkReference(output, ['outputs', name], jobs, report);
     const isMeant = checkType(output, name, at(jobs, job), job, report);
@@ -28,10 +28,10 @@ function checkReference(
   jobs: unknown,
   report: Report,
 ): [job: string, key?: string] {
-  const path = isMap(output) ? [...outputPath, 'value'] : outputPath;
-  const value = isMap(output) ? at(output, 'value') : output;
+  const path = isObject(output) ? [...outputPath, 'value'] : outputPath;
+  const value = isObject(output) ? at(output, 'value') : output;
   const [, job, key] = /^([^.\s]+)\.([^.\s]+)$/.exec(typeof value === 'string' ? value : '') ?? [];
-  if (job === undefined || key === undefined || !isMap(jobs)) return [''];
+  if (job === undefined || key === undefined || !isObject(jobs)) return [''];
   if (!Object.hasOwn(jobs, job)) {
     report(path, () => `there is no job "${job}"${didYouMean(job, Object.keys(jobs))}`);
     return [''];
@@ -64,7 +64,7 @@ const KEYWORDS: Record<string, string> = {
 
 /** Reports likely mistakes: the type of the whole list instead of one value's, or a missing type. @returns whether the type is plausible */
 function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
-  if (!isMap(output)) return true;
+  if (!isObject(output)) return true;
   const isEach = at(job, 'for-each') !== undefined;
   const type = at(output, 'type');
   if (isEach && type === 'array') {
@@ -114,4 +114,43 @@ function checkLiteral(
   } catch {
     // The invalid schema is reported at its own place.
   }
+}
+
+interface Script {
+  /** From 0. */
+  step: number;
+  run: string;
+  /** Whether the step runs only after a failure: a job that succeeds doesn't have its values. */
+  isForFailure: boolean;
+}
+
+interface Literal {
+  step: number;
+  statement: string;
+  value: string;
+}
+
+const FILE = String.raw`(?:"\$LONGHAUL_OUTPUT"|"\$\{LONGHAUL_OUTPUT\}"|\$LONGHAUL_OUTPUT|\$\{LONGHAUL_OUTPUT\})`;
+
+const WRITE = new RegExp(
+  String.raw`^echo\s+(?:"([\w-]+)=([^"$\x60\\]*)"|'([\w-]+)=([^']*)'|([\w-]+)=([\w.,:/@%+-]*))\s*>>\s*${FILE}$`,
+);
+const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
+
+/** Values of unconditional `echo "key=text" >> "$LONGHAUL_OUTPUT"`, without expansions, for keys that no later line mentions. */
+function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
+  const found = new Map<string, Literal>();
+  for (const { step, run, isForFailure } of scripts) {
+    let depth = 0;
+    for (const statement of run.split(/\n|;/).map((one) => one.trim())) {
+      if (/^(if|for|while|until|case|select)\b|[{(]$/.test(statement)) depth += 1;
+      if (/^(fi|done|esac)\b|^[})]/.test(statement)) depth -= 1;
+      for (const [, key] of statement.matchAll(MENTION)) found.delete(key!);
+      const match = isForFailure || depth > 0 ? null : WRITE.exec(statement);
+      if (!match) continue;
+      const [key, value] = match.slice(1).filter((part) => part !== undefined) as [string, string];
+      found.set(key, { step, statement, value });
+    }
+  }
+  return found;
 }

@@ -1,11 +1,13 @@
 /** Checks of the schemas of inputs, outputs and fields: names, defaults, and keywords that depend on each other. */
+import { isObject } from '../../operations/is-object.js';
+import { subschemasOf } from '../../operations/json-schema/subschemas.js';
 import { compilePattern } from '../../operations/patterns/index.js';
 import { assertFlat, check } from '../../operations/schema.js';
 import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
 import { approvalVariable, inputVariable, NAME } from '../names.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
-import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
+import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
 export function checkInputs(file: unknown, report: Report): void {
   const schema = at(file, 'inputs');
@@ -22,7 +24,7 @@ export function checkInputs(file: unknown, report: Report): void {
 
 /** Checks an approval's `fields`, which clients show as a form. */
 export function checkFields(fields: unknown, path: KeyPath, report: Report): void {
-  if (!isMap(fields)) return;
+  if (!isObject(fields)) return;
   if (at(fields, 'properties') === undefined)
     report([...path, 'properties'], 'missing; expected the names of the fields and their schemas');
   checkObjectSchema(fields, path, approvalVariable, report);
@@ -69,7 +71,7 @@ function checkObjectSchema(
 }
 
 export function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
-  if (!isMap(schema)) return;
+  if (!isObject(schema)) return;
   const pattern = at(schema, 'pattern');
   if (typeof pattern === 'string') checkPattern(pattern, [...path, 'pattern'], report, 'value');
   for (const [one] of entriesOf(at(schema, 'patternProperties')))
@@ -78,23 +80,11 @@ export function checkSchema(schema: unknown, path: KeyPath, report: Report): voi
   checkDefault(schema, path, report);
   checkChoices(schema, path, report);
   checkBounds(schema, path, report);
-  for (const keyword of [
-    'items',
-    'contains',
-    'additionalProperties',
-    'propertyNames',
-    'not',
-    'if',
-    'then',
-    'else',
-  ])
-    checkSchema(at(schema, keyword), [...path, keyword], report);
-  for (const keyword of ['properties', 'patternProperties', 'dependentSchemas'])
-    for (const [name, one] of entriesOf(at(schema, keyword)))
-      checkSchema(one, [...path, keyword, name], report);
-  for (const keyword of ['prefixItems', 'allOf', 'anyOf', 'oneOf'])
-    for (const [index, one] of itemsOf(at(schema, keyword)).entries())
-      checkSchema(one, [...path, keyword, index], report);
+  for (const { keyword, path: keys, schema: one } of subschemasOf(schema)) {
+    const isList = Array.isArray(schema[keyword]);
+    const place = keys.map((key, depth) => (isList && depth > 0 ? Number(key) : key));
+    checkSchema(one, [...path, ...place], report);
+  }
 }
 
 function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'key' | 'value'): void {
@@ -108,7 +98,7 @@ function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'ke
 /** Reports unknown names in `required`, which would refuse every call. */
 function checkRequired(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
   const properties = at(schema, 'properties');
-  if (!isMap(properties) || at(schema, 'patternProperties') || at(schema, 'additionalProperties')) return;
+  if (!isObject(properties) || at(schema, 'patternProperties') || at(schema, 'additionalProperties')) return;
   for (const [index, name] of textsOf(at(schema, 'required'))) {
     if (Object.hasOwn(properties, name)) continue;
     report(

@@ -1,8 +1,9 @@
 /** Checks of steps. */
 import { posix } from 'node:path';
+import { isObject } from '../../operations/is-object.js';
 import { MAX_STEPS } from '../pipeline.js';
 import type { KeyPath, Report } from '../problems.js';
-import { at, entriesOf, isMap, itemsOf } from '../values.js';
+import { at, entriesOf, itemsOf } from '../values.js';
 import { checkFields } from './schemas.js';
 
 /** Keys without effect on a step that has no script. */
@@ -16,7 +17,7 @@ export function checkSteps(file: unknown, report: Report): void {
     const names = new Map<string, number>();
     for (const [index, step] of steps.entries()) {
       const path = ['jobs', name, 'steps', index];
-      if (isMap(step)) checkStep(step, index, path, report);
+      if (isObject(step)) checkStep(step, index, path, report);
       checkName(step, index, names, path, report);
     }
   }

@@ -7,9 +7,9 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ToolService } from '../../external-workflows/service.js';
 import type { Tool } from '../../operations/tool.js';
 import { isToolFile, parseTool, parseToolFile } from '../../external-workflows/parse.js';
-import { toolKeyTables } from '../../external-workflows/reference.js';
 import { toolEditorSchema } from '../../external-workflows/schema.js';
 import { generatedFiles } from '../pipelines/generated-files.js';
+import { toolKeyTables } from '../pipelines/key-tables.js';
 import { marked } from '../pipelines/language-support.js';
 
 const WORKFLOW = 'workflow: { type: Refund, task-queue: refunds }';

@@ -1,7 +1,7 @@
 /** State, questions and results of external workflows, from the values that they give. */
 import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from '@jest/globals';
-import { externalOutcome } from '../../engine/external/result.js';
+import { externalOutcome } from '../../engine/closed.js';
 import {
   idOf,
   progressIn,

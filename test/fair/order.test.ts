@@ -1,6 +1,6 @@
 /** Options of queues, the order of turns, and priorities, without Temporal. */
 import { describe, expect, test } from '@jest/globals';
-import { priorityOf } from '../../engine/priority.js';
+import { priorityOf } from '../../engine/start.js';
 import { retryAfterSeconds } from '../../operations/queue-messages.js';
 import { QUEUE_FULL, type TurnRequest } from '../../operations/queue-wire.js';
 import { completeQueue, queueConflict, type QueueOptions } from '../../operations/tool-queue.js';

@@ -8,9 +8,9 @@ import { Validator, type Schema } from '@cfworker/json-schema';
 import { beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { parsePipelineFile } from '../../pipelines/parse.js';
-import { keyTables } from '../../pipelines/reference.js';
 import { editorSchema } from '../../pipelines/schema.js';
 import { generatedFiles } from './generated-files.js';
+import { keyTables } from './key-tables.js';
 import { JOBS, pipelineOf, withStep } from './language-support.js';
 
 const REFERENCE = 'docs/pipelines-language.md';

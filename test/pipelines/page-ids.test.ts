@@ -1,7 +1,7 @@
 /** Workflow IDs of operations and of a pipeline's pages, under the longest tokens. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { LONGEST_WORKFLOW_ID, pageWorkflowId } from '../../operations/page-id.js';
+import { LONGEST_WORKFLOW_ID, pageWorkflowId } from '../../pipelines/parts.js';
 import { assertClientToken, workflowIdOf } from '../../operations/token.js';
 
 const LONGEST_TOKEN = 'a'.repeat(232);

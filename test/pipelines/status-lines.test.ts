@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
-import {
-  activityName,
-  activityFailureMessage,
-  BUILTIN_ACTIVITY_TYPES,
-} from '../../operations/activity-names.js';
+import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/blockage.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';

@@ -1,6 +1,6 @@
 /** Arguments for which some clients refuse all tools of a server. */
 import { expect, test } from '@jest/globals';
-import { clientFindings } from '../../operations/documentation/client-findings.js';
+import { clientFindings } from '../../operations/documentation/gaps.js';
 
 test('findings are combinations at the top and names that model APIs refuse, and nothing within', () => {
   const inner = { anyOf: [{ type: 'string' }], properties: { 'a.b': {} } };

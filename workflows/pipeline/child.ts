@@ -29,8 +29,16 @@ import { clearHostDrop, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
-import { rootFailure, runStep, failureDetails, type StepOwner } from './step.js';
-import { openWorkspace, saveArtifacts, unsavedDetails, type EarlierWorkspace } from './workspace.js';
+import {
+  failureDetails,
+  openWorkspace,
+  rootFailure,
+  runStep,
+  saveArtifacts,
+  unsavedDetails,
+  type EarlierWorkspace,
+  type StepOwner,
+} from './step.js';
 
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;

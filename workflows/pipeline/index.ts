@@ -12,8 +12,7 @@ import {
   type PipelineRun,
 } from '../../pipelines/run.js';
 import { Child } from './child.js';
-import type { JobPart, SharedInputs } from './job-part.js';
-import { endParts } from './end-parts.js';
+import { type JobPart, type SharedInputs, endParts } from './job-part.js';
 import { approvedFor } from './gates.js';
 import { handleDropHost } from './hosts.js';
 import { runJobs } from './jobs.js';

@@ -1,6 +1,7 @@
 /** The parts of a job: one child, one for each item, or pages of items. */
 import type { ChildRecord } from '../../operations/record.js';
 import type { ArtifactReference, ChildFailure } from '../../pipelines/run.js';
+import type { Cleanup } from '../runtime/index.js';
 
 export interface SharedInputs {
   /** The operation's inputs; missing when they are large. */
@@ -26,4 +27,13 @@ export interface JobPart {
   /** Values of an output, one per child; null where its steps wrote none. */
   outputs(key: string): (string | null)[];
   endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void>;
+}
+
+/** Side by side, because several may be on hosts that don't answer. */
+export async function endParts(
+  parts: readonly Pick<JobPart, 'endUnfinished'>[],
+  reason: Parameters<Cleanup>[0],
+): Promise<void> {
+  const settled = await Promise.allSettled(parts.map((part) => part.endUnfinished(reason)));
+  for (const ended of settled) if (ended.status === 'rejected') throw ended.reason;
 }

@@ -23,7 +23,7 @@ import {
 } from '../../pipelines/run.js';
 import { children as showChildren, cleanup, progress } from '../runtime/index.js';
 import { Child } from './child.js';
-import { endParts } from './end-parts.js';
+import { endParts } from './job-part.js';
 import { handleDropHost } from './hosts.js';
 import { countStepsOf, showProgress } from './progress.js';
 import { applyResume } from './resume.js';

@@ -10,7 +10,7 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import { defined } from '../../operations/defined.js';
-import { pageWorkflowId } from '../../operations/page-id.js';
+import { pageWorkflowId } from '../../pipelines/parts.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { PAGE_WORKFLOW, type Job } from '../../pipelines/pipeline.js';
 import {

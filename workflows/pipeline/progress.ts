@@ -28,5 +28,5 @@ export function showProgress(step?: string): void {
   const finished = closedSteps + steps.filter((one) => !isLeft(one)).length;
   const skipped = steps.filter(({ status }) => status === 'skipped').length;
   const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
-  progress({ progress: finished, ...(message === '' ? {} : { message }) });
+  progress({ progress: finished, message: message || undefined });
 }

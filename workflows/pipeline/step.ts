@@ -1,7 +1,4 @@
-/**
- * Runs one step as an activity on the task queue of the host with the job's workspace. A step with an unknown outcome runs
- * again only if it is declared idempotent or a person confirms it.
- */
+/** Activities of a child: opening its workspace, running a step on the workspace's host, and saving artifacts. */
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -22,12 +19,18 @@ import {
   type RunStep,
   type StepDone,
   type StepFailureDetails,
+  hostTaskQueue,
+  placementTaskQueue,
+  type ArtifactReference,
+  type OpenedWorkspace,
+  type OpenWorkspace,
+  type UnsavedDetails,
 } from '../../pipelines/run.js';
 import { runOnHost, type HostedJob } from './hosts.js';
 import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
 /** After this time without a worker, the step's next attempt waits for one and finds the step by its journal. */
-export const HEARTBEAT_TIMEOUT_MS = 120_000;
+const HEARTBEAT_TIMEOUT_MS = 120_000;
 /** How often an idempotent step runs again automatically after its worker died. */
 const MAX_RERUNS = 5;
 /** Start-to-close timeout beyond the step's own, which the worker enforces, in minutes. */
@@ -41,7 +44,12 @@ export interface StepOwner extends HostedJob {
   readonly id: ChildId;
 }
 
-/** @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure */
+/**
+ * Runs a step as an activity on the task queue of the host with the job's workspace. A step with an unknown outcome runs again only if it
+ * is declared idempotent or a person confirms it.
+ *
+ * @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure
+ */
 export async function runStep(
   child: StepOwner,
   step: Step,
@@ -133,4 +141,62 @@ export function rootFailure(error: ActivityFailure | ApplicationFailure): Applic
 
 export function failureDetails(failure: ApplicationFailure): StepFailureDetails | undefined {
   return (failure.details?.[0] ?? undefined) as StepFailureDetails | undefined;
+}
+
+/** How long to wait for the host with an earlier operation's workspace, in milliseconds. */
+const TAKE_OVER_WAIT_MS = 60_000;
+
+export interface EarlierWorkspace {
+  workflowId: string;
+  host: string;
+}
+
+/** Opens a workspace on any host. @param earlier the workspace to take over, on its own host */
+export function openWorkspace(
+  name: string,
+  workspace: OpenWorkspace,
+  earlier: EarlierWorkspace | undefined,
+): Promise<OpenedWorkspace> {
+  const { openPipelineWorkspace } = proxyActivities<typeof activities>({
+    startToCloseTimeout: '1h',
+    retry: { maximumAttempts: 5 },
+    ...(earlier === undefined
+      ? { taskQueue: placementTaskQueue(workflowInfo().taskQueue) }
+      : {
+          taskQueue: hostTaskQueue(workflowInfo().taskQueue, earlier.host),
+          scheduleToStartTimeout: TAKE_OVER_WAIT_MS,
+        }),
+    summary: `${name}: workspace`,
+  });
+  return openPipelineWorkspace({
+    ...workspace,
+    ...(earlier === undefined ? {} : { takeOverFrom: earlier.workflowId }),
+  });
+}
+
+/** @throws ActivityFailure with {@link UnsavedDetails} in its cause if some artifacts can't be saved */
+export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<ArtifactReference[]> {
+  const about = { what: 'saving the artifacts', mayHaveBegun: false, isLast: child.isEnding || hasFailed };
+  return runOnHost(child, about, (queueWaitMs) => {
+    const { savePipelineArtifacts } = proxyActivities<typeof activities>({
+      taskQueue: hostTaskQueue(workflowInfo().taskQueue, child.host),
+      scheduleToStartTimeout: queueWaitMs,
+      startToCloseTimeout: '1h',
+      // If the host is lost, this also ends the wait after a cancel.
+      heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+      // A cancel waits until copying has stopped.
+      cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      retry: { maximumAttempts: 5 },
+      summary: `${child.record.name}: artifacts`,
+    });
+    const { id, job, pipeline } = child;
+    return savePipelineArtifacts({ child: id, patterns: job.artifacts, secrets: pipeline.secrets });
+  });
+}
+
+/** Artifacts that a failed activity saved nevertheless; undefined for another failure. */
+export function unsavedDetails(error: unknown): UnsavedDetails | undefined {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return undefined;
+  const details = error.cause.details?.[0] as Partial<UnsavedDetails> | null | undefined;
+  return details?.saved && details.unsaved ? (details as UnsavedDetails) : undefined;
 }

@@ -1,11 +1,21 @@
-/** Failures that end an operation's workflow. Their details hold the error and the partial result. */
-import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
-import { humanDuration } from '../../operations/budgets.js';
+/**
+ * The end of an operation's workflow: cancel requests, cleanups within their budget, and failures whose details hold the error and the
+ * partial result.
+ */
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  TemporalFailure,
+  CancellationScope,
+  sleep,
+  type WorkflowInterceptors,
+} from '@temporalio/workflow';
+import { humanDuration, divideCleanup } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
 import { isRetryable } from '../../operations/errors.js';
 import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire.js';
-import { startMemo, state } from './state.js';
+import { startMemo, state, cleanups, operation, type Cleanup } from './state.js';
 
 /** Maximum length of a failure's message, in characters: Temporal refuses large failures. */
 const MESSAGE_LIMIT = 16_000;
@@ -73,3 +83,47 @@ function closingDetails(fields: Omit<ClosingDetails, 'longhaul'>): ClosingDetail
   const { partial } = state();
   return { longhaul: 'closing', ...fields, ...defined({ partial }) };
 }
+
+/** Runs all cleanups side by side, within their budget. @throws any error that isn't a Temporal failure, which is a defect */
+export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
+  const started = cleanups.reverse();
+  const { cleanupSeconds } = operation();
+  if (started.length === 0) return;
+  const scope = new CancellationScope();
+  const ended = scope.run(() => Promise.all(started.map((work) => runCleanup(work, reason))));
+  await Promise.race([ended, limit(scope, cleanupSeconds)]);
+}
+
+/** The timer isn't cancelled when the cleanups have ended, because the workflow closes then. */
+async function limit(scope: CancellationScope, cleanupSeconds: number): Promise<void> {
+  const { stopMs, cleanupMs } = divideCleanup(cleanupSeconds);
+  await sleep(cleanupMs, { summary: 'time for cleanups' });
+  scope.cancel();
+  await sleep(stopMs);
+}
+
+async function runCleanup(work: Cleanup, reason: Parameters<Cleanup>[0]): Promise<void> {
+  try {
+    await work(reason);
+  } catch (error) {
+    if (!isFinalFailure(error)) throw error;
+    // A failed cleanup must not prevent the others, or the operation's end.
+  }
+}
+
+type Activate = NonNullable<NonNullable<WorkflowInterceptors['internals']>[number]['activate']>;
+
+let hasCome = false;
+
+/**
+ * Whether Temporal has accepted a cancel request: the operation can then only end canceled. The root scope doesn't show it, because the
+ * deadline cancels that scope too, before the request.
+ */
+export function isCancelRequested(): boolean {
+  return hasCome;
+}
+
+export const noteCancelRequest: Activate = (input, next) => {
+  hasCome ||= input.activation.jobs?.some(({ cancelWorkflow }) => cancelWorkflow) ?? false;
+  next(input);
+};

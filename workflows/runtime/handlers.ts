@@ -1,6 +1,21 @@
-/** Query, update and signal handlers of every operation. */
-import { ApplicationFailure, log, proxyLocalActivities, setHandler } from '@temporalio/workflow';
-import { isAction, isProvidedInput, misfitOf } from '../../operations/answers.js';
+/** Query, update and signal handlers of every operation, and who may answer it. */
+import {
+  ApplicationFailure,
+  log,
+  proxyLocalActivities,
+  setHandler,
+  CancellationScope,
+} from '@temporalio/workflow';
+import {
+  isAction,
+  isProvidedInput,
+  misfitOf,
+  answerDigest,
+  claimProblem,
+  isRestricted,
+  startersOf,
+  type AnswerRules,
+} from '../../operations/answers.js';
 import { withDefaults, type JsonSchema } from '../../operations/schema.js';
 import {
   CANCEL_OPERATION_SIGNAL,
@@ -9,8 +24,10 @@ import {
   PROVIDE_INPUT_UPDATE,
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
+  VERIFY_ANSWER_ACTIVITY,
+  type AnswerProof,
+  type KeptAnswer,
 } from '../../operations/wire.js';
-import { assertSigned, claimOf, claimRefusal, requiresSignature } from './answerers.js';
 import { acceptForwardedAnswer, handlePartNotices, refuseForwardedAnswer } from './parts.js';
 import {
   acceptedAnswerIds,
@@ -22,7 +39,9 @@ import {
   questions,
   state,
   withdrawQuestion,
+  operation,
 } from './state.js';
+import { parseSignature } from '../../operations/signatures.js';
 
 /** Key -> end of the verification that the question's next answer waits for. */
 const verifications = new Map<string, Promise<void>>();
@@ -162,4 +181,43 @@ const { [REQUEST_CANCEL_ACTIVITY]: requestCancel } = proxyLocalActivities<
 async function cancel(reason?: string): Promise<void> {
   changeState({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
   await requestCancel(reason);
+}
+
+const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
+  Record<typeof VERIFY_ANSWER_ACTIVITY, (proof: AnswerProof) => Promise<string | null>>
+>({ startToCloseTimeout: '10s' });
+
+/**
+ * Who answered, if the signature is for this answer; else nothing. A local activity verifies that the key's holder made it, for questions
+ * that not everybody may answer. For all others, readers of the record do.
+ */
+function claimOf(input: ProvidedInput): Pick<KeptAnswer, 'by' | 'signature'> {
+  const { answerId, answer, by, signature } = input;
+  if (by === undefined || signature === undefined) return {};
+  const part = partMemo();
+  const key = part ? `${part.path ?? part.name}/${input.key}` : input.key;
+  const isOfThis = parseSignature(signature)?.digest === answerDigest({ key, answerId, answer, by });
+  return isOfThis ? { by, signature } : {};
+}
+
+function requiresSignature(rules: AnswerRules): boolean {
+  return isRestricted(rules) || operation().operatorAnswers === false;
+}
+
+/** Why the claimed answerer may not answer, before the signature is verified; undefined if they may. */
+function claimRefusal(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
+  const { operatorAnswers, ...starters } = operation();
+  const problem = claimProblem(rules, claimOf(input).by, { starters: startersOf(starters), operatorAnswers });
+  return problem === undefined ? undefined : forbidden(problem);
+}
+
+/** Can't be cancelled, which would end the workflow before its cleanups. @throws ApplicationFailure `forbidden` for a bad signature */
+async function assertSigned(input: ProvidedInput): Promise<void> {
+  const proof = { operationId: operation().operationId, signature: input.signature! };
+  const problem = await CancellationScope.nonCancellable(() => verify(proof));
+  if (problem !== null) throw forbidden(problem);
+}
+
+function forbidden(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'forbidden');
 }

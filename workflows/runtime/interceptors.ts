@@ -36,11 +36,17 @@ import {
   withoutReport,
   type ReportedResult,
 } from '../../operations/report.js';
-import { isCancelRequested, noteCancelRequest } from './cancel-request.js';
-import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
+import {
+  isCancelRequested,
+  noteCancelRequest,
+  canceledFailure,
+  failureWithDetails,
+  isFinalFailure,
+  timedOutFailure,
+  runCleanups,
+} from './final-failures.js';
 import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
 import { refuseUnverified, registerHandlers } from './handlers.js';
-import { runCleanups } from './run-cleanups.js';
 import {
   beginPart,
   endPart,

@@ -3,7 +3,7 @@
  * workflow task that fails after its report runs and reports again.
  */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
-import type { MeasureSinks } from '../../operations/measure-sinks.js';
+import type { MeasureSinks } from '../../operations/sinks.js';
 import { PART_MEMO, START_MEMO, type StartMemo } from '../../operations/wire.js';
 
 const { longhaulMetrics } = proxySinks<MeasureSinks>();

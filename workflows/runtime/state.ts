@@ -255,13 +255,11 @@ export function continuedState(): StateMemo {
 export function setProgress(next: Partial<Progress>): void {
   const before = state().progress;
   if (!before) measureFirstProgress();
-  const total = next.total ?? before?.total;
-  const message = next.message ?? before?.message;
   changeState({
     progress: {
       progress: Math.max(before?.progress ?? 0, next.progress ?? 0),
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
+      total: next.total ?? before?.total,
+      message: next.message ?? before?.message,
     },
   });
 }
@@ -272,10 +270,7 @@ export function addProgress(reported: Progress, isDone: boolean): void {
   const { progress, total, message } = reported;
   if (total !== undefined)
     state().unreached = (state().unreached ?? 0) + (isDone ? 0 : Math.max(0, total - progress));
-  setProgress({
-    progress: (before?.progress ?? 0) + progress,
-    ...(message === undefined ? {} : { message }),
-  });
+  setProgress({ progress: (before?.progress ?? 0) + progress, message });
 }
 
 /** Counts as work, which keeps the deadline running. @returns ends the count; call it once */

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { Headers, Payload } from '@temporalio/common';
 import { TRACE_HEADER } from '../../operations/wire.js';
-import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../../operations/trace-sink.js';
+import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../../operations/sinks.js';
 import { isFinalFailure } from './final-failures.js';
 
 type Inbound = NonNullable<WorkflowInterceptors['inbound']>[number];

@@ -2,7 +2,7 @@
  * JSON Schemas as clients get them: in forms that all known clients accept, and without keywords that allow everything, since
  * models pay for each. Calls are checked against the author's schema.
  */
-import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../../operations/json-schema/keywords.js';
+import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../../operations/json-schema/subschemas.js';
 import { defined } from '../../../operations/defined.js';
 import { isObject } from '../../../operations/is-object.js';
 import type { JsonSchema } from '../../../operations/schema.js';

@@ -1,5 +1,15 @@
-/** Messages from workflow code to its worker, which makes spans of them. Both sides import these types. */
+/** Messages from workflow code to its worker: types of sinks of the SDK, which both sides import. Metrics, and ends to make spans of. */
 import type { Payload } from '@temporalio/common';
+
+export type MeasureSinks = {
+  longhaulMetrics: {
+    /** The operation ends. @param durationMs since its start */
+    closed(tool: string, status: string, durationMs: number): void;
+    /** The operation has made its first progress. @param afterMs since its start */
+    firstProgress(tool: string, afterMs: number): void;
+    gotTurn(tool: string, waitedMs: number): void;
+  };
+};
 
 export const TRACE_SINK = 'longhaulTrace';
 

@@ -1,6 +1,7 @@
-/** The tables of keys in docs/pipelines-language.md. */
+/** The tables of keys in docs/pipelines-language.md and docs/bring-your-own.md. */
 import { z } from 'zod';
-import { LEVELS, pipelineFile, type Level } from './schema.js';
+import { LEVELS as TOOL_LEVELS } from '../../external-workflows/schema.js';
+import { LEVELS, pipelineFile, type Level } from '../../pipelines/schema.js';
 
 interface KeySchema {
   type?: string | string[];
@@ -27,7 +28,13 @@ export function keyTables(): string {
   return TITLES.map(([level, title]) => `### ${title}\n\n${keyTable(schemaOf(level))}`).join('\n\n');
 }
 
-export function keyTable(schema: z.ZodType): string {
+export function toolKeyTables(): string {
+  return Object.entries(TOOL_LEVELS)
+    .map(([path, schema]) => `### ${path === '' ? 'The file' : `\`${path}\``}\n\n${keyTable(schema)}`)
+    .join('\n\n');
+}
+
+function keyTable(schema: z.ZodType): string {
   const { properties, required = [] } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as {
     properties: Record<string, KeySchema>;
     required?: string[];
