@@ -21,12 +21,11 @@ import { registerKickoff } from './kickoff.js';
 import { registerList } from './list.js';
 import { registerLogs } from './logs.js';
 import { registerOpenApi } from './openapi.js';
-import { Problem, PROBLEMS, type ProblemType } from './problems.js';
+import { Problem, PROBLEMS, type ProblemType, toProblem, renderProblem } from './problems.js';
 import { Rates } from './rates.js';
 import { registerResult } from './result.js';
 import { registerResume } from './resume.js';
 import { registerTools } from './tools.js';
-import { toProblem, renderProblem } from './render-problem.js';
 import { logRetentionWarning } from './retention.js';
 import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
@@ -34,7 +33,7 @@ import { traceJobsRequest } from './trace-request.js';
 
 export { isJobsPath } from './fallback.js';
 export { Problem } from './problems.js';
-export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
+export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './problems.js';
 
 /** Largest request body: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
