@@ -18,8 +18,7 @@ import {
   Problem,
   renderProblem,
 } from './http-jobs/index.js';
-import { bodyLimit } from './lifecycle/body-limit.js';
-import { withoutContentCoding } from './lifecycle/content-coding.js';
+import { bodyLimit, withoutContentCoding } from './lifecycle/body-limit.js';
 import { registerHealth } from './lifecycle/health.js';
 import type { ServerReadiness } from './lifecycle/readiness.js';
 import { requestContext } from './lifecycle/request-context.js';

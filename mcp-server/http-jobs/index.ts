@@ -2,8 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';
-import { bodyLimit } from '../lifecycle/body-limit.js';
-import { withoutContentCoding } from '../lifecycle/content-coding.js';
+import { bodyLimit, withoutContentCoding } from '../lifecycle/body-limit.js';
 import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
 import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
 import { RateLimited } from '../limits/index.js';
