@@ -19,8 +19,7 @@ import {
   renderProblem,
 } from './http-jobs/index.js';
 import { bodyLimit, withoutContentCoding } from './lifecycle/body-limit.js';
-import { registerHealth } from './lifecycle/health.js';
-import type { ServerReadiness } from './lifecycle/readiness.js';
+import { registerHealth, type ServerReadiness } from './lifecycle/readiness.js';
 import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
