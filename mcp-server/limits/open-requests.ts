@@ -1,6 +1,6 @@
 /** Limits open requests, including waits and streams: per principal, and in total. */
 import type { Settings } from '../../platform/settings/index.js';
-import { RateLimited } from './rate-limited.js';
+import { RateLimited } from './rates.js';
 
 /** Counts open things by key. A key is stored only while its count isn't 0. */
 export class OpenCounts {
