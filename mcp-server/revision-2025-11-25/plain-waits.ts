@@ -13,7 +13,7 @@ import {
   waitAndRender,
   type PlainOutcome,
 } from '../plain/index.js';
-import { measureWait } from '../metrics/waits.js';
+import { measureWait } from '../shared/budget.js';
 import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
