@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
 import type { Guard } from '../../guard.js';
 import { answerOf } from '../envelope/index.js';
-import { callText, refuse, token } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { callText, refuse, token, defineOperationTool } from './operation-tool.js';
 
 const MAX_CANCELLED = 100;
 const AT_ONCE = 10;

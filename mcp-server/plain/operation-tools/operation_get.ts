@@ -19,8 +19,7 @@ import {
 } from '../../shared/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
-import { refuse, token } from './fields.js';
-import { defineOperationTool, type ToolAnswer } from './operation-tool.js';
+import { refuse, token, defineOperationTool, type ToolAnswer } from './operation-tool.js';
 import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-view.js';
 
 /** Default of `timeout`, in seconds. */
