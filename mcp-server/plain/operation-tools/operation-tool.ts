@@ -8,7 +8,7 @@ import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
 import { openSchema } from '../../shared/listed-schema/index.js';
-import { withoutNulls } from '../../shared/null-arguments.js';
+import { withoutNulls } from '../schemas.js';
 import type { BuiltinTool } from '../builtin-tool.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
 
