@@ -25,7 +25,7 @@ import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/index.js';
 import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import { forEachChange } from '../shared/for-each-change.js';
+import { forEachChange } from '../shared/session-notifier.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
 import { invalidParams } from '../shared/protocol-error.js';
 import type { Serving } from '../shared/serving.js';
