@@ -15,11 +15,16 @@ import { operationResult, operationStatus } from '../sep-1391/index.js';
 import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
-import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
+import {
+  SERVER_INFO,
+  SERVER_INSTRUCTIONS,
+  NO_PROMPTS,
+  PROMPT_METHODS,
+  unknownPrompt,
+} from '../shared/identity.js';
 import { linkTransform } from '../shared/links-as-text.js';
 import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
 import { assertNoCursor, withFirstIssueOnly } from '../shared/params.js';
-import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import type { Serving } from '../shared/serving.js';
