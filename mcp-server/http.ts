@@ -45,8 +45,7 @@ import {
   unsupportedMediaType,
 } from './rpc-refusals.js';
 import { JsonRefusal, parseJson } from './shared/json.js';
-import { batchProblem, memberProblem } from './shared/message-problem.js';
-import { withoutNesting } from './shared/raw-call.js';
+import { batchProblem, memberProblem, withoutNesting } from './shared/message-problem.js';
 import type { Serving } from './shared/serving.js';
 
 export interface HttpApp {

@@ -24,7 +24,7 @@ import { Cancellations } from './sep-1391/index.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
-import { withoutNesting } from './shared/raw-call.js';
+import { withoutNesting } from './shared/message-problem.js';
 import { readLines } from './lifecycle/stdio-lines.js';
 import { UnansweredRequests } from './lifecycle/unanswered-requests.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';

@@ -4,7 +4,7 @@ import {
   JSONRPCMessageSchema,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/sdk/types.js';
-import { withoutNesting } from '../shared/raw-call.js';
+import { withoutNesting } from '../shared/message-problem.js';
 import { featuresOf, type Session } from './session.js';
 
 export function prepareMessage(session: Session, message: JSONRPCMessage): JSONRPCMessage {

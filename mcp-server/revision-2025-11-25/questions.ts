@@ -7,7 +7,7 @@ import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotoc
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
-import { operationTokenOf } from '../shared/raw-call.js';
+import { operationTokenOf } from '../shared/message-problem.js';
 import type { AskedQuestion, LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
