@@ -18,7 +18,7 @@ import { listParams, taskParams } from './tasks/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS, NO_PROMPTS, unknownPrompt } from '../shared/identity.js';
-import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
+import { OPT_IN_CAPABILITIES } from '../shared/select-protocol.js';
 import { assertNoCursor, parseParams } from '../shared/params.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';

@@ -2,8 +2,7 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { missingTasksCapability } from './tasks/render.js';
 import { declaredCapabilities } from './tasks/schemas.js';
-import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import type { Client } from '../shared/select-protocol.js';
+import { experimentalCapabilitiesOf, type Client } from '../shared/select-protocol.js';
 
 export interface CurrentClient extends Client {
   elicitation: boolean;

@@ -23,7 +23,7 @@ import {
   unknownPrompt,
 } from '../shared/identity.js';
 import { linkTransform } from '../shared/links-as-text.js';
-import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
+import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/select-protocol.js';
 import { assertNoCursor, withFirstIssueOnly } from '../shared/params.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';

@@ -24,7 +24,7 @@ import { missingTasksCapability, renderDetailed, renderError } from './tasks/ren
 import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/index.js';
 import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
-import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
 import { forEachChange } from '../shared/session-notifier.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
 import { invalidParams } from '../shared/protocol-error.js';
