@@ -2,8 +2,7 @@
 import type { Guard } from '../guard.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Follower } from '../shared/session-notifier.js';
-import { isAsking, questionsField } from './questions.js';
-import { progressShare, progressText, renderJobResult } from './render.js';
+import { isAsking, questionsField, progressShare, progressText, renderJobResult } from './render.js';
 import { DeliveredJobs } from './delivered-jobs.js';
 
 /** Shortest time between two notifications of a job's progress, in milliseconds. */
