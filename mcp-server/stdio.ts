@@ -25,8 +25,7 @@ import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.j
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
 import { withoutNesting } from './shared/message-problem.js';
-import { readLines } from './lifecycle/stdio-lines.js';
-import { UnansweredRequests } from './lifecycle/unanswered-requests.js';
+import { readLines, UnansweredRequests } from './lifecycle/stdio-lines.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
 import { rpcErrorOf } from './shared/protocol-error.js';
