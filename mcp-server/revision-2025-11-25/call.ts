@@ -7,12 +7,10 @@ import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';
 import { selectProtocol } from '../shared/select-protocol.js';
-import { clientOf } from './client.js';
-import type { LegacyContext } from './context.js';
-import { listedNames } from './list.js';
+import { clientOf, listedNames } from './list.js';
+import type { LegacyContext, CallStream } from './context.js';
 import { callLongTool, callBuiltinTool } from './plain-waits.js';
 import { jobScope, operationScope, taskScope, type Session } from './session.js';
-import type { CallStream } from './waits.js';
 import { withCallContext } from './with-call-context.js';
 
 const callParams = z.looseObject({

@@ -18,7 +18,7 @@ import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import type { Session } from './session.js';
-import type { CallStream, Wait } from './waits.js';
+import type { CallStream, Wait } from './context.js';
 
 /** Longest arguments of a built-in tool in an event ID, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;

@@ -8,9 +8,8 @@ import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/message-problem.js';
-import type { AskedQuestion, LegacyContext } from './context.js';
+import type { AskedQuestion, LegacyContext, CallStream } from './context.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream } from './waits.js';
 
 /** Delay of a task's question on a session's own stream, in milliseconds. A waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;

@@ -26,13 +26,11 @@ import { asTaskError } from '../shared/protocol-error.js';
 import { traceRequest } from '../shared/trace-request.js';
 import { knownToolName } from '../plain/builtin-tools.js';
 import { callTool } from './call.js';
-import type { LegacyContext } from './context.js';
+import { type LegacyContext, linkTransformOf, type CallStream } from './context.js';
 import { documentationFor, listTools } from './list.js';
 import { waitOnTask } from './plain-waits.js';
-import { linkTransformOf } from './links.js';
 import { featuresOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './status-questions.js';
-import type { CallStream } from './waits.js';
 import { withCallContext } from './with-call-context.js';
 
 /** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */

@@ -4,8 +4,7 @@ import { associationOf, followOperation } from '../sep-1391/index.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { followTask } from './tasks/notifications.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
-import type { LegacyContext } from './context.js';
-import { linkTransformOf } from './links.js';
+import { type LegacyContext, linkTransformOf } from './context.js';
 import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 

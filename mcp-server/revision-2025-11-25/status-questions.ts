@@ -4,10 +4,9 @@
  * Each process keeps its own: another one may show the question again, and the first answer counts.
  */
 import type { OperationRecord } from '../../operations/record.js';
-import type { LegacyContext } from './context.js';
+import type { LegacyContext, CallStream } from './context.js';
 import { questionId, Questions } from './questions.js';
 import { jobScope, operationScope, type Session } from './session.js';
-import type { CallStream } from './waits.js';
 
 /** Back-off after a question was shown, in milliseconds. Doubles each time. */
 const FIRST_REST_MS = 60_000;

@@ -9,13 +9,17 @@ import type { Context } from 'hono';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { DeliveredJobs } from '../two-stage/index.js';
 import { eventStream } from '../shared/event-stream.js';
-import type { LegacyContext } from './context.js';
+import {
+  type LegacyContext,
+  linkTransformOf,
+  type CallStream,
+  type EventPosition,
+  type SessionStreamPosition,
+} from './context.js';
 import { RETRY_MS } from './exchange.js';
-import { linkTransformOf } from './links.js';
 import { notifySession } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
 import { withCallContext } from './with-call-context.js';
 import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 

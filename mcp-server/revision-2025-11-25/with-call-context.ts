@@ -1,10 +1,9 @@
 /** The {@link CallContext} of a call on a stream of this revision. */
 import type { Progress } from '../../operations/record.js';
 import type { CallContext } from '../shared/call-context.js';
-import type { LegacyContext } from './context.js';
+import type { LegacyContext, CallStream } from './context.js';
 import { Questions } from './questions.js';
 import type { Session } from './session.js';
-import type { CallStream } from './waits.js';
 
 /** Runs `call` with a context that sends progress and questions on the stream. */
 export async function withCallContext<T>(
