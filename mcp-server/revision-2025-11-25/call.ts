@@ -9,9 +9,8 @@ import { parseParams } from '../shared/params.js';
 import { selectProtocol } from '../shared/select-protocol.js';
 import { clientOf, listedNames } from './list.js';
 import type { LegacyContext, CallStream } from './context.js';
-import { callLongTool, callBuiltinTool } from './plain-waits.js';
+import { callLongTool, callBuiltinTool, withCallContext } from './plain-waits.js';
 import { jobScope, operationScope, taskScope, type Session } from './session.js';
-import { withCallContext } from './with-call-context.js';
 
 const callParams = z.looseObject({
   name: z.string(),

@@ -1,7 +1,7 @@
 /** Plain calls that wait. The operation starts first, and its token lets any process resume an interrupted stream. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
-import type { OperationRecord } from '../../operations/record.js';
+import type { OperationRecord, Progress } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallContext } from '../shared/call-context.js';
 import { renderEnvelope } from '../plain/envelope/index.js';
@@ -18,7 +18,8 @@ import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import type { Session } from './session.js';
-import type { CallStream, Wait } from './context.js';
+import type { CallStream, Wait, LegacyContext } from './context.js';
+import { Questions } from './questions.js';
 
 /** Longest arguments of a built-in tool in an event ID, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;
@@ -107,4 +108,39 @@ async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResu
   const outcome = await withErrorResult(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;
+}
+
+/** Runs `call` with a context that sends progress and questions on the stream. */
+export async function withCallContext<T>(
+  context: LegacyContext,
+  session: Session,
+  stream: CallStream,
+  call: (callContext: CallContext) => Promise<T>,
+): Promise<T> {
+  const { nonce, elicitation, clientName } = session;
+  const { signal, position } = stream;
+  const { progressToken } = position;
+  const by = position.wait?.kind === 'task' ? 'task' : 'call';
+  const questions = elicitation ? new Questions(context, session, stream, by) : undefined;
+  const onProgress = async (progress: Progress) => {
+    if (progress.progress <= (position.progress ?? -1)) return;
+    position.progress = progress.progress;
+    await stream.send({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken, ...progress },
+    });
+  };
+  try {
+    return await call({
+      session: nonce,
+      signal,
+      shutdown: context.shutdown,
+      clientName,
+      ...(progressToken === undefined ? {} : { onProgress }),
+      ...(questions ? { questions: { kind: 'stream', show: (record) => questions.show(record) } } : {}),
+    });
+  } finally {
+    questions?.close();
+  }
 }

@@ -9,7 +9,7 @@ import type { Answer, InputRequest, OperationRecord } from '../../operations/rec
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/message-problem.js';
 import type { AskedQuestion, LegacyContext, CallStream } from './context.js';
-import { featuresOf, type Session } from './session.js';
+import { featuresOf, type Session, jobScope, operationScope } from './session.js';
 
 /** Delay of a task's question on a session's own stream, in milliseconds. A waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;
@@ -192,4 +192,40 @@ async function answer(
       await delay(ANSWER_RETRY_MS);
     }
   }
+}
+
+/** Back-off after a question was shown, in milliseconds. Doubles each time. */
+const FIRST_REST_MS = 60_000;
+const LONGEST_REST_MS = 3_600_000;
+
+/** Shows an operation's or job's open questions that no other stream shows, and those with a refused answer. */
+export async function showQuestionsWithStatus(
+  context: LegacyContext,
+  session: Session,
+  stream: CallStream,
+  record: OperationRecord,
+  by: 'operation' | 'job',
+): Promise<void> {
+  if (!session.elicitation) return;
+  const listed = by === 'operation' ? operationScope(session) : jobScope(session);
+  const isListening = context.notifier.isListening(listed);
+  const due = Object.entries(record.inputRequests).filter(([key]) => {
+    const rest = context.questionBackoffs.get(questionId(session, record.token, key));
+    return rest ? rest.until <= performance.now() : !isListening;
+  });
+  for (const [key] of due) rest(context, questionId(session, record.token, key));
+  const questions = new Questions(context, session, stream, by);
+  try {
+    await questions.show({ ...record, inputRequests: Object.fromEntries(due) });
+  } finally {
+    questions.close();
+  }
+}
+
+function rest({ questionBackoffs }: LegacyContext, question: string): void {
+  const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_REST_MS;
+  questionBackoffs.set(question, {
+    until: performance.now() + restMs,
+    nextMs: Math.min(LONGEST_REST_MS, restMs * 2),
+  });
 }

@@ -28,10 +28,9 @@ import { knownToolName } from '../plain/builtin-tools.js';
 import { callTool } from './call.js';
 import { type LegacyContext, linkTransformOf, type CallStream } from './context.js';
 import { documentationFor, listTools } from './list.js';
-import { waitOnTask } from './plain-waits.js';
+import { waitOnTask, withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import { showQuestionsWithStatus } from './status-questions.js';
-import { withCallContext } from './with-call-context.js';
+import { showQuestionsWithStatus } from './questions.js';
 
 /** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
 const RESOURCE_NOT_FOUND = -32002;

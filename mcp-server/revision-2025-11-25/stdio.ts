@@ -14,10 +14,9 @@ import {
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isKind } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
-import { Batches } from './batches.js';
+import { Batches, prepareMessage, parseBatch } from './messages.js';
 import type { LegacyContext } from './context.js';
 import { notifySession } from './session-notifications.js';
-import { prepareMessage, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, newSession, operationScope, type Session } from './session.js';

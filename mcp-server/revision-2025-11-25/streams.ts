@@ -18,9 +18,8 @@ import {
 } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { notifySession } from './session-notifications.js';
-import { waitOn, waitOnTask } from './plain-waits.js';
+import { waitOn, waitOnTask, withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import { withCallContext } from './with-call-context.js';
 import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
 interface OpenStream {
