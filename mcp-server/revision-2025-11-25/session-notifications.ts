@@ -2,7 +2,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf, followOperation } from '../sep-1391/index.js';
 import type { Follower } from '../shared/session-notifier.js';
-import { followTask } from './tasks/notifications.js';
+import { followTask } from './tasks/handlers.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
 import { type LegacyContext, linkTransformOf } from './context.js';
 import { Questions, type AskedBy } from './questions.js';

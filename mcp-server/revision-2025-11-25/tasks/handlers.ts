@@ -6,6 +6,7 @@ import {
   RELATED_TASK_META_KEY,
   type CallToolResult,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { Guard } from '../../guard.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
@@ -18,7 +19,22 @@ import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
 import { invalidParams } from '../../shared/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import { taskField, waitArguments } from './schemas.js';
+import type { Follower } from '../../shared/session-notifier.js';
+
+const taskId = z.string().min(1).max(1000);
+
+export const taskParams = z.looseObject({ taskId });
+
+export const listParams = z.looseObject({ cursor: z.string().optional() }).default({});
+
+/** The field that makes a call a task; ttl in milliseconds. */
+export const taskField = z.looseObject({ ttl: z.number().min(0).optional() });
+
+/** A plain call's arguments about waiting. For a task, use tasks/result. */
+export const waitArguments = z.looseObject({
+  wait: z.unknown().optional(),
+  timeout: z.unknown().optional(),
+});
 
 /** Text for the model while the task runs (specs: "Creating Tasks", note). */
 const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';
@@ -159,4 +175,36 @@ export async function listTasks(
 function undefinedIfGone(error: unknown): undefined {
   if (error instanceof ProtocolError || isKind(error, 'not_found')) return undefined;
   throw error;
+}
+
+export interface TaskListener extends RenderContext {
+  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
+  /** Creates the object that shows a task's questions. Missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+}
+
+export function followTask(listener: TaskListener): Follower {
+  const { send } = listener;
+  const questions = listener.questions?.();
+  let sent = '';
+  return {
+    async notify(record) {
+      const task = renderTask(record, listener);
+      const { progress, progressToken, hasProgressed } = record;
+      const isOver = isTerminalTask(task);
+      if (!isOver && progressToken !== undefined && hasProgressed)
+        await send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...progress },
+        });
+      const { lastUpdatedAt: _lastUpdatedAt, ...fields } = task;
+      if (JSON.stringify(fields) !== sent)
+        await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });
+      sent = JSON.stringify(fields);
+      if (!isOver) await questions?.show(record);
+      return isOver;
+    },
+    close: () => questions?.close(),
+  };
 }
