@@ -22,8 +22,7 @@ import { builtinTools } from '../plain/builtin-tools.js';
 import { renderRefusal } from '../shared/results.js';
 import { selectProtocol, type CallProtocol } from '../shared/select-protocol.js';
 import type { Serving } from '../shared/serving.js';
-import { clientOf } from './client.js';
-import { toolsFor } from './list.js';
+import { clientOf, toolsFor } from './list.js';
 import {
   argumentRequests,
   givenArguments,

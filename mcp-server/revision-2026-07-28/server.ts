@@ -31,9 +31,8 @@ import type { Serving } from '../shared/serving.js';
 import { traceRequest, type TracedRequest } from '../shared/trace-request.js';
 import { knownToolName } from '../plain/builtin-tools.js';
 import { Calls, type Connection } from './call.js';
-import { clientOf } from './client.js';
+import { clientOf, documentationFor, toolsFor } from './list.js';
 import { problemsMeta } from '../shared/listed-tool.js';
-import { documentationFor, toolsFor } from './list.js';
 
 /**
  * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK
