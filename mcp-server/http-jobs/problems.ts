@@ -207,7 +207,7 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** A request that can't be served. Routes throw it, and render-problem.ts renders it. */
+/** A request that can't be served. Routes throw it. */
 export class Problem extends Error {
   override name = 'Problem';
 

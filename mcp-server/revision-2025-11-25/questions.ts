@@ -195,8 +195,8 @@ async function answer(
 }
 
 /** Back-off after a question was shown, in milliseconds. Doubles each time. */
-const FIRST_REST_MS = 60_000;
-const LONGEST_REST_MS = 3_600_000;
+const FIRST_STATUS_REST_MS = 60_000;
+const LONGEST_STATUS_REST_MS = 3_600_000;
 
 /** Shows an operation's or job's open questions that no other stream shows, and those with a refused answer. */
 export async function showQuestionsWithStatus(
@@ -223,9 +223,9 @@ export async function showQuestionsWithStatus(
 }
 
 function rest({ questionBackoffs }: LegacyContext, question: string): void {
-  const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_REST_MS;
+  const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_STATUS_REST_MS;
   questionBackoffs.set(question, {
     until: performance.now() + restMs,
-    nextMs: Math.min(LONGEST_REST_MS, restMs * 2),
+    nextMs: Math.min(LONGEST_STATUS_REST_MS, restMs * 2),
   });
 }
