@@ -20,7 +20,7 @@ import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import type { Guard } from './guard.js';
-import { Cancellations } from './sep-1391/index.js';
+import { Cancellations } from './sep-1391/cancellations.js';
 import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';

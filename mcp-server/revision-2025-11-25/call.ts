@@ -1,8 +1,10 @@
 /** tools/call: selects the protocol of a call and passes it this revision's parameters. */
 import { z } from 'zod';
-import { parseOperationField, startOperation } from '../sep-1391/index.js';
+import { parseOperationField } from '../sep-1391/schemas.js';
+import { startOperation } from '../sep-1391/handlers.js';
 import { startTask } from './tasks/handlers.js';
-import { parseKeepAlive, startJob } from '../two-stage/index.js';
+import { parseKeepAlive } from '../two-stage/schemas.js';
+import { startJob } from '../two-stage/handlers.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';

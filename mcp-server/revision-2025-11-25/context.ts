@@ -6,12 +6,12 @@ import type { Guard } from '../guard.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
-import { Cancellations } from '../sep-1391/index.js';
+import { Cancellations } from '../sep-1391/cancellations.js';
 import type { Serving } from '../shared/serving.js';
 import { SessionNotifier } from '../shared/session-notifier.js';
 import { type Session, featuresOf } from './session.js';
 import { linkTransform } from '../shared/links-as-text.js';
-import type { JobsPosition } from '../two-stage/index.js';
+import type { JobsPosition } from '../two-stage/delivered-jobs.js';
 
 const REMEMBERED_BACKOFFS = 1_000;
 

@@ -8,7 +8,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { POLL_METHOD } from '../two-stage/index.js';
+import { POLL_METHOD } from '../two-stage/schemas.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../shared/accept.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';

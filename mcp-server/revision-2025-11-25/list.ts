@@ -3,11 +3,11 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
-import { documentPlainTool, plainTools } from '../plain/index.js';
-import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
+import { documentPlainTool, plainTools } from '../plain/list.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
 import type { DocumentTool } from '../shared/listed-tool.js';
 import { isListed, selectListProtocol, type CallProtocol, type Client } from '../shared/select-protocol.js';
-import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { featuresOf, type Session } from './session.js';
 import type { Tool } from '../../operations/tool.js';
 

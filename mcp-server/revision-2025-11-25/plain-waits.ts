@@ -12,7 +12,7 @@ import {
   startCall,
   waitAndRender,
   type PlainOutcome,
-} from '../plain/index.js';
+} from '../plain/handlers.js';
 import { measureWait } from '../shared/budget.js';
 import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';

@@ -12,9 +12,11 @@ import {
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { isKind } from '../../operations/errors.js';
-import { isOperation, operationResult, operationStatus } from '../sep-1391/index.js';
+import { isOperation } from '../sep-1391/render.js';
+import { operationResult, operationStatus } from '../sep-1391/handlers.js';
 import { cancelTask, getTask, listTasks, listParams, taskParams } from './tasks/handlers.js';
-import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
+import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
+import { cancelJob, pollResult } from '../two-stage/handlers.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS, NO_PROMPTS, unknownPrompt } from '../shared/identity.js';
 import { OPT_IN_CAPABILITIES } from '../shared/select-protocol.js';

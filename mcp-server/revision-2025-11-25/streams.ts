@@ -7,7 +7,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { DeliveredJobs } from '../two-stage/index.js';
+import { DeliveredJobs } from '../two-stage/delivered-jobs.js';
 import { eventStream } from '../shared/event-stream.js';
 import {
   type LegacyContext,

@@ -16,7 +16,7 @@ import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { nameRpcRequest } from '../metrics/requests.js';
 import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
-import { Cancellations } from '../sep-1391/index.js';
+import { Cancellations } from '../sep-1391/cancellations.js';
 import { eventStream, cutOff, HEARTBEAT } from '../shared/event-stream.js';
 import type { Serving } from '../shared/serving.js';
 import { createCurrentServer } from './server.js';

@@ -5,9 +5,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
-import { documentPlainTool, plainTools } from '../plain/index.js';
-import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
-import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
+import { documentPlainTool, plainTools } from '../plain/list.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
 import { type DocumentTool, listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';

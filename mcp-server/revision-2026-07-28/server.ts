@@ -11,10 +11,11 @@ import type { Guard } from '../guard.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { HookedServer } from '../sdk-internal/hooked-server.js';
 import { noteRpcError } from '../metrics/requests.js';
-import { operationResult, operationStatus } from '../sep-1391/index.js';
+import { operationResult, operationStatus } from '../sep-1391/handlers.js';
 import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
-import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
+import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
+import { cancelJob, pollResult } from '../two-stage/handlers.js';
 import {
   SERVER_INFO,
   SERVER_INSTRUCTIONS,
