@@ -20,7 +20,7 @@ import { Cancellations } from '../sep-1391/cancellations.js';
 import { eventStream, cutOff, HEARTBEAT } from '../shared/event-stream.js';
 import type { Serving } from '../shared/serving.js';
 import { createCurrentServer } from './server.js';
-import { openTraced, Subscriptions } from './subscriptions.js';
+import { Subscriptions } from './subscriptions.js';
 import { withTaskName, answerPoll, pollIn } from './tasks/poll.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
@@ -41,8 +41,8 @@ export class CurrentHttp {
     secret: Buffer,
     private readonly shutdown: Shutdown,
   ) {
-    const { logger, resourceLinks } = serving;
-    this.#subscriptions = new Subscriptions(resourceLinks);
+    const { logger } = serving;
+    this.#subscriptions = new Subscriptions(serving);
     this.#cancellations = new Cancellations(logger);
     this.#handler = createMcpHandler(
       ({ authInfo }) => createCurrentServer(authInfo!.extra!['guard'] as Guard, serving, secret, shutdown),
@@ -96,7 +96,7 @@ export class CurrentHttp {
     if (request instanceof Response) return request;
     let serve;
     try {
-      serve = await openTraced(this.#subscriptions, request, guard, 'http', this.serving.logger);
+      serve = await this.#subscriptions.open(request, guard);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).
