@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { isKind } from '../../operations/errors.js';
 import { isOperation } from '../sep-1391/render.js';
 import { operationResult, operationStatus } from '../sep-1391/handlers.js';
-import { cancelTask, getTask, listTasks, listParams, taskParams } from './tasks/handlers.js';
+import { cancelTask, getTask, listParams, listTasks, taskParams, taskResult } from './tasks/handlers.js';
 import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
 import { cancelJob, pollResult } from '../two-stage/handlers.js';
 import { ANONYMOUS } from '../../operations/wire.js';
@@ -29,7 +29,7 @@ import { knownToolName } from '../plain/builtin-tools.js';
 import { callTool } from './call.js';
 import { type LegacyContext, linkTransformOf, type CallStream } from './context.js';
 import { documentationFor, listTools } from './list.js';
-import { waitOnTask, withCallContext } from './plain-waits.js';
+import { withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './questions.js';
 
@@ -180,7 +180,7 @@ export function createLegacyServer(
       stream.position.wait = { kind: 'task', token: taskId };
       stream.mark();
       const result = await withCallContext(context, session, stream, (caller) =>
-        waitOnTask(engine, taskId, caller, session),
+        taskResult(engine, taskId, caller, session),
       );
       if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
       return result;

@@ -18,7 +18,8 @@ import {
 } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { notifySession } from './session-notifications.js';
-import { waitOn, waitOnTask, withCallContext } from './plain-waits.js';
+import { taskResult } from './tasks/handlers.js';
+import { waitOn, withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
 import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
@@ -127,7 +128,7 @@ async function responseOf(
     }
     const result = await withCallContext(context, session, stream, async (caller) =>
       wait.kind === 'task'
-        ? waitOnTask(context.engine, wait.token, caller, session)
+        ? taskResult(context.engine, wait.token, caller, session)
         : waitOn(context.engine, wait, caller),
     );
     return result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(context, session)(result) };
