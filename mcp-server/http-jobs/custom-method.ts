@@ -3,7 +3,6 @@ import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem, asProblem } from './problems.js';
 import { jobParams, BODY_PROBLEMS, responses, MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 import { kickoffResponses } from './kickoff-schemas.js';
@@ -33,9 +32,7 @@ export function registerCustomMethod<S extends z.ZodType>(
   if (middleware) app.post(path, middleware);
   app.post(path, async (c) => {
     const id = (c.req.param('target') ?? '').slice(0, -verb.length - 1);
-    const given = await readBody(c, body);
-    assertJobId(id);
-    return handle(c, id, given);
+    return handle(c, id, await readBody(c, body));
   });
   // Otherwise other routes would match the verb as part of the ID.
   app.all(path, (c) => {

@@ -10,7 +10,6 @@ import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import { cutOff, eventStream } from '../shared/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
 import { assertNotExpired, renderJob } from './render.js';
@@ -74,7 +73,6 @@ export function registerEvents(context: JobsContext): void {
   });
   context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
-    assertJobId(id);
     const engine = context.engineOf(c);
     const record = assertNotExpired(await engine.read(id));
     // Rejects IDs of another job or caller, and of earlier formats.

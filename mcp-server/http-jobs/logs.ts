@@ -7,7 +7,6 @@ import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-pa
 import type { OperationRecord } from '../../operations/record.js';
 import { JSON_TYPE, preferredType } from '../shared/accept.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
 import { assertNotExpired } from './render.js';
 import { integer, jobParams, pageCursor, responses } from './schemas.js';
@@ -100,7 +99,6 @@ async function sendLog(
   reference: string,
   { from, ...rest }: z.output<typeof query>,
 ): Promise<Response> {
-  assertJobId(id);
   const engine = engineOf(c);
   const record = assertNotExpired(await engine.read(id));
   const wanted = { ...rest, step: reference, fromLine: from };
