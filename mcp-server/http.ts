@@ -161,7 +161,7 @@ export function createHttpApp(
       : methodNotAllowed(c),
   );
   app.all('/mcp', methodNotAllowed);
-  app.route('/', jobs.app);
+  app.route('/', jobs);
   app.onError((error, c) => {
     logger.error({ err: error }, 'a request failed');
     return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);

@@ -70,11 +70,7 @@ const ROUTES: RegisterRoutes[] = [
   registerDocsPage,
 ];
 
-export interface JobsApp {
-  app: OpenAPIHono;
-}
-
-export function createJobsApp(options: JobsOptions): JobsApp {
+export function createJobsApp(options: JobsOptions): OpenAPIHono {
   const { engine, settings, logger, authenticate, engineOf, limits, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
@@ -114,7 +110,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     return renderProblem(c, problem);
   });
   void logRetentionWarning(engine, logger, shutdown.signal);
-  return { app };
+  return app;
 }
 
 const AUTHENTICATION_PROBLEMS: Record<string, ProblemType> = {

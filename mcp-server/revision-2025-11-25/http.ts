@@ -39,11 +39,9 @@ class Refusal extends Error {
 
 export class LegacyHttp {
   readonly #exchanges = new Map<string, Set<Exchange>>();
-  readonly #streams: OpenStreams;
+  readonly #streams = new OpenStreams();
 
-  constructor(private readonly shared: SharedContext) {
-    this.#streams = new OpenStreams();
-  }
+  constructor(private readonly shared: SharedContext) {}
 
   /** @param body the parsed JSON. Undefined if it isn't JSON */
   async post(c: Context, engine: Guard, body: unknown): Promise<Response> {

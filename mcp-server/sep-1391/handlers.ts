@@ -18,7 +18,7 @@ import {
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
-import type { Follower } from '../shared/session-notifier.js';
+import type { Follower, Sender } from '../shared/session-notifier.js';
 
 export interface OperationCaller {
   /** Scope that lists the operation. Missing in revisions without sessions. */
@@ -130,14 +130,8 @@ export async function operationResult(
   }
 }
 
-export interface OperationListener {
-  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
-  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
-}
-
 /** Sends a listener the changes of one operation until it has ended or is being cancelled. */
-export function followOperation({ send, questions: make }: OperationListener): Follower {
+export function followOperation({ send, questions: make }: Sender): Follower {
   const questions = make?.();
   return {
     async notify(record) {

@@ -9,6 +9,7 @@ import type { Guard } from '../guard.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/log.js';
 import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
 
 /** Interval between two looks for operations, and the longest one while looks fail, in milliseconds. */
 const LOOK_INTERVAL_MS = 3_000;
@@ -24,6 +25,13 @@ export interface Follower {
   notify(record: WatchedRecord): Promise<boolean>;
   /** Called when the operation is no longer followed. */
   close?(): void;
+}
+
+/** How a protocol's follower reaches its client. */
+export interface Sender {
+  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
+  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
 export interface Listener {

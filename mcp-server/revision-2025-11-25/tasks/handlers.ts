@@ -21,7 +21,7 @@ import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
 import { invalidParams } from '../../shared/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import type { Follower } from '../../shared/session-notifier.js';
+import type { Follower, Sender } from '../../shared/session-notifier.js';
 
 const taskId = z.string().min(1).max(1000);
 
@@ -188,13 +188,7 @@ function undefinedIfGone(error: unknown): undefined {
   throw error;
 }
 
-export interface TaskListener extends RenderContext {
-  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows a task's questions. Missing for a client without elicitation. */
-  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
-}
-
-export function followTask(listener: TaskListener): Follower {
+export function followTask(listener: RenderContext & Sender): Follower {
   const { send } = listener;
   const questions = listener.questions?.();
   let sent = '';
