@@ -134,7 +134,7 @@ function tenantOf(issuer: string): string {
   return (URL.canParse(issuer) && new URL(issuer).host) || issuer;
 }
 
-interface ClaimSettings {
+export interface ClaimSettings {
   /** Claim that names the tenant. Default: none, so all callers are in `tenant`. */
   tenantClaim: string | undefined;
   /** Tenant of callers without such a claim. */
