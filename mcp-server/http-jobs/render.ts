@@ -1,8 +1,9 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
-import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
+import { answersOf, questionsOf } from '../shared/elicitation.js';
 import { Problem } from './problems.js';
 import { INLINE_BYTES, type Job } from './schemas.js';
 
@@ -43,7 +44,6 @@ export function renderJob(record: OperationRecord): Job {
   const { token, inputRequests } = record;
   const error = record.error ?? record.resultProblem;
   const links = linksOf(token, record.tool);
-  const asked = Object.entries(inputRequests);
   return {
     job_id: token,
     tool: record.tool,
@@ -62,19 +62,8 @@ export function renderJob(record: OperationRecord): Job {
     resumed_from: record.resumedFrom,
     trace_id: record.traceId,
     cancel_requested: record.cancelRequestedAt !== undefined,
-    ...(asked.length
-      ? {
-          input_required: {
-            requests: Object.fromEntries(
-              asked.map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
-                key,
-                { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
-              ]),
-            ),
-          },
-        }
-      : {}),
-    answers: record.answers?.map(answerOf),
+    ...(Object.keys(inputRequests).length ? { input_required: { requests: questionsOf(inputRequests) } } : {}),
+    answers: record.answers && answersOf(record.answers),
     ...partialOf(record),
     ...resultOf(record, links.result),
     ...(error
@@ -91,10 +80,6 @@ export function renderJob(record: OperationRecord): Job {
     attempt: record.attempt,
     links: { ...links, temporal: record.temporalUrl },
   };
-}
-
-function answerOf({ isDefault, ...answer }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { ...answer, is_default: isDefault };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {
