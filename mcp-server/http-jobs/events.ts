@@ -12,7 +12,7 @@ import { cutOff, eventStream } from '../shared/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertNotExpired, renderJob } from './render.js';
+import { assertNotExpired, renderJob, renderLine } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
 /** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
@@ -153,17 +153,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
     case 'progress':
       return { ...job, ...event.progress };
     case 'log':
-      return {
-        ...job,
-        step: event.step,
-        name: event.name,
-        lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
-          number,
-          text,
-          is_continued: isContinued,
-          is_unfinished: isUnfinished,
-        })),
-      };
+      return { ...job, step: event.step, name: event.name, lines: event.lines.map(renderLine) };
     case 'result':
       return { ...renderJob(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
   }

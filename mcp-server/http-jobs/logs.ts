@@ -8,7 +8,7 @@ import type { OperationRecord } from '../../operations/record.js';
 import { JSON_TYPE, preferredType } from '../shared/accept.js';
 import type { JobsContext } from './context.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired } from './render.js';
+import { assertNotExpired, renderLine } from './render.js';
 import { integer, jobParams, pageCursor, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 
@@ -136,12 +136,7 @@ function pageOf({ lines, status, ...page }: LogPage, record: OperationRecord): z
     name: page.name,
     status: status && stepStatusOf(status, record),
     cursor: page.cursor,
-    lines: lines.map(({ number, text, isContinued, isUnfinished }) => ({
-      number,
-      text,
-      is_continued: isContinued,
-      is_unfinished: isUnfinished,
-    })),
+    lines: lines.map(renderLine),
     is_at_end: page.isAtEnd,
     is_complete: page.isComplete,
     total_bytes: page.totalBytes,

@@ -1,6 +1,7 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
+import type { LogLine } from '../../operations/log-page.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { answersOf, questionsOf } from '../shared/elicitation.js';
@@ -116,6 +117,10 @@ function resultOf(
 
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? 'null');
+}
+
+export function renderLine({ number, text, isContinued, isUnfinished }: LogLine) {
+  return { number, text, is_continued: isContinued, is_unfinished: isUnfinished };
 }
 
 /** Recommended time until the next poll, in whole seconds. */
