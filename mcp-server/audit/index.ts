@@ -192,6 +192,7 @@ interface Count<Entry> {
   last: Entry;
 }
 
+/** Limits audit lines about refusals: a thousand refusals a second become a few lines with a count. */
 class Refusals<Entry> {
   readonly #counts = new Map<string, Count<Entry>>();
   #timer: NodeJS.Timeout | undefined;

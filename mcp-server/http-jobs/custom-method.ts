@@ -1,4 +1,7 @@
-/** Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so Hono's router does. */
+/**
+ * Custom methods: `POST /v1/jobs/{id}:resume`, `:delete` and, in cancel.ts, `:cancel`. The OpenAPI library documents them but can't
+ * route them, so Hono's router does.
+ */
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
@@ -42,6 +45,7 @@ export function registerCustomMethod<S extends z.ZodType>(
   });
 }
 
+/** Removes a job that has ended. `DELETE /v1/jobs/{id}` cancels. */
 export function registerDelete(context: JobsContext): void {
   const { engineOf } = context;
   registerCustomMethod(context, {
@@ -65,6 +69,7 @@ export function registerDelete(context: JobsContext): void {
   });
 }
 
+/** Resumes a stopped pipeline as a new job. */
 export function registerResume(context: JobsContext): void {
   const { engineOf, rates, shutdown } = context;
   registerCustomMethod(context, {

@@ -41,7 +41,8 @@ export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response):
 const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Middleware that refuses such a request with 415 and `Accept-Encoding` (RFC 9110, sections 12.5.3 and 15.5.16).
+ * Middleware that refuses a body in a content coding such as gzip, which the server doesn't decode, with 415 and `Accept-Encoding`
+ * (RFC 9110, sections 12.5.3 and 15.5.16).
  *
  * @param refuse makes the response with the message `detail`
  */

@@ -42,7 +42,7 @@ interface Batch {
   answers: JSONRPCMessage[];
 }
 
-/** Open batches. The answers to a batch are sent together. */
+/** Open batches over stdio, which the SDK's transport lacks. The answers to a batch are sent together (2025-03-26). */
 export class Batches {
   readonly #open = new Set<Batch>();
 

@@ -194,11 +194,16 @@ async function answer(
   }
 }
 
-/** Back-off after a question was shown, in milliseconds. Doubles each time. */
+/** Back-off after a question was shown with a status, in milliseconds. Doubles each time. */
 const FIRST_STATUS_REST_MS = 60_000;
 const LONGEST_STATUS_REST_MS = 3_600_000;
 
-/** Shows an operation's or job's open questions that no other stream shows, and those with a refused answer. */
+/**
+ * Shows an operation's or job's open questions that no other stream shows, and those with a refused answer, on the stream of
+ * tools/async/status or tools/poll_result. That is for sessions without a stream of their own. Clients poll repeatedly while a user
+ * needs time, so each question has a back-off. Each process keeps its own: another one may show the question again, and the first
+ * answer counts.
+ */
 export async function showQuestionsWithStatus(
   context: LegacyContext,
   session: Session,

@@ -146,8 +146,12 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   return body;
 }
 
-/** Answers at once if ready before the first heartbeat, else by a stream of comments, if the request accepts `text/event-stream`. */
-export async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
+/**
+ * Answers at once if ready before the first heartbeat, else by a stream of comments, if the request accepts `text/event-stream`. HTTP
+ * clients and proxies close idle connections, and the SDK opens a stream only with the first message, which a wait without progress
+ * doesn't send.
+ */
+async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
   if (!isNamed(c.req.header('accept'), EVENT_STREAM_TYPE)) return answer;
   const inTime = await withTimeout(answer, HEARTBEAT_MS);
   if (inTime) return inTime;
