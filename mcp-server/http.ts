@@ -7,8 +7,7 @@ import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import type { Audit } from './audit/index.js';
-import { originOf } from './audit/origin.js';
+import { type Audit, originOf } from './audit/index.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication } from './auth/index.js';
 import { Guard, policyOf } from './guard.js';
@@ -19,10 +18,8 @@ import {
   Problem,
   renderProblem,
 } from './http-jobs/index.js';
-import { bodyLimit } from './lifecycle/body-limit.js';
-import { withoutContentCoding } from './lifecycle/content-coding.js';
-import { registerHealth } from './lifecycle/health.js';
-import type { ServerReadiness } from './lifecycle/readiness.js';
+import { bodyLimit, withoutContentCoding } from './lifecycle/body-limit.js';
+import { registerHealth, type ServerReadiness } from './lifecycle/readiness.js';
 import { requestContext } from './lifecycle/request-context.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
@@ -48,8 +45,7 @@ import {
   unsupportedMediaType,
 } from './rpc-refusals.js';
 import { JsonRefusal, parseJson } from './shared/json.js';
-import { batchProblem, memberProblem } from './shared/message-problem.js';
-import { withoutNesting } from './shared/raw-call.js';
+import { batchProblem, memberProblem, withoutNesting } from './shared/message-problem.js';
 import type { Serving } from './shared/serving.js';
 
 export interface HttpApp {
@@ -165,7 +161,7 @@ export function createHttpApp(
       : methodNotAllowed(c),
   );
   app.all('/mcp', methodNotAllowed);
-  app.route('/', jobs.app);
+  app.route('/', jobs);
   app.onError((error, c) => {
     logger.error({ err: error }, 'a request failed');
     return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);

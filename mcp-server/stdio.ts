@@ -20,13 +20,12 @@ import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import type { Guard } from './guard.js';
-import { Cancellations } from './sep-1391/index.js';
-import { openTraced, Subscriptions } from './revision-2026-07-28/subscriptions.js';
+import { Cancellations } from './sep-1391/cancellations.js';
+import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
-import { withoutNesting } from './shared/raw-call.js';
-import { readLines } from './lifecycle/stdio-lines.js';
-import { UnansweredRequests } from './lifecycle/unanswered-requests.js';
+import { withoutNesting } from './shared/message-problem.js';
+import { readLines, UnansweredRequests } from './lifecycle/stdio-lines.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
 import { rpcErrorOf } from './shared/protocol-error.js';
@@ -57,9 +56,9 @@ export async function serveStdioProtocols(
 ): Promise<void> {
   const unanswered = new UnansweredRequests();
   const stdio = countingAnswers(new StdioServerTransport(new PassThrough()), unanswered);
-  const subscriptions = new Subscriptions(resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks, logger };
+  const subscriptions = new Subscriptions(serving);
   const context = createSharedContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyStdio({ ...context, engine: guard }, (message) =>
     stdio.send(message as JSONRPCMessage),
@@ -117,16 +116,23 @@ export async function serveStdioProtocols(
 
 /** Counts answers, including batches, once they are written or can't be. */
 function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Transport {
+  const outer = around(inner);
+  outer.send = async (message, options) => {
+    try {
+      await inner.send(message, options);
+    } finally {
+      for (const one of [message].flat()) unanswered.sent(one);
+    }
+  };
+  return outer;
+}
+
+/** A transport that passes everything on but received messages. */
+function around(inner: Transport): Transport {
   const outer: Transport = {
     start: () => inner.start(),
+    send: (message, options) => inner.send(message, options),
     close: () => inner.close(),
-    async send(message, options) {
-      try {
-        await inner.send(message, options);
-      } finally {
-        for (const one of [message].flat()) unanswered.sent(one);
-      }
-    },
   };
   inner.onclose = () => outer.onclose?.();
   inner.onerror = (error) => outer.onerror?.(error);
@@ -157,11 +163,7 @@ function failureOf(stack: Promise<void>): Promise<never> {
 /** Diverts a legacy client's messages: its first one lacks 2026-07-28's `_meta`. A `server/discover` probe doesn't decide. */
 function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
   let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
-  const outer: Transport = {
-    start: () => inner.start(),
-    send: (message, options) => inner.send(message, options),
-    close: () => inner.close(),
-  };
+  const outer = around(inner);
   inner.onmessage = (message: JSONRPCMessage, extra) => {
     if (revision === 'undecided' && 'method' in message) {
       const isCurrent = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
@@ -171,8 +173,6 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
     if (revision === 'legacy') legacy.receive(message);
     else outer.onmessage?.(message, extra);
   };
-  inner.onclose = () => outer.onclose?.();
-  inner.onerror = (error) => outer.onerror?.(error);
   return outer;
 }
 
@@ -189,7 +189,7 @@ function withSubscriptions(
     const cancelled = new AbortController();
     open.set(request.id, cancelled);
     try {
-      const serve = await openTraced(subscriptions, request, engine, 'stdio', logger);
+      const serve = await subscriptions.open(request, engine);
       await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
       if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');
@@ -198,11 +198,7 @@ function withSubscriptions(
       open.delete(request.id);
     }
   };
-  const outer: Transport = {
-    start: () => inner.start(),
-    send: (message, options) => inner.send(message, options),
-    close: () => inner.close(),
-  };
+  const outer = around(inner);
   inner.onmessage = (message: JSONRPCMessage, extra) => {
     if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen') {
       void listen(message);
@@ -222,6 +218,5 @@ function withSubscriptions(
     for (const one of open.values()) one.abort();
     outer.onclose?.();
   };
-  inner.onerror = (error) => outer.onerror?.(error);
   return outer;
 }

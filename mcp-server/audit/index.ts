@@ -1,15 +1,34 @@
 /** A server process's audit log: which actions and refusals get a line, and with which fields. */
 import { OAuthError } from '@modelcontextprotocol/server';
 import { LRUCache } from 'lru-cache';
+import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { isToken } from '../../operations/token.js';
 import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { hasCredential } from '../../platform/credential-form.js';
-import { networkOf } from '../../platform/http/client-address.js';
+import { networkOf, clientAddress } from '../../platform/http/client-address.js';
 import type { Logger } from '../../platform/log.js';
-import type { Origin } from './origin.js';
-import { Refusals } from './refusals.js';
+
+/** Where a request comes from. */
+export type Origin = Pick<AuditEntry, 'protocol' | 'transport' | 'address'>;
+
+export const STDIO: Origin = { protocol: 'mcp', transport: 'stdio' };
+
+/** MCP revisions are dates. The header is the client's own text. */
+const REVISION = /^\d{4}-\d\d-\d\d$/;
+
+export function originOf(c: Context): Origin {
+  const revision = c.req.header('mcp-protocol-version') ?? '';
+  const isMcp = c.req.path === '/mcp';
+  const address = clientAddress(c);
+  return {
+    protocol: isMcp ? `mcp${REVISION.test(revision) ? ` ${revision}` : ''}` : 'http-jobs',
+    transport: 'http',
+    // Empty once the connection has ended.
+    ...(address === '' ? {} : { address }),
+  };
+}
 
 /** Number of remembered reads, so repeated polls get one line. */
 const MOST_READS = 10_000;
@@ -161,3 +180,54 @@ function safe({ operation, artifact, ...fields }: Partial<Subject>): Partial<Sub
 function kindOf(error: unknown): string {
   return error instanceof LonghaulError ? error.kind : 'internal';
 }
+
+/** Refusals per caller and period that get a line of their own. */
+const MOST_LINES = 5;
+/** Callers that are counted separately in a period. All others count as one. */
+const MOST_CALLERS = 50;
+
+interface Count<Entry> {
+  lines: number;
+  suppressed: number;
+  last: Entry;
+}
+
+/** Limits audit lines about refusals: a thousand refusals a second become a few lines with a count. */
+class Refusals<Entry> {
+  readonly #counts = new Map<string, Count<Entry>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param summarize gets the last suppressed refusal, the number of suppressed ones, and whether they are several callers' */
+  constructor(
+    private readonly periodMs: number,
+    private readonly write: (entry: Entry) => void,
+    private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
+  ) {}
+
+  /** @param caller the principal, or whatever else distinguishes callers */
+  add(caller: string, entry: Entry): void {
+    const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
+    const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };
+    this.#counts.set(key, count);
+    this.#timer ??= setTimeout(() => this.flush(), this.periodMs).unref();
+    if (count.lines < MOST_LINES) {
+      count.lines += 1;
+      this.write(entry);
+    } else {
+      count.suppressed += 1;
+      count.last = entry;
+    }
+  }
+
+  /** Ends the period, and writes the counts of suppressed refusals. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const counts = [...this.#counts];
+    this.#counts.clear();
+    for (const [key, { suppressed, last }] of counts)
+      if (suppressed > 0) this.summarize(last, suppressed, key === OTHERS);
+  }
+}
+
+const OTHERS = 'others';

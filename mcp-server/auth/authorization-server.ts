@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { Settings } from '../../platform/settings/index.js';
-import { givenOauthClientSecret } from '../../platform/settings/index.js';
+import { givenOauthClientSecret, type Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import { unavailabilityOf, type Unavailability } from './challenge.js';
 import { Introspection, type IntrospectionEndpoint } from './introspection.js';

@@ -11,7 +11,6 @@ import {
   parseResourceUri,
   resourceLink,
 } from '../shared/resource-links.js';
-import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
@@ -67,7 +66,6 @@ export function registerArtifacts(context: JobsContext): void {
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      assertJobId(id);
       const engine = engineOf(c);
       const record = assertNotExpired(await engine.readLive(id));
       const { children = [] } = record;
@@ -133,7 +131,6 @@ async function sendArtifact(
   id: string,
   name: string,
 ): Promise<Response> {
-  assertJobId(id);
   const engine = engineOf(c);
   assertNotExpired(await engine.read(id));
   const file = await engine.artifact(id, name).catch((error: unknown) => {

@@ -5,7 +5,6 @@ import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
 import { assertNotExpired, jobHeaders, renderJob, jobPath } from './render.js';
 import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
@@ -56,7 +55,6 @@ export function registerCancel(context: JobsContext): void {
       const { id } = c.req.valid('param');
       const { reason: inQuery } = c.req.valid('query');
       const { reason: inBody } = await readBody(c, body);
-      assertJobId(id);
       return cancel(context, c, id, inQuery ?? inBody);
     },
   );

@@ -10,10 +10,9 @@ import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import { cutOff, eventStream } from '../shared/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertNotExpired, renderJob } from './render.js';
+import { assertNotExpired, renderJob, renderLine } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
 /** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
@@ -74,7 +73,6 @@ export function registerEvents(context: JobsContext): void {
   });
   context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
-    assertJobId(id);
     const engine = context.engineOf(c);
     const record = assertNotExpired(await engine.read(id));
     // Rejects IDs of another job or caller, and of earlier formats.
@@ -155,17 +153,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
     case 'progress':
       return { ...job, ...event.progress };
     case 'log':
-      return {
-        ...job,
-        step: event.step,
-        name: event.name,
-        lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
-          number,
-          text,
-          is_continued: isContinued,
-          is_unfinished: isUnfinished,
-        })),
-      };
+      return { ...job, step: event.step, name: event.name, lines: event.lines.map(renderLine) };
     case 'result':
       return { ...renderJob(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
   }

@@ -1,16 +1,10 @@
-/** Parses and validates request headers and path parameters. */
+/** Parses and validates request headers. */
 import type { Context } from 'hono';
-import { isToken } from '../../operations/token.js';
 import { Problem } from './problems.js';
 
 export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
 export const LONGEST_SESSION = 200;
-
-/** @throws Problem `job-not-found` for text that can't be a job ID */
-export function assertJobId(id: string): void {
-  if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
-}
 
 /** Whether a text has 1 to `most` visible ASCII characters, with spaces only between them. */
 export function isVisibleAscii(text: string, most: number): boolean {

@@ -2,8 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';
-import { bodyLimit } from '../lifecycle/body-limit.js';
-import { withoutContentCoding } from '../lifecycle/content-coding.js';
+import { bodyLimit, withoutContentCoding } from '../lifecycle/body-limit.js';
 import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
 import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
 import { RateLimited } from '../limits/index.js';
@@ -11,7 +10,7 @@ import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest, prepareBody } from './body.js';
 import { registerCancel } from './cancel.js';
-import { registerDelete } from './delete.js';
+import { registerDelete, registerResume } from './custom-method.js';
 import { registerDocsPage } from './docs-page.js';
 import { WAIT_ENDED_HEADER, type JobsContext, type JobsOptions, type RegisterRoutes } from './context.js';
 import { registerEvents } from './events.js';
@@ -20,21 +19,18 @@ import { registerInput } from './input.js';
 import { registerKickoff } from './kickoff.js';
 import { registerList } from './list.js';
 import { registerLogs } from './logs.js';
-import { registerOpenApi } from './openapi.js';
-import { Problem, PROBLEMS, type ProblemType } from './problems.js';
+import { registerOpenApi, logRetentionWarning } from './openapi.js';
+import { Problem, PROBLEMS, type ProblemType, toProblem, renderProblem } from './problems.js';
 import { Rates } from './rates.js';
 import { registerResult } from './result.js';
-import { registerResume } from './resume.js';
 import { registerTools } from './tools.js';
-import { toProblem, renderProblem } from './render-problem.js';
-import { logRetentionWarning } from './retention.js';
 import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
 import { traceJobsRequest } from './trace-request.js';
 
 export { isJobsPath } from './fallback.js';
 export { Problem } from './problems.js';
-export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
+export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './problems.js';
 
 /** Largest request body: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -74,11 +70,7 @@ const ROUTES: RegisterRoutes[] = [
   registerDocsPage,
 ];
 
-export interface JobsApp {
-  app: OpenAPIHono;
-}
-
-export function createJobsApp(options: JobsOptions): JobsApp {
+export function createJobsApp(options: JobsOptions): OpenAPIHono {
   const { engine, settings, logger, authenticate, engineOf, limits, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
@@ -118,7 +110,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     return renderProblem(c, problem);
   });
   void logRetentionWarning(engine, logger, shutdown.signal);
-  return { app };
+  return app;
 }
 
 const AUTHENTICATION_PROBLEMS: Record<string, ProblemType> = {

@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isKind } from '../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
-import { assertJobId, idempotencyKeyOf } from './headers.js';
+import { idempotencyKeyOf } from './headers.js';
 import { Problem } from './problems.js';
 import { assertNotExpired, jobPath } from './render.js';
 import { BODY_PROBLEMS, idempotencyKey, jobParams, json, responses } from './schemas.js';
@@ -77,7 +77,6 @@ export function registerInput({ app, engineOf }: JobsContext): void {
   app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     const { key, value, action = 'accept' } = c.req.valid('json');
-    assertJobId(id);
     if ((value !== undefined) !== (action === 'accept'))
       throw new Problem(
         'invalid-request',

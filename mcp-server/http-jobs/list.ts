@@ -1,6 +1,7 @@
 /** `GET /v1/jobs`: lists the caller's jobs. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import PQueue from 'p-queue';
 import type { ListFilter, OperationPage } from '../../engine/index.js';
 import { isPastKeepAlive } from '../../operations/budgets.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
@@ -154,11 +155,8 @@ async function summariesOf(
 ): Promise<Summary[]> {
   const nowMs = await context.engineOf(c).nowMs();
   const kept = operations.filter((one) => !isPastKeepAlive(one, nowMs));
-  const summaries: (Summary | undefined)[] = [];
-  for (let at = 0; at < kept.length; at += CONCURRENT_READS)
-    summaries.push(
-      ...(await Promise.all(kept.slice(at, at + CONCURRENT_READS).map((one) => summaryOf(context, c, one)))),
-    );
+  const reads = new PQueue({ concurrency: CONCURRENT_READS });
+  const summaries = await reads.addAll(kept.map((one) => () => summaryOf(context, c, one)));
   return summaries.filter((one) => one !== undefined);
 }
 

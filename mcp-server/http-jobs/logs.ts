@@ -7,9 +7,8 @@ import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-pa
 import type { OperationRecord } from '../../operations/record.js';
 import { JSON_TYPE, preferredType } from '../shared/accept.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired } from './render.js';
+import { assertNotExpired, renderLine } from './render.js';
 import { integer, jobParams, pageCursor, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 
@@ -100,7 +99,6 @@ async function sendLog(
   reference: string,
   { from, ...rest }: z.output<typeof query>,
 ): Promise<Response> {
-  assertJobId(id);
   const engine = engineOf(c);
   const record = assertNotExpired(await engine.read(id));
   const wanted = { ...rest, step: reference, fromLine: from };
@@ -138,12 +136,7 @@ function pageOf({ lines, status, ...page }: LogPage, record: OperationRecord): z
     name: page.name,
     status: status && stepStatusOf(status, record),
     cursor: page.cursor,
-    lines: lines.map(({ number, text, isContinued, isUnfinished }) => ({
-      number,
-      text,
-      is_continued: isContinued,
-      is_unfinished: isUnfinished,
-    })),
+    lines: lines.map(renderLine),
     is_at_end: page.isAtEnd,
     is_complete: page.isComplete,
     total_bytes: page.totalBytes,

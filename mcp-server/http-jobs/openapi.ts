@@ -3,6 +3,7 @@
  * and rules, to the fixed description of the routes.
  */
 import { createRoute, z } from '@hono/zod-openapi';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonSchema } from '../../operations/schema.js';
 import { rebaseReferences } from '../../operations/schema-references.js';
 import type { CallerTools } from '../auth/caller-tools.js';
@@ -14,8 +15,10 @@ import type { JobsContext } from './context.js';
 import { KICKOFF_PATH } from './kickoff-schemas.js';
 import { isRetryableProblem, Problem, PROBLEM_TYPES, PROBLEMS, problemUri } from './problems.js';
 import { RATE_WINDOW_SECONDS } from './rates.js';
-import { retentionWarning } from './retention.js';
-import { json, responses } from './schemas.js';
+import { json, responses, MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
+import type { Engine } from '../../engine/index.js';
+import { humanDuration } from '../../operations/budgets.js';
+import type { Logger } from '../../platform/log.js';
 
 type OpenApiDocument = ReturnType<JobsContext['app']['getOpenAPI31Document']>;
 
@@ -161,4 +164,40 @@ function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: 
   const pointer = `#/components/schemas/${name}`;
   schemas[name] = rebaseReferences(pointer, schema);
   return { $ref: pointer };
+}
+
+const RETRY_MS = 5_000;
+
+/** Undefined if the retention is long enough or Temporal can't be reached. */
+async function retentionWarning(engine: Engine): Promise<string | undefined> {
+  const retentionSeconds = await engine.temporal.facts().then(
+    (facts) => facts.retentionSeconds,
+    () => undefined,
+  );
+  return retentionSeconds === undefined ? undefined : warningOf(retentionSeconds);
+}
+
+/** @param retentionSeconds of the namespace */
+function warningOf(retentionSeconds: number): string | undefined {
+  return retentionSeconds < MIN_KEEP_ALIVE_SECONDS
+    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(MIN_KEEP_ALIVE_SECONDS)} or more`
+    : undefined;
+}
+
+/** Logs the warning once, as soon as Temporal can be reached. */
+export async function logRetentionWarning(
+  engine: Engine,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const { retentionSeconds } = await engine.temporal.facts();
+      const warning = warningOf(retentionSeconds);
+      if (warning) logger.warn(warning);
+      return;
+    } catch {
+      await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
 }

@@ -1,8 +1,8 @@
 /** Rates of the jobs API: the process's limits (mcp-server/limits), with response headers. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { RateLimited } from '../limits/index.js';
-import type { Quota } from '../limits/rate-limited.js';
 import {
+  type Quota,
   RATE_WINDOW_SECONDS,
   type RateLimits,
   type RateName,

@@ -1,8 +1,10 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
-import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
+import type { LogLine } from '../../operations/log-page.js';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
+import { answersOf, questionsOf } from '../shared/elicitation.js';
 import { Problem } from './problems.js';
 import { INLINE_BYTES, type Job } from './schemas.js';
 
@@ -43,7 +45,6 @@ export function renderJob(record: OperationRecord): Job {
   const { token, inputRequests } = record;
   const error = record.error ?? record.resultProblem;
   const links = linksOf(token, record.tool);
-  const asked = Object.entries(inputRequests);
   return {
     job_id: token,
     tool: record.tool,
@@ -62,19 +63,8 @@ export function renderJob(record: OperationRecord): Job {
     resumed_from: record.resumedFrom,
     trace_id: record.traceId,
     cancel_requested: record.cancelRequestedAt !== undefined,
-    ...(asked.length
-      ? {
-          input_required: {
-            requests: Object.fromEntries(
-              asked.map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
-                key,
-                { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
-              ]),
-            ),
-          },
-        }
-      : {}),
-    answers: record.answers?.map(answerOf),
+    ...(Object.keys(inputRequests).length ? { input_required: { requests: questionsOf(inputRequests) } } : {}),
+    answers: record.answers && answersOf(record.answers),
     ...partialOf(record),
     ...resultOf(record, links.result),
     ...(error
@@ -91,10 +81,6 @@ export function renderJob(record: OperationRecord): Job {
     attempt: record.attempt,
     links: { ...links, temporal: record.temporalUrl },
   };
-}
-
-function answerOf({ isDefault, ...answer }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { ...answer, is_default: isDefault };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {
@@ -131,6 +117,10 @@ function resultOf(
 
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? 'null');
+}
+
+export function renderLine({ number, text, isContinued, isUnfinished }: LogLine) {
+  return { number, text, is_continued: isContinued, is_unfinished: isUnfinished };
 }
 
 /** Recommended time until the next poll, in whole seconds. */

@@ -4,7 +4,6 @@ import type { Context } from 'hono';
 import type { OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { assertPartialReadable, assertResultReadable } from '../shared/results.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes, streamOf } from './range.js';
@@ -58,7 +57,6 @@ export function registerResult(context: JobsContext): void {
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      assertJobId(id);
       const record = assertNotExpired(await engineOf(c).read(id));
       if (record.status !== 'completed')
         throw new Problem(
@@ -79,7 +77,6 @@ export function registerResult(context: JobsContext): void {
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      assertJobId(id);
       const record = assertNotExpired(await engineOf(c).readLive(id));
       assertPartialReadable(record);
       if (record.partial === undefined)

@@ -4,7 +4,6 @@ import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { withBudget } from '../shared/budget.js';
 import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
 import { etagOf, jobHeaders, renderJob } from './render.js';
 import { header, integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
@@ -50,7 +49,6 @@ export function registerStatus(context: JobsContext): void {
     const { id } = c.req.valid('param');
     const { wait = 0 } = c.req.valid('query');
     const known = c.req.header('if-none-match');
-    assertJobId(id);
     const record = wait > 0 ? await waitForChange(context, c, id, wait, known) : undefined;
     return jobResponse(context, c, record ?? (await context.engineOf(c).read(id)), known);
   });

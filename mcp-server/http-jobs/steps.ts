@@ -5,7 +5,6 @@ import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
 import type { JobsContext } from './context.js';
-import { assertJobId } from './headers.js';
 import { assertNotExpired, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
@@ -58,7 +57,6 @@ export function registerSteps(context: JobsContext): void {
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      assertJobId(id);
       const { page } = c.req.valid('query');
       const engine = engineOf(c);
       const record = assertNotExpired(await engine.readLive(id));

@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/settings/index.js';
 import { networkOf, trustedBy } from '../../platform/http/client-address.js';
 import { sparingly, type Logger } from '../../platform/log.js';
-import { OpenCounts } from './open-counts.js';
+import { OpenCounts } from './open-requests.js';
 
 const MOST_CONNECTIONS = 20_000;
 /** Closes new connections beyond the limits. Trusted proxies' connections count only in the total. */

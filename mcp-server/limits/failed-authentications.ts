@@ -6,8 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from '../../platform/http/client-address.js';
 import { sparingly, type Logger } from '../../platform/log.js';
-import { RateLimited } from './rate-limited.js';
-import { consume, RATE_WINDOW_SECONDS, secondsUntil } from './rates.js';
+import { RateLimited, consume, RATE_WINDOW_SECONDS, secondsUntil } from './rates.js';
 
 /** Requests per network and window that still hear that their credential is unknown. */
 export const MAX_FAILURES = 60;

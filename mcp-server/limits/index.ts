@@ -8,7 +8,7 @@ import { OpenOperations } from './open-operations.js';
 import { OpenRequests } from './open-requests.js';
 import { Rates } from './rates.js';
 
-export { RateLimited } from './rate-limited.js';
+export { RateLimited } from './rates.js';
 
 export interface StartLimits {
   /** @returns takes the admission back, if nothing was started @throws RateLimited */

@@ -3,7 +3,7 @@
  * and ends at other servers show up in the next count.
  */
 import { LRUCache } from 'lru-cache';
-import { RateLimited } from './rate-limited.js';
+import { RateLimited } from './rates.js';
 
 const FRESH_MS = 3_000;
 /** Maximum age of a count for a refusal, in milliseconds: operations may have ended since. */

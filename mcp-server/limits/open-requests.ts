@@ -1,7 +1,25 @@
 /** Limits open requests, including waits and streams: per principal, and in total. */
 import type { Settings } from '../../platform/settings/index.js';
-import { OpenCounts } from './open-counts.js';
-import { RateLimited } from './rate-limited.js';
+import { RateLimited } from './rates.js';
+
+/** Counts open things by key. A key is stored only while its count isn't 0. */
+export class OpenCounts {
+  readonly #counts = new Map<string, number>();
+
+  get(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string): void {
+    this.#counts.set(key, this.get(key) + 1);
+  }
+
+  remove(key: string): void {
+    const left = this.get(key) - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
+  }
+}
 
 /** Suggested delay before a retry, in seconds. A guess: waits end when they end. */
 const RETRY_AFTER_SECONDS = 5;

@@ -4,7 +4,31 @@
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Settings } from '../../platform/settings/index.js';
-import { RateLimited, type Quota } from './rate-limited.js';
+import { LonghaulError } from '../../operations/errors.js';
+
+/** State of a rate after a request (draft-ietf-httpapi-ratelimit-headers-10). */
+export interface Quota {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+export class RateLimited extends LonghaulError {
+  override name = 'RateLimited';
+
+  /**
+   * @param message the limit's name and what it allows
+   * @param retryAfterSeconds when the request may succeed
+   * @param quota the caller's, if a rate was exceeded
+   */
+  constructor(
+    message: string,
+    override readonly retryAfterSeconds: number,
+    readonly quota?: Quota,
+  ) {
+    super('rate_limited', `${message}; try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+  }
+}
 
 export const RATE_WINDOW_SECONDS = 60;
 

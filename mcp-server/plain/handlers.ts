@@ -15,49 +15,28 @@ import { takeOptions } from './schemas.js';
 /** A call's result; or the operation whose question ends it, for callers with `questions.kind` `result`. */
 export type PlainOutcome = CallToolResult | { question: OperationRecord };
 
-export interface StartedCall {
-  record: OperationRecord;
-  wait: boolean;
-  timeoutSeconds: number;
-}
-
 /**
  * Calls a tool. Wrong arguments give a result with `isError` and start nothing.
  *
  * @param given the tool's arguments and the call's own: `wait`, `timeout`, `idempotency_key`
+ * @param onWait called before the call waits for its operation
  */
 export function callPlainTool(
   engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   callContext: CallContext,
+  onWait: (token: string, timeoutSeconds: number) => void = () => undefined,
 ): Promise<PlainOutcome> {
   return withErrorResult(async () => {
-    const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, callContext);
-    return wait
-      ? waitAndRender(engine, tool, record, timeoutSeconds, callContext)
-      : renderStarted(record, tool);
+    const { options, args } = optionsOf(tool, given);
+    const { idempotencyKey, wait, timeoutSeconds } = options;
+    const { session } = callContext;
+    const record = await engine.start(tool, args, { idempotencyKey, session });
+    if (!wait) return renderEnvelope(record, { tool, isOutcome: true });
+    onWait(record.token, timeoutSeconds);
+    return waitAndRender(engine, tool, record, timeoutSeconds, callContext);
   });
-}
-
-/** @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call */
-export async function startCall(
-  engine: Guard,
-  tool: Tool,
-  given: Record<string, unknown>,
-  { session }: CallContext,
-): Promise<StartedCall> {
-  const { options, args } = optionsOf(tool, given);
-  const { idempotencyKey, ...waiting } = options;
-  const record = await engine.start(tool, args, {
-    idempotencyKey,
-    session,
-  });
-  return { record, ...waiting };
-}
-
-export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult {
-  return renderEnvelope(record, { tool, isOutcome: true });
 }
 
 /** Resumes the wait of a call that a question or a broken stream has ended. Starts nothing. */
@@ -81,7 +60,7 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
   return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
-export async function waitAndRender(
+async function waitAndRender(
   engine: Guard,
   tool: Tool,
   record: OperationRecord,

@@ -1,19 +1,18 @@
 /** tools/call: selects the protocol of a call and passes it this revision's parameters. */
 import { z } from 'zod';
-import { parseOperationField, startOperation } from '../sep-1391/index.js';
+import { parseOperationField } from '../sep-1391/schemas.js';
+import { startOperation } from '../sep-1391/handlers.js';
 import { startTask } from './tasks/handlers.js';
-import { parseKeepAlive, startJob } from '../two-stage/index.js';
+import { parseKeepAlive } from '../two-stage/schemas.js';
+import { startJob } from '../two-stage/handlers.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';
 import { selectProtocol } from '../shared/select-protocol.js';
-import { clientOf } from './client.js';
-import type { LegacyContext } from './context.js';
-import { listedNames } from './list.js';
-import { callLongTool, callBuiltinTool } from './plain-waits.js';
+import { clientOf, listedNames } from './list.js';
+import type { LegacyContext, CallStream } from './context.js';
+import { callLongTool, callBuiltinTool, withCallContext } from './plain-waits.js';
 import { jobScope, operationScope, taskScope, type Session } from './session.js';
-import type { CallStream } from './waits.js';
-import { withCallContext } from './with-call-context.js';
 
 const callParams = z.looseObject({
   name: z.string(),

@@ -8,14 +8,13 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { POLL_METHOD } from '../two-stage/index.js';
+import { POLL_METHOD } from '../two-stage/schemas.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../shared/accept.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import type { LegacyContext } from './context.js';
+import type { LegacyContext, CallStream, EventPosition } from './context.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition } from './waits.js';
 
 /**
  * Reconnection time sent to clients (SSE's `retry`), in milliseconds. Both official SDKs try only twice, so the second attempt,

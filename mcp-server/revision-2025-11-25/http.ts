@@ -12,7 +12,7 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../shared/accept.js';
-import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
 import type { Guard } from '../guard.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange, type AcceptedTypes } from './exchange.js';
@@ -39,11 +39,9 @@ class Refusal extends Error {
 
 export class LegacyHttp {
   readonly #exchanges = new Map<string, Set<Exchange>>();
-  readonly #streams: OpenStreams;
+  readonly #streams = new OpenStreams();
 
-  constructor(private readonly shared: SharedContext) {
-    this.#streams = new OpenStreams();
-  }
+  constructor(private readonly shared: SharedContext) {}
 
   /** @param body the parsed JSON. Undefined if it isn't JSON */
   async post(c: Context, engine: Guard, body: unknown): Promise<Response> {

@@ -1,14 +1,27 @@
 /** tools/list: the tools listed for a session's client. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
-import { documentPlainTool, plainTools } from '../plain/index.js';
-import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
+import { documentPlainTool, plainTools } from '../plain/list.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
 import type { DocumentTool } from '../shared/listed-tool.js';
-import { isListed, selectListProtocol, type CallProtocol } from '../shared/select-protocol.js';
-import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
-import { clientOf } from './client.js';
+import { isListed, selectListProtocol, type CallProtocol, type Client } from '../shared/select-protocol.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { featuresOf, type Session } from './session.js';
+import type { Tool } from '../../operations/tool.js';
+
+export function clientOf(session: Session): Client {
+  const { asyncTools, twoStage, version } = session;
+  return featuresOf(version).tasks
+    ? { asyncTools, twoStage, tasks: 'field', needsTasks }
+    : { asyncTools, twoStage, tasks: 'none' };
+}
+
+/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
+function needsTasks({ name }: Tool): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
+}
 
 /** In the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
 export function listTools(engine: Guard, session: Session): object[] {

@@ -3,8 +3,11 @@ import {
   isJSONRPCRequest,
   JSONRPCMessageSchema,
   type JSONRPCMessage,
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { withoutNesting } from '../shared/raw-call.js';
+import { withoutNesting } from '../shared/message-problem.js';
 import { featuresOf, type Session } from './session.js';
 
 export function prepareMessage(session: Session, message: JSONRPCMessage): JSONRPCMessage {
@@ -32,4 +35,43 @@ export function parseBatch(batch: unknown[]): JSONRPCMessage[] | undefined {
   const messages = parseMessages(batch);
   const hasInitialize = messages?.some((message) => 'method' in message && message.method === 'initialize');
   return hasInitialize ? undefined : messages;
+}
+
+interface Batch {
+  open: Set<RequestId>;
+  answers: JSONRPCMessage[];
+}
+
+/** Open batches over stdio, which the SDK's transport lacks. The answers to a batch are sent together (2025-03-26). */
+export class Batches {
+  readonly #open = new Set<Batch>();
+
+  constructor(private readonly send: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>) {}
+
+  add(messages: JSONRPCMessage[]): void {
+    const open = new Set(messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id));
+    if (open.size > 0) this.#open.add({ open, answers: [] });
+  }
+
+  /** Sends a message, or holds it until its batch is complete. */
+  async pass(message: JSONRPCMessage): Promise<void> {
+    const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    const batch = isAnswer && message.id !== undefined ? this.#of(message.id) : undefined;
+    if (!batch) return this.send(message);
+    batch.answers.push(message);
+    await this.settle((message as { id: RequestId }).id);
+  }
+
+  /** Marks a request as answered, or as never to be answered. */
+  async settle(id: RequestId): Promise<void> {
+    const batch = this.#of(id);
+    batch?.open.delete(id);
+    if (!batch || batch.open.size > 0) return;
+    this.#open.delete(batch);
+    if (batch.answers.length > 0) await this.send(batch.answers);
+  }
+
+  #of(id: RequestId): Batch | undefined {
+    return [...this.#open].find(({ open }) => open.has(id));
+  }
 }

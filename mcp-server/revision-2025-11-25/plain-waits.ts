@@ -1,24 +1,15 @@
 /** Plain calls that wait. The operation starts first, and its token lets any process resume an interrupted stream. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
-import type { OperationRecord } from '../../operations/record.js';
+import type { Progress } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallContext } from '../shared/call-context.js';
-import { renderEnvelope } from '../plain/envelope/index.js';
-import {
-  withErrorResult,
-  renderStarted,
-  resumeWait,
-  startCall,
-  waitAndRender,
-  type PlainOutcome,
-} from '../plain/index.js';
-import { measureWait } from '../metrics/waits.js';
-import { taskResult } from './tasks/handlers.js';
+import { callPlainTool, resumeWait, withErrorResult, type PlainOutcome } from '../plain/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import type { Session } from './session.js';
-import type { CallStream, Wait } from './waits.js';
+import type { CallStream, Wait, LegacyContext } from './context.js';
+import { Questions } from './questions.js';
 
 /** Longest arguments of a built-in tool in an event ID, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;
@@ -32,12 +23,9 @@ export function callLongTool(
   callContext: CallContext,
   stream: CallStream,
 ): Promise<CallToolResult> {
-  return resultOf(async () => {
-    const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, callContext);
-    if (!wait) return renderStarted(record, tool);
-    storeWait(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
-    return waitAndRender(engine, tool, record, timeoutSeconds, callContext);
-  });
+  const onWait = (token: string, timeoutSeconds: number) =>
+    storeWait(stream, { kind: 'plain', token, ...budget(timeoutSeconds) });
+  return resultOf(() => callPlainTool(engine, tool, args, callContext, onWait));
 }
 
 export function callBuiltinTool(
@@ -79,23 +67,10 @@ export function waitOn(
   });
 }
 
-export function waitOnTask(
-  engine: Guard,
-  taskId: string,
-  callContext: CallContext,
-  session: Session,
-): Promise<CallToolResult | undefined> {
-  const asCall = (record: OperationRecord) =>
-    renderEnvelope(record, { tool: engine.tools.get(record.tool), isOutcome: true });
-  const result = () => taskResult(engine, taskId, callContext, session, asCall);
-  return measureWait(result, () => callContext.signal.aborted);
-}
-
 /** Stores the wait in the stream's position, and sends the position to the client. */
-function storeWait<T extends Wait>(stream: CallStream, wait: T): T {
+function storeWait(stream: CallStream, wait: Wait): void {
   stream.position.wait = wait;
   stream.mark();
-  return wait;
 }
 
 function budget(seconds: number): { budgetEndsAt: number } {
@@ -107,4 +82,39 @@ async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResu
   const outcome = await withErrorResult(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;
+}
+
+/** Runs `call` with a context that sends progress and questions on the stream. */
+export async function withCallContext<T>(
+  context: LegacyContext,
+  session: Session,
+  stream: CallStream,
+  call: (callContext: CallContext) => Promise<T>,
+): Promise<T> {
+  const { nonce, elicitation, clientName } = session;
+  const { signal, position } = stream;
+  const { progressToken } = position;
+  const by = position.wait?.kind === 'task' ? 'task' : 'call';
+  const questions = elicitation ? new Questions(context, session, stream, by) : undefined;
+  const onProgress = async (progress: Progress) => {
+    if (progress.progress <= (position.progress ?? -1)) return;
+    position.progress = progress.progress;
+    await stream.send({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken, ...progress },
+    });
+  };
+  try {
+    return await call({
+      session: nonce,
+      signal,
+      shutdown: context.shutdown,
+      clientName,
+      ...(progressToken === undefined ? {} : { onProgress }),
+      ...(questions ? { questions: { kind: 'stream', show: (record) => questions.show(record) } } : {}),
+    });
+  } finally {
+    questions?.close();
+  }
 }

@@ -7,10 +7,9 @@ import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotoc
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
-import { operationTokenOf } from '../shared/raw-call.js';
-import type { AskedQuestion, LegacyContext } from './context.js';
-import { featuresOf, type Session } from './session.js';
-import type { CallStream } from './waits.js';
+import { operationTokenOf } from '../shared/message-problem.js';
+import type { AskedQuestion, LegacyContext, CallStream } from './context.js';
+import { featuresOf, type Session, jobScope, operationScope } from './session.js';
 
 /** Delay of a task's question on a session's own stream, in milliseconds. A waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;
@@ -193,4 +192,45 @@ async function answer(
       await delay(ANSWER_RETRY_MS);
     }
   }
+}
+
+/** Back-off after a question was shown with a status, in milliseconds. Doubles each time. */
+const FIRST_STATUS_REST_MS = 60_000;
+const LONGEST_STATUS_REST_MS = 3_600_000;
+
+/**
+ * Shows an operation's or job's open questions that no other stream shows, and those with a refused answer, on the stream of
+ * tools/async/status or tools/poll_result. That is for sessions without a stream of their own. Clients poll repeatedly while a user
+ * needs time, so each question has a back-off. Each process keeps its own: another one may show the question again, and the first
+ * answer counts.
+ */
+export async function showQuestionsWithStatus(
+  context: LegacyContext,
+  session: Session,
+  stream: CallStream,
+  record: OperationRecord,
+  by: 'operation' | 'job',
+): Promise<void> {
+  if (!session.elicitation) return;
+  const listed = by === 'operation' ? operationScope(session) : jobScope(session);
+  const isListening = context.notifier.isListening(listed);
+  const due = Object.entries(record.inputRequests).filter(([key]) => {
+    const rest = context.questionBackoffs.get(questionId(session, record.token, key));
+    return rest ? rest.until <= performance.now() : !isListening;
+  });
+  for (const [key] of due) rest(context, questionId(session, record.token, key));
+  const questions = new Questions(context, session, stream, by);
+  try {
+    await questions.show({ ...record, inputRequests: Object.fromEntries(due) });
+  } finally {
+    questions.close();
+  }
+}
+
+function rest({ questionBackoffs }: LegacyContext, question: string): void {
+  const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_STATUS_REST_MS;
+  questionBackoffs.set(question, {
+    until: performance.now() + restMs,
+    nextMs: Math.min(LONGEST_STATUS_REST_MS, restMs * 2),
+  });
 }

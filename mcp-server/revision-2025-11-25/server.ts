@@ -12,29 +12,26 @@ import {
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { isKind } from '../../operations/errors.js';
-import { isOperation, operationResult, operationStatus } from '../sep-1391/index.js';
-import { cancelTask, getTask, listTasks } from './tasks/handlers.js';
-import { listParams, taskParams } from './tasks/schemas.js';
-import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
+import { isOperation } from '../sep-1391/render.js';
+import { operationResult, operationStatus } from '../sep-1391/handlers.js';
+import { cancelTask, getTask, listParams, listTasks, taskParams, taskResult } from './tasks/handlers.js';
+import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
+import { cancelJob, pollResult } from '../two-stage/handlers.js';
 import { ANONYMOUS } from '../../operations/wire.js';
-import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
-import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS, NO_PROMPTS, unknownPrompt } from '../shared/identity.js';
+import { OPT_IN_CAPABILITIES } from '../shared/select-protocol.js';
 import { assertNoCursor, parseParams } from '../shared/params.js';
-import { NO_PROMPTS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
 import { asTaskError } from '../shared/protocol-error.js';
 import { traceRequest } from '../shared/trace-request.js';
 import { knownToolName } from '../plain/builtin-tools.js';
 import { callTool } from './call.js';
-import type { LegacyContext } from './context.js';
+import { type LegacyContext, linkTransformOf, type CallStream } from './context.js';
 import { documentationFor, listTools } from './list.js';
-import { waitOnTask } from './plain-waits.js';
-import { linkTransformOf } from './links.js';
+import { withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import { showQuestionsWithStatus } from './status-questions.js';
-import type { CallStream } from './waits.js';
-import { withCallContext } from './with-call-context.js';
+import { showQuestionsWithStatus } from './questions.js';
 
 /** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
 const RESOURCE_NOT_FOUND = -32002;
@@ -183,7 +180,7 @@ export function createLegacyServer(
       stream.position.wait = { kind: 'task', token: taskId };
       stream.mark();
       const result = await withCallContext(context, session, stream, (caller) =>
-        waitOnTask(engine, taskId, caller, session),
+        taskResult(engine, taskId, caller, session),
       );
       if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
       return result;

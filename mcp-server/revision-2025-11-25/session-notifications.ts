@@ -1,11 +1,12 @@
 /** Notifications on a session's own stream, and questions that no waiting call shows. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { associationOf, followOperation } from '../sep-1391/index.js';
+import { associationOf } from '../sep-1391/render.js';
+import { followOperation } from '../sep-1391/handlers.js';
 import type { Follower } from '../shared/session-notifier.js';
-import { followTask } from './tasks/notifications.js';
-import { followJob, DeliveredJobs } from '../two-stage/index.js';
-import type { LegacyContext } from './context.js';
-import { linkTransformOf } from './links.js';
+import { followTask } from './tasks/handlers.js';
+import { followJob } from '../two-stage/notifications.js';
+import { DeliveredJobs } from '../two-stage/delivered-jobs.js';
+import { type LegacyContext, linkTransformOf } from './context.js';
 import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 

@@ -12,7 +12,7 @@ import { showsForms } from '../shared/elicitation.js';
 import {
   experimentalCapabilitiesOf,
   type ExperimentalCapabilities,
-} from '../shared/experimental-capabilities.js';
+} from '../shared/select-protocol.js';
 
 export interface Session extends ExperimentalCapabilities {
   version: string;

@@ -13,11 +13,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isKind } from '../../operations/errors.js';
-import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import { Batches } from './batches.js';
+import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
+import { Batches, prepareMessage, parseBatch } from './messages.js';
 import type { LegacyContext } from './context.js';
 import { notifySession } from './session-notifications.js';
-import { prepareMessage, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, newSession, operationScope, type Session } from './session.js';

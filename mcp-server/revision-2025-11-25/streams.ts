@@ -7,16 +7,20 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { DeliveredJobs } from '../two-stage/index.js';
+import { DeliveredJobs } from '../two-stage/delivered-jobs.js';
 import { eventStream } from '../shared/event-stream.js';
-import type { LegacyContext } from './context.js';
+import {
+  type LegacyContext,
+  linkTransformOf,
+  type CallStream,
+  type EventPosition,
+  type SessionStreamPosition,
+} from './context.js';
 import { RETRY_MS } from './exchange.js';
-import { linkTransformOf } from './links.js';
 import { notifySession } from './session-notifications.js';
-import { waitOn, waitOnTask } from './plain-waits.js';
+import { taskResult } from './tasks/handlers.js';
+import { waitOn, withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
-import { withCallContext } from './with-call-context.js';
 import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
 interface OpenStream {
@@ -124,7 +128,7 @@ async function responseOf(
     }
     const result = await withCallContext(context, session, stream, async (caller) =>
       wait.kind === 'task'
-        ? waitOnTask(context.engine, wait.token, caller, session)
+        ? taskResult(context.engine, wait.token, caller, session)
         : waitOn(context.engine, wait, caller),
     );
     return result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(context, session)(result) };

@@ -11,10 +11,13 @@ import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { CallContext } from '../shared/call-context.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
-import { callPlainTool, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
-import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
+import { callPlainTool, optionsOf, resumeWait, type PlainOutcome } from '../plain/handlers.js';
+import { parseOperationField } from '../sep-1391/schemas.js';
+import { startOperation } from '../sep-1391/handlers.js';
+import type { Cancellations } from '../sep-1391/cancellations.js';
 import { startTask } from './tasks/handlers.js';
-import { parseKeepAlive, startJob } from '../two-stage/index.js';
+import { parseKeepAlive } from '../two-stage/schemas.js';
+import { startJob } from '../two-stage/handlers.js';
 import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
@@ -22,8 +25,7 @@ import { builtinTools } from '../plain/builtin-tools.js';
 import { renderRefusal } from '../shared/results.js';
 import { selectProtocol, type CallProtocol } from '../shared/select-protocol.js';
 import type { Serving } from '../shared/serving.js';
-import { clientOf } from './client.js';
-import { toolsFor } from './list.js';
+import { clientOf, toolsFor } from './list.js';
 import {
   argumentRequests,
   givenArguments,

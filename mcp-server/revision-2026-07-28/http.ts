@@ -16,14 +16,14 @@ import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { nameRpcRequest } from '../metrics/requests.js';
 import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
-import { Cancellations } from '../sep-1391/index.js';
-import { eventStream } from '../shared/event-stream.js';
+import { Cancellations } from '../sep-1391/cancellations.js';
+import { eventStream, cutOff, HEARTBEAT } from '../shared/event-stream.js';
 import type { Serving } from '../shared/serving.js';
 import { createCurrentServer } from './server.js';
-import { streamWhenSlow } from './slow-answers.js';
-import { openTraced, Subscriptions } from './subscriptions.js';
-import { withTaskName } from './task-name-header.js';
-import { answerPoll, pollIn } from './tasks/poll.js';
+import { Subscriptions } from './subscriptions.js';
+import { withTaskName, answerPoll, pollIn } from './tasks/poll.js';
+import { withTimeout } from '../../platform/with-timeout.js';
+import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
 
 export const VERSION = '2026-07-28';
 const LISTEN = 'subscriptions/listen';
@@ -41,8 +41,8 @@ export class CurrentHttp {
     secret: Buffer,
     private readonly shutdown: Shutdown,
   ) {
-    const { logger, resourceLinks } = serving;
-    this.#subscriptions = new Subscriptions(resourceLinks);
+    const { logger } = serving;
+    this.#subscriptions = new Subscriptions(serving);
     this.#cancellations = new Cancellations(logger);
     this.#handler = createMcpHandler(
       ({ authInfo }) => createCurrentServer(authInfo!.extra!['guard'] as Guard, serving, secret, shutdown),
@@ -96,7 +96,7 @@ export class CurrentHttp {
     if (request instanceof Response) return request;
     let serve;
     try {
-      serve = await openTraced(this.#subscriptions, request, guard, 'http', this.serving.logger);
+      serve = await this.#subscriptions.open(request, guard);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).
@@ -144,4 +144,27 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
     return c.json(rpcError(id, HEADER_MISMATCH, message), 400);
   }
   return body;
+}
+
+/**
+ * Answers at once if ready before the first heartbeat, else by a stream of comments, if the request accepts `text/event-stream`. HTTP
+ * clients and proxies close idle connections, and the SDK opens a stream only with the first message, which a wait without progress
+ * doesn't send.
+ */
+async function streamWhenSlow(c: Context, answer: Promise<Response>): Promise<Response> {
+  if (!isNamed(c.req.header('accept'), EVENT_STREAM_TYPE)) return answer;
+  const inTime = await withTimeout(answer, HEARTBEAT_MS);
+  if (inTime) return inTime;
+  return eventStream(c, async (stream) => {
+    await stream.write(HEARTBEAT);
+    try {
+      const response = await answer;
+      const isStream = response.headers.get('content-type')?.includes(EVENT_STREAM_TYPE);
+      if (isStream && response.body) await stream.pipe(response.body);
+      else await stream.writeSSE({ event: 'message', data: await response.text() });
+    } catch {
+      // The client has disconnected, or the exchange was closed without a response.
+      cutOff(c);
+    }
+  });
 }

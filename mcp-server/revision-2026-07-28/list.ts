@@ -1,16 +1,71 @@
 /** tools/list, by the capabilities in the client's request. Unlisted tools can still be called. */
-import type { ListToolsResult } from '@modelcontextprotocol/server';
+import {
+  type ListToolsResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
-import { documentPlainTool, plainTools } from '../plain/index.js';
-import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
-import { documentTaskTool, taskTools } from './tasks/list.js';
-import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
+import { documentPlainTool, plainTools } from '../plain/list.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
-import type { DocumentTool } from '../shared/listed-tool.js';
+import { type DocumentTool, listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
 import type { RequestCancellation, Serving } from '../shared/serving.js';
-import { isListed, selectListProtocol, type CallProtocol } from '../shared/select-protocol.js';
-import type { CurrentClient } from './client.js';
+import {
+  isListed,
+  selectListProtocol,
+  type CallProtocol,
+  experimentalCapabilitiesOf,
+  type Client,
+} from '../shared/select-protocol.js';
+import { missingTasksCapability } from './tasks/render.js';
+import { declaredCapabilities } from './tasks/schemas.js';
+import type { ProtocolLines } from '../../operations/documentation/describe.js';
+import type { Tool } from '../../operations/tool.js';
+
+export function taskTools(engine: Guard): ListedTool[] {
+  return engine.tools.map((tool) =>
+    tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
+  );
+}
+
+/** Cancelling the request doesn't cancel its task (specs: ext-tasks, "Task Cancellation"). */
+const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
+  notification: 'notifications/cancelled does not.',
+  'closed stream': 'The end of a stream does not.',
+};
+
+export function documentTaskTool(
+  { keepAliveSeconds }: Tool,
+  cancelledBy: RequestCancellation,
+): ProtocolLines {
+  return {
+    states:
+      'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
+    following: `Becomes a task, which continues whether or not a client waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result is kept ${keepAliveSeconds} s.`,
+    cancel: `tasks/cancel ends the work, idempotently; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
+    example: (result) =>
+      `{"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${result}}}.`,
+  };
+}
+
+export interface CurrentClient extends Client {
+  elicitation: boolean;
+}
+
+/** @throws ProtocolError -32602 for an opt-in that isn't an object */
+export function clientOf({ mcpReq }: ServerContext): CurrentClient {
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+  const { tasks, elicitation } = declaredCapabilities(capabilities);
+  return {
+    ...experimentalCapabilitiesOf(capabilities),
+    tasks: tasks ? 'extension' : 'none',
+    needsTasks: missingTasksCapability,
+    elicitation,
+  };
+}
 
 /** Tools that duplicate task methods, with a note on when a client with tasks needs them. */
 const TASK_SUBSTITUTES: Record<string, string> = {

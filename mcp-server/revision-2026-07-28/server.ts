@@ -11,24 +11,29 @@ import type { Guard } from '../guard.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { HookedServer } from '../sdk-internal/hooked-server.js';
 import { noteRpcError } from '../metrics/requests.js';
-import { operationResult, operationStatus } from '../sep-1391/index.js';
+import { operationResult, operationStatus } from '../sep-1391/handlers.js';
 import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
-import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
-import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
+import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
+import { cancelJob, pollResult } from '../two-stage/handlers.js';
+import {
+  SERVER_INFO,
+  SERVER_INSTRUCTIONS,
+  NO_PROMPTS,
+  PROMPT_METHODS,
+  unknownPrompt,
+} from '../shared/identity.js';
 import { linkTransform } from '../shared/links-as-text.js';
-import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
+import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/select-protocol.js';
 import { assertNoCursor, withFirstIssueOnly } from '../shared/params.js';
-import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import type { Serving } from '../shared/serving.js';
 import { traceRequest, type TracedRequest } from '../shared/trace-request.js';
 import { knownToolName } from '../plain/builtin-tools.js';
 import { Calls, type Connection } from './call.js';
-import { clientOf } from './client.js';
+import { clientOf, documentationFor, toolsFor } from './list.js';
 import { problemsMeta } from '../shared/listed-tool.js';
-import { documentationFor, toolsFor } from './list.js';
 
 /**
  * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK

@@ -14,18 +14,16 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
 import { isKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { Logger } from '../../platform/log.js';
-import { associationOf } from '../sep-1391/index.js';
+import { associationOf } from '../sep-1391/render.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
 import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
-import { followJob } from '../two-stage/index.js';
-import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
-import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import { forEachChange } from '../shared/for-each-change.js';
+import { followJob } from '../two-stage/notifications.js';
+import { linkTransform } from '../shared/links-as-text.js';
+import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
+import { forEachChange } from '../shared/session-notifier.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
 import { invalidParams } from '../shared/protocol-error.js';
 import type { Serving } from '../shared/serving.js';
@@ -35,6 +33,8 @@ export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
   signal: AbortSignal;
 }
+
+type Serve = (subscriber: Subscriber) => Promise<void>;
 
 /** A subscription's filters, as acknowledged. */
 interface Followed {
@@ -86,38 +86,32 @@ function missingTwoStage(): ProtocolError {
   });
 }
 
-/** Traces the request, whose span ends once the subscription is open. */
-export function openTraced(
-  subscriptions: Subscriptions,
-  request: JSONRPCRequest,
-  engine: Guard,
-  transport: Serving['transport'],
-  logger: Logger,
-): ReturnType<Subscriptions['open']> {
-  const { id, method, params } = request;
-  const { principal } = engine;
-  return traceRequest(
-    { method, id, meta: params?._meta, tool: undefined, revision: PROTOCOL_VERSION, transport, principal },
-    logger,
-    () => subscriptions.open(request, engine),
-  );
-}
-
 export class Subscriptions {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(private readonly resourceLinks: ResourceLinksSetting) {}
+  constructor(private readonly serving: Serving) {}
 
   /**
-   * Checks a request and opens its subscription.
+   * Checks a request and opens its subscription, which ends the request's span.
    *
    * @param engine the subscriber's
    * @returns serves the subscription until the client or the server ends it
    * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds without the
    *   opt-in, -32022 for another revision
    */
-  async open(request: JSONRPCRequest, engine: Guard): Promise<(subscriber: Subscriber) => Promise<void>> {
+  open(request: JSONRPCRequest, engine: Guard): Promise<Serve> {
+    const { id, method, params } = request;
+    const { transport, logger } = this.serving;
+    const { principal } = engine;
+    return traceRequest(
+      { method, id, meta: params?._meta, tool: undefined, revision: PROTOCOL_VERSION, transport, principal },
+      logger,
+      () => this.#checked(request, engine),
+    );
+  }
+
+  async #checked(request: JSONRPCRequest, engine: Guard): Promise<Serve> {
     assertRevision(request);
     const params = listenParams.safeParse(request.params);
     if (!params.success) {
@@ -173,8 +167,9 @@ export class Subscriptions {
     if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
-    const withLinks = linkTransform(this.resourceLinks, clientNameIn(request.params?._meta));
+    const withLinks = linkTransform(this.serving.resourceLinks, clientNameIn(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
+    const watch = (token: string) => engine.watch(token, { signal, progress: true });
     const notify = async (record: OperationRecord) => {
       const tool = engine.tools.get(record.tool);
       const task = renderDetailed(record, { elicitation, tool });
@@ -201,12 +196,11 @@ export class Subscriptions {
       });
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
-        ...taskIds.map((taskId) => forEachChange(this.#watch(engine, taskId, signal), notify)),
+        ...taskIds.map((taskId) => forEachChange(watch(taskId), notify)),
         // Notifies at once about a job that has ended, so a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
           const follower = followJob({ engine, send: sendOfJob, fields: associationOf });
-          const notifyOfJob = (record: WatchedRecord) => follower.notify(record);
-          return forEachChange(this.#watch(engine, jobId, signal), notifyOfJob).finally(() =>
+          return forEachChange(watch(jobId), (record) => follower.notify(record)).finally(() =>
             follower.close?.(),
           );
         }),
@@ -224,10 +218,6 @@ export class Subscriptions {
       ended.abort();
       this.#open.delete(ended);
     }
-  }
-
-  #watch(engine: Guard, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
-    return engine.watch(token, { signal, progress: true });
   }
 
   /** Ends all subscriptions with a response. */

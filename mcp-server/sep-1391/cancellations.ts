@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Logger } from '../../platform/log.js';
-import { operationTokenOf } from '../shared/raw-call.js';
+import { operationTokenOf } from '../shared/message-problem.js';
 import { isOperation } from './render.js';
 
 type RequestId = string | number;

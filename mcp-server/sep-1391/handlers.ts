@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
-import type { OperationRecord } from '../../operations/record.js';
+import { type OperationRecord, isTerminal } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { takeIdempotencyKey } from '../shared/idempotency-key.js';
 import { renderFailure, renderRefusal, renderResult } from '../shared/results.js';
@@ -18,6 +18,7 @@ import {
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
+import type { Follower, Sender } from '../shared/session-notifier.js';
 
 export interface OperationCaller {
   /** Scope that lists the operation. Missing in revisions without sessions. */
@@ -127,4 +128,24 @@ export async function operationResult(
   } catch (error) {
     throw renderError(error);
   }
+}
+
+/** Sends a listener the changes of one operation until it has ended or is being cancelled. */
+export function followOperation({ send, questions: make }: Sender): Follower {
+  const questions = make?.();
+  return {
+    async notify(record) {
+      const { token, status, cancelRequestedAt, progress, progressToken, hasProgressed } = record;
+      if (isTerminal(status) || cancelRequestedAt !== undefined) return true;
+      if (progressToken !== undefined && hasProgressed)
+        await send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...progress, ...association(token) },
+        });
+      await questions?.show(record);
+      return false;
+    },
+    close: () => questions?.close(),
+  };
 }

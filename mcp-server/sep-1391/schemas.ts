@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import { assertClientToken, isToken, TOKEN_FORM } from '../../operations/token.js';
 import { expected, keepAliveSchema, parseParams } from '../shared/params.js';
-import { operationTokenOf } from '../shared/raw-call.js';
+import { operationTokenOf } from '../shared/message-problem.js';
 import { invalidParams } from '../shared/protocol-error.js';
 
 /**

@@ -1,5 +1,6 @@
-/** Elicitation in all revisions: support for forms, and results (specs: client/elicitation). */
+/** Elicitation in all revisions: support for forms, questions and results (specs: client/elicitation). */
 import { z } from 'zod';
+import type { AnsweredRequest, OperationRecord } from '../../operations/record.js';
 
 /** One of three actions (specs: 2026-07-28 client/elicitation, "Response Actions"). */
 export const elicitResult = z.discriminatedUnion('action', [
@@ -11,6 +12,21 @@ export const elicitResult = z.discriminatedUnion('action', [
 /** For clients that don't show the question: one line with the question, and how to answer it with operation_answer. */
 export function questionText(token: string, key: string | undefined, message: string): string {
   return `waits for an answer: ${message} (answer with operation_answer ${JSON.stringify({ token, key })})`;
+}
+
+/** Open questions by key, in messages for programs. */
+export function questionsOf(inputRequests: OperationRecord['inputRequests']) {
+  return Object.fromEntries(
+    Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
+      key,
+      { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
+    ]),
+  );
+}
+
+/** Answered questions, in messages for programs. */
+export function answersOf(answers: AnsweredRequest[]) {
+  return answers.map(({ isDefault, ...answer }) => ({ ...answer, is_default: isDefault }));
 }
 
 const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });

@@ -45,3 +45,19 @@ function shown(value: unknown): string {
   const json = JSON.stringify(value);
   return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE)}...` : json;
 }
+
+/** Moves a tools/call's `params.request` up: SEP-1391's example nests name and arguments there, unlike its schema. */
+export function withoutNesting<T>(message: T): T {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> };
+  if (method !== 'tools/call' || typeof params !== 'object' || params === null) return message;
+  const { request, ...rest } = params;
+  if (rest['name'] !== undefined || typeof request !== 'object' || request === null) return message;
+  return { ...message, params: { ...request, ...rest } };
+}
+
+/** The token in a raw message's `_operation` (SEP-1391). Undefined if it isn't a string. */
+export function operationTokenOf(fields: unknown): string | undefined {
+  const { _operation } = (fields ?? {}) as { _operation?: { token?: unknown } | null };
+  const token = typeof _operation === 'object' ? _operation?.token : undefined;
+  return typeof token === 'string' ? token : undefined;
+}

@@ -1,8 +1,39 @@
 /** Selects the protocol that answers a call, and the protocol that lists the tools. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
-import type { ExperimentalCapabilities } from './experimental-capabilities.js';
 import { invalidParams } from './protocol-error.js';
+import { isObject } from '../../operations/is-object.js';
+
+export interface ExperimentalCapabilities {
+  /** Operation tokens (SEP-1391). */
+  asyncTools: boolean;
+  /** Two-stage returns. */
+  twoStage: boolean;
+}
+
+/** @throws ProtocolError -32602 for an opt-in that isn't an object */
+export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalCapabilities {
+  const { experimental } = (capabilities ?? {}) as { experimental?: unknown };
+  const declared = isObject(experimental) ? experimental : {};
+  const has = (name: keyof ExperimentalCapabilities): boolean => {
+    const value = declared[name];
+    if (value === undefined || isObject(value)) return value !== undefined;
+    throw invalidParams(
+      `capabilities.experimental.${name}: expected an object, {} to opt in; got ${JSON.stringify(value)}`,
+    );
+  };
+  return { asyncTools: has('asyncTools'), twoStage: has('twoStage') };
+}
+
+/**
+ * The server's own capabilities, the same for all clients: a client must see the opt-ins before it can opt in (specs: 2025-11-25
+ * basic/lifecycle, "Capability Negotiation"; 2026-07-28 server/discover).
+ */
+export const OPT_IN_CAPABILITIES: {
+  experimental: Record<keyof ExperimentalCapabilities, Record<string, never>>;
+} = {
+  experimental: { asyncTools: {}, twoStage: {} },
+};
 
 /** `operation`: SEP-1391. `task`: the tasks of the client's revision. */
 export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';

@@ -3,11 +3,13 @@
  * operations in Temporal's visibility, with one query for all sessions.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/log.js';
-import { forEachChange } from './for-each-change.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
 
 /** Interval between two looks for operations, and the longest one while looks fail, in milliseconds. */
 const LOOK_INTERVAL_MS = 3_000;
@@ -23,6 +25,13 @@ export interface Follower {
   notify(record: WatchedRecord): Promise<boolean>;
   /** Called when the operation is no longer followed. */
   close?(): void;
+}
+
+/** How a protocol's follower reaches its client. */
+export interface Sender {
+  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
+  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
 export interface Listener {
@@ -161,5 +170,20 @@ export class SessionNotifier {
       const [next] = listener.waitingTokens;
       if (next !== undefined && !signal.aborted) void this.#follow(listener, next);
     }
+  }
+}
+
+/**
+ * Calls `notify` with each item until it returns true. Ends without an error if the operation is purged meanwhile or can no longer
+ * be rendered. Other errors pass through.
+ */
+export async function forEachChange<T>(
+  items: AsyncIterable<T>,
+  notify: (item: T) => Promise<boolean | void>,
+): Promise<void> {
+  try {
+    for await (const item of items) if (await notify(item)) return;
+  } catch (error) {
+    if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
   }
 }

@@ -13,8 +13,8 @@ import {
   renderRefused,
   renderStarted,
   type Result,
+  isAsking,
 } from './render.js';
-import { isAsking } from './questions.js';
 import { cancellationOf, jobIdOf } from './schemas.js';
 
 export interface JobCaller {

@@ -1,9 +1,8 @@
 /** notifications/progress and notifications/tool_result for a job. */
 import type { Guard } from '../guard.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import type { Follower } from '../shared/session-notifier.js';
-import { isAsking, questionsField } from './questions.js';
-import { progressShare, progressText, renderJobResult } from './render.js';
+import type { Follower, Sender } from '../shared/session-notifier.js';
+import { isAsking, questionsField, progressShare, progressText, renderJobResult } from './render.js';
 import { DeliveredJobs } from './delivered-jobs.js';
 
 /** Shortest time between two notifications of a job's progress, in milliseconds. */
@@ -15,13 +14,11 @@ export interface JobNotification {
   params: Record<string, unknown>;
 }
 
-export interface JobListener {
+export interface JobListener extends Pick<Sender, 'questions'> {
   engine: Guard;
   send: (notification: JobNotification) => Promise<void>;
   /** Progress and results that the stream has already delivered. Default: none. */
   delivered?: DeliveredJobs;
-  /** Creates the object that shows a job's questions as forms. Missing for a client without elicitation. */
-  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
   /** Additional fields of a job's notifications. Default: none. */
   fields?: (record: OperationRecord) => object;
 }

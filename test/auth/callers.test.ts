@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ApiKeys } from '../../mcp-server/auth/api-keys.js';
-import { callerOfClaims, type ClaimSettings } from '../../mcp-server/auth/claims.js';
+import { callerOfClaims, type ClaimSettings } from '../../mcp-server/auth/tokens.js';
 import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
 import { createLogger } from '../../platform/log.js';
 

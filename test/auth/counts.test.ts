@@ -6,8 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { limitConnections } from '../../mcp-server/limits/connections.js';
 import { OpenOperations } from '../../mcp-server/limits/open-operations.js';
 import { OpenRequests } from '../../mcp-server/limits/open-requests.js';
-import { RateLimited } from '../../mcp-server/limits/rate-limited.js';
-import { Rates } from '../../mcp-server/limits/rates.js';
+import { RateLimited, Rates } from '../../mcp-server/limits/rates.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 

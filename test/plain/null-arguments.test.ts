@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { withoutNulls } from '../../mcp-server/shared/null-arguments.js';
+import { withoutNulls } from '../../mcp-server/plain/schemas.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, textOf } from './support.js';

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../../mcp-server/guard.js';
-import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
+import { followJob, type JobNotification } from '../../mcp-server/two-stage/notifications.js';
+import { DeliveredJobs } from '../../mcp-server/two-stage/delivered-jobs.js';
 
 const engine = {
   tools: { get: () => undefined },

@@ -12,6 +12,7 @@ import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { asData } from '../../shared/as-data.js';
+import { questionsOf } from '../../shared/elicitation.js';
 import { nextActionOf, type NextAction } from './next-action.js';
 import type { Answered, Envelope, linkSchema } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
@@ -192,15 +193,6 @@ function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeo
     mime_type: mimeType,
     bytes: size,
   };
-}
-
-function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {
-  return Object.fromEntries(
-    Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
-      key,
-      { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
-    ]),
-  );
 }
 
 /** Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged. */

@@ -4,7 +4,7 @@ import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operation
 import type { OperationRecord } from '../../../operations/record.js';
 import { asData, inlineData } from '../../shared/as-data.js';
 import { plainChildStatus } from '../envelope/status.js';
-import { callText, reference } from './fields.js';
+import { callText, reference } from './operation-tool.js';
 
 const line = z.number().int().min(1);
 

@@ -1,15 +1,45 @@
 /** Definition of the operation_* tools: short tools, the same in every protocol. Only operation_get can wait, on request. */
 import type { ContentBlock } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Guard } from '../../guard.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import type { OperationRecord } from '../../../operations/record.js';
+import type { OperationRecord, OperationStatus } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
 import { openSchema } from '../../shared/listed-schema/index.js';
-import { withoutNulls } from '../../shared/null-arguments.js';
+import { withoutNulls } from '../schemas.js';
 import type { BuiltinTool } from '../builtin-tool.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
+
+export const token = z.string().min(1).max(1000);
+
+export const reference = z.string().min(1).max(1000);
+
+/** Statuses that lists can filter by, by plain name. */
+const LISTED_STATUSES = new Map<string, OperationStatus>(
+  (['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const).map((status) => [
+    STATUS_NAMES[status].plain,
+    status,
+  ]),
+);
+
+export const listedStatus = z.enum([...LISTED_STATUSES.keys()]);
+
+/** @param status one of {@link listedStatus} */
+export function engineStatus(status: string): OperationStatus {
+  return LISTED_STATUSES.get(status)!;
+}
+
+/** @throws LonghaulError `invalid_arguments` */
+export function refuse(message: string): never {
+  throw new LonghaulError('invalid_arguments', message);
+}
+
+/** A tool call as text that a model can copy. */
+export function callText(tool: string, args: object): string {
+  return `${tool} ${JSON.stringify(args)}`;
+}
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   /** Name without the prefix `operation_`. */

@@ -4,8 +4,7 @@ import type { Answer, OperationRecord } from '../../../operations/record.js';
 import { inlineData } from '../../shared/as-data.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
-import { refuse, token } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { refuse, token, defineOperationTool } from './operation-tool.js';
 
 const input = z.strictObject({
   token,

@@ -1,9 +1,9 @@
+import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
 import type { Guard } from '../../guard.js';
 import { answerOf } from '../envelope/index.js';
-import { callText, refuse, token } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { callText, refuse, token, defineOperationTool } from './operation-tool.js';
 
 const MAX_CANCELLED = 100;
 const AT_ONCE = 10;
@@ -83,11 +83,7 @@ async function cancelAll(
 
 /** @returns tokens of the operations that were still open */
 async function cancelEach(engine: Guard, tokens: string[], reason: string | undefined): Promise<string[]> {
-  const cancelled: string[] = [];
-  for (let at = 0; at < tokens.length; at += AT_ONCE) {
-    const some = tokens.slice(at, at + AT_ONCE);
-    const wereOpen = await Promise.all(some.map((token) => engine.cancel(token, reason)));
-    cancelled.push(...some.filter((_token, index) => wereOpen[index]));
-  }
-  return cancelled;
+  const cancels = new PQueue({ concurrency: AT_ONCE });
+  const wereOpen = await cancels.addAll(tokens.map((token) => () => engine.cancel(token, reason)));
+  return tokens.filter((_token, index) => wereOpen[index]);
 }

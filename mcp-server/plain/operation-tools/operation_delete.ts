@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { token } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { token, defineOperationTool } from './operation-tool.js';
 
 export const operationDelete = defineOperationTool({
   name: 'delete',

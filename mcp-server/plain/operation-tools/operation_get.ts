@@ -7,6 +7,7 @@ import type { Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
 import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
 import { asData } from '../../shared/as-data.js';
+import { answersOf } from '../../shared/elicitation.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
 import {
@@ -19,8 +20,7 @@ import {
 } from '../../shared/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
-import { refuse, token } from './fields.js';
-import { defineOperationTool, type ToolAnswer } from './operation-tool.js';
+import { refuse, token, defineOperationTool, type ToolAnswer } from './operation-tool.js';
 import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-view.js';
 
 /** Default of `timeout`, in seconds. */
@@ -156,7 +156,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     const { answers = [] } = record;
     const output = {
       ...envelopeOf(whole, context),
-      ...(answers.length ? { answers: answersOutput(answers) } : {}),
+      ...(answers.length ? { answers: answersOf(answers) } : {}),
     };
     return {
       output,
@@ -225,18 +225,11 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
   const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
   return {
     ...answer,
-    output: {
-      ...output,
-      answers: answersOutput(answers),
-    },
+    output: { ...output, answers: answersOf(answers) },
     text: defaults.length
       ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
   };
-}
-
-function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['answers'] {
-  return answers.map(({ isDefault, ...rest }) => ({ ...rest, is_default: isDefault }));
 }
 
 function withoutOtherViews({

@@ -3,8 +3,7 @@ import type { ListFilter } from '../../../engine/index.js';
 import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { inlineData } from '../../shared/as-data.js';
 import { plainStatus } from '../envelope/status.js';
-import { callText, engineStatus, listedStatus, refuse } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { callText, engineStatus, listedStatus, refuse, defineOperationTool } from './operation-tool.js';
 
 const DEFAULT_LIMIT = 20;
 /** ISO 8601: a day, or a time with its zone. */

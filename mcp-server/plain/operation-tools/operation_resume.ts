@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { answerOf, startedSchema } from '../envelope/index.js';
-import { reference, token } from './fields.js';
-import { defineOperationTool } from './operation-tool.js';
+import { reference, token, defineOperationTool } from './operation-tool.js';
 
 export const operationResume = defineOperationTool({
   name: 'resume',

@@ -9,7 +9,7 @@ import { asData } from '../../shared/as-data.js';
 import { linkSchema } from '../envelope/schema.js';
 import { plainChildStatus, plainStatus } from '../envelope/status.js';
 import { artifactUri, mimeTypeOf } from '../../shared/resource-links.js';
-import { callText } from './fields.js';
+import { callText } from './operation-tool.js';
 
 /** Maximum lines of text. The structured content has all. */
 const MAX_LINES = 300;

@@ -6,6 +6,7 @@ import {
   RELATED_TASK_META_KEY,
   type CallToolResult,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { Guard } from '../../guard.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
@@ -14,11 +15,28 @@ import { isTerminal, type OperationRecord } from '../../../operations/record.js'
 import type { Tool } from '../../../operations/tool.js';
 import type { CallContext } from '../../shared/call-context.js';
 import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
+import { renderEnvelope } from '../../plain/envelope/index.js';
+import { measureWait } from '../../shared/budget.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
 import { invalidParams } from '../../shared/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import { taskField, waitArguments } from './schemas.js';
+import type { Follower, Sender } from '../../shared/session-notifier.js';
+
+const taskId = z.string().min(1).max(1000);
+
+export const taskParams = z.looseObject({ taskId });
+
+export const listParams = z.looseObject({ cursor: z.string().optional() }).default({});
+
+/** The field that makes a call a task; ttl in milliseconds. */
+const taskField = z.looseObject({ ttl: z.number().min(0).optional() });
+
+/** A plain call's arguments about waiting. For a task, use tasks/result. */
+const waitArguments = z.looseObject({
+  wait: z.unknown().optional(),
+  timeout: z.unknown().optional(),
+});
 
 /** Text for the model while the task runs (specs: "Creating Tasks", note). */
 const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';
@@ -80,16 +98,24 @@ export async function getTask(engine: Guard, taskId: string, session: RenderCont
  * Waits for a task's end and returns the result of its call (specs: 2025-11-25 basic/utilities/tasks, "Result Retrieval"). Sends
  * questions and progress to the caller meanwhile.
  *
- * @param resultOf renders a record as the result of a call that isn't a task
  * @returns undefined if the caller has disconnected
  * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
  */
-export async function taskResult(
+export function taskResult(
   engine: Guard,
   taskId: string,
   callContext: CallContext,
   context: RenderContext,
-  resultOf: (record: OperationRecord) => CallToolResult,
+): Promise<CallToolResult | undefined> {
+  const wait = () => waitForResult(engine, taskId, callContext, context);
+  return measureWait(wait, () => callContext.signal.aborted);
+}
+
+async function waitForResult(
+  engine: Guard,
+  taskId: string,
+  callContext: CallContext,
+  context: RenderContext,
 ): Promise<CallToolResult | undefined> {
   const { signal, shutdown, onProgress, questions } = callContext;
   let last: OperationRecord | undefined;
@@ -108,7 +134,8 @@ export async function taskResult(
   if (!last) return undefined;
   if (last.error?.kind === 'protocol' && last.cancelRequestedAt === undefined)
     throw new ProtocolError(last.error.code ?? ProtocolErrorCode.InternalError, last.error.message);
-  const result = resultOf(last);
+  // As a plain call would return it.
+  const result = renderEnvelope(last, { tool: engine.tools.get(last.tool), isOutcome: true });
   return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId } } };
 }
 
@@ -159,4 +186,30 @@ export async function listTasks(
 function undefinedIfGone(error: unknown): undefined {
   if (error instanceof ProtocolError || isKind(error, 'not_found')) return undefined;
   throw error;
+}
+
+export function followTask(listener: RenderContext & Sender): Follower {
+  const { send } = listener;
+  const questions = listener.questions?.();
+  let sent = '';
+  return {
+    async notify(record) {
+      const task = renderTask(record, listener);
+      const { progress, progressToken, hasProgressed } = record;
+      const isOver = isTerminalTask(task);
+      if (!isOver && progressToken !== undefined && hasProgressed)
+        await send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...progress },
+        });
+      const { lastUpdatedAt: _lastUpdatedAt, ...fields } = task;
+      if (JSON.stringify(fields) !== sent)
+        await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });
+      sent = JSON.stringify(fields);
+      if (!isOver) await questions?.show(record);
+      return isOver;
+    },
+    close: () => questions?.close(),
+  };
 }

@@ -1,6 +1,10 @@
 /** Renders records as tasks, and errors of task requests (specs: ext-tasks). */
-import { type ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
-import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
+import {
+  MissingRequiredClientCapabilityError,
+  ProtocolErrorCode,
+  type CallToolResult,
+  type ProtocolError,
+} from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { isKind } from '../../../operations/errors.js';
 import {

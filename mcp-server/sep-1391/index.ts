@@ -1,6 +1,0 @@
-export { Cancellations } from './cancellations.js';
-export { operationResult, operationStatus, startOperation, type OperationCaller } from './handlers.js';
-export { asyncTools, documentAsyncTool, syncTool } from './list.js';
-export { followOperation } from './notifications.js';
-export { associationOf, isOperation } from './render.js';
-export { parseOperationField } from './schemas.js';
