@@ -12,7 +12,9 @@ import {
 import { dirname, parse } from 'node:path';
 import { writeHomeFormat, readHomeFormat } from './home-format.js';
 import { HomeError } from './home-error.js';
-import { UMASK_VARIABLE } from './umask.js';
+
+/** The user's umask in octal, for pipeline steps. */
+export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
 
 /**
  * Prepares a home for writing: creates the folder, makes it private, writes the format file.
