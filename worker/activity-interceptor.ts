@@ -13,8 +13,12 @@ import {
 } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../activities/runtime/attempt-span.js';
-import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
-import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
+import {
+  activityContext,
+  type ActivityContext,
+  type ActivityOutcome,
+  type ReportOutcome,
+} from '../activities/runtime/context.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import {
