@@ -2,7 +2,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isTemporaryPath } from './atomic-files.js';
-import { contentSize } from './content-size.js';
+import { contentSize } from './disk.js';
 import { sweep, type SweepItem } from './sweep-plan.js';
 
 /** A temporary file counts as abandoned after a day without a write. */

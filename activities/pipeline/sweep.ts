@@ -4,7 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
-import { contentSize } from '../../platform/content-size.js';
+import { contentSize } from '../../platform/disk.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
