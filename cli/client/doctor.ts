@@ -12,8 +12,7 @@ import {
   type Settings,
 } from '../../platform/settings/index.js';
 import type { Checks } from '../../platform/health/checks.js';
-import { checkWritable } from '../../platform/home.js';
-import { readHomeFormat } from '../../platform/home-format.js';
+import { checkWritable, readHomeFormat } from '../../platform/home.js';
 import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
 import { settingFlag } from '../../platform/settings/flag.js';

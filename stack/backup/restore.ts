@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { temporaryPath } from '../../platform/atomic-files.js';
 import { contentSize, isDiskFullError } from '../../platform/disk.js';
-import { readHomeFormat } from '../../platform/home-format.js';
+import { readHomeFormat } from '../../platform/home.js';
 import { quickCheck } from '../database-check.js';
 import { messageOf, StackError, type Say } from '../stack-error.js';
 import { stackHolder } from '../stack-lock.js';
