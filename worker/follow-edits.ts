@@ -2,9 +2,8 @@
 import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { projectFilesOf } from '../platform/project.js';
-import { formatProjectProblem } from '../platform/project-problems.js';
+import { formatProjectProblem, writeWorkerProblems } from '../platform/project-problems.js';
 import { watchFiles } from '../platform/watch-files.js';
-import { writeWorkerProblems } from '../platform/worker-problems.js';
 import type { ActivityCode } from './activity-code.js';
 import { missingWorkflows } from './missing-workflows.js';
 import type { WorkflowCode } from './workflow-code.js';
