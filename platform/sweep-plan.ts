@@ -73,7 +73,10 @@ export async function sweep(plan: AsyncIterable<SweepItem>): Promise<SweptKind[]
   return kinds;
 }
 
-/** Plans the sweep of temporary files that killed processes left. Skips workspaces, where steps have files of any name: each workspace is removed as a whole. */
+/**
+ * Plans the sweep of temporary files that killed processes left. Skips workspaces, where steps have files of any name: each
+ * workspace is removed as a whole.
+ */
 export async function* planTemporarySweep(home: string, now = Date.now()): AsyncGenerator<SweepItem> {
   // Loaded on demand, which makes workers start faster.
   const { glob } = await import('tinyglobby');
