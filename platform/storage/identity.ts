@@ -1,6 +1,6 @@
 /**
- * Identity of a storage, written by its first process, and checks of a storage. Servers compare theirs with the workers', because another storage lacks
- * their large results, artifacts and logs.
+ * Checks of a storage, and its identity, written by its first process. Servers compare theirs with the workers', because another
+ * storage lacks their large results, artifacts and logs.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { undefinedIf } from '../../operations/errors.js';
