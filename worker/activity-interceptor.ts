@@ -28,8 +28,8 @@ import {
   type LogContext,
 } from '../operations/wire.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { inWork } from '../platform/work-context.js';
-import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
+import { inWork, logFields } from '../platform/work-context.js';
+import type { LoggingOperation, OperationLoggers } from './operation-loggers.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { QueueWaits } from './queue-waits.js';
 import { attemptTrace, failedEnd } from './trace-work.js';
@@ -57,7 +57,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
     let operation: LoggingOperation | undefined;
     return {
       outbound: {
-        getLogAttributes: (input, next) => next({ ...input, ...(operation ? logAttributes(operation) : {}) }),
+        getLogAttributes: (input, next) => next({ ...input, ...(operation ? logFields(operation) : {}) }),
       },
       inbound: {
         async execute(input, next) {
