@@ -4,12 +4,6 @@ import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from '../activities/pipeline/host.js';
 import { HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepTaskQueue } from '../pipelines/run.js';
-import {
-  CHILD_PROGRESS_ACTIVITY,
-  REQUEST_CANCEL_ACTIVITY,
-  VERIFY_ANSWER_ACTIVITY,
-  VERIFY_SCHEDULED_START_ACTIVITY,
-} from '../operations/wire.js';
 import type { Settings } from '../platform/settings/index.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
 import { openMeasuredStorage } from '../platform/metrics/storage.js';
@@ -29,9 +23,8 @@ import { adoptSteps } from './adopt-steps.js';
 import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { answerVerifier, childProgress, requestCancel, scheduledStartProblem } from './local-activities.js';
+import { localActivities } from './local-activities.js';
 import { Drain } from './drain.js';
-import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { LineReserve } from './line-reserve.js';
 import { OperationLoggers } from './operation-loggers.js';
@@ -77,13 +70,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const runsWorkflows = settings.workerRole !== 'host';
   const [bundle, activities, temporal] = await Promise.all([
     runsWorkflows ? bundleInChildProcess(settings, { leavesOut: true }) : undefined,
-    ActivityCode.load(settings, {
-      [REQUEST_CANCEL_ACTIVITY]: requestCancel,
-      [CHILD_PROGRESS_ACTIVITY]: childProgress,
-      ...TURN_ACTIVITIES,
-      [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
-      [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
-    }),
+    ActivityCode.load(settings, localActivities(signer)),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
   await requireNamespace(temporal);
