@@ -35,12 +35,15 @@ import { tuningOf } from './tuning.js';
 import { traceSinks } from './trace-work.js';
 import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
-import { allEnded, countDraining } from './worker-group.js';
+import { allEnded, countDraining, WorkerGroup } from './worker-group.js';
 import { type SharedOptions, WorkerFactory } from './workers.js';
 import { WorkerMetrics } from './metrics.js';
 import { WorkerReadiness } from './readiness.js';
 import { WorkflowCode } from './workflow-code.js';
-import { createWorkflowHost } from './create-workflow-host.js';
+import { SingleBuildHost } from './single-build-host.js';
+import { KeptCode } from './kept-code.js';
+import { UnversionedHost } from './unversioned-host.js';
+import type { WorkflowHost } from './workflow-host.js';
 
 export interface RunningWorker {
   /** Stops polling, gives running activities the drain timeout, and resolves when everything has stopped. */
@@ -125,17 +128,29 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
   });
-  const createHost = () =>
-    createWorkflowHost({
-      settings,
-      deploymentName,
-      identity,
-      logger,
-      client,
-      replays: new ReplayCheck(client, settings.taskQueue, storageChoice(settings)),
-      factory,
-      connect: () => connectTemporal(settings.home, logger, stopping.signal),
+  const createHost = (): WorkflowHost => {
+    const replays = new ReplayCheck(client, settings.taskQueue, storageChoice(settings));
+    const connect = () => connectTemporal(settings.home, logger, stopping.signal);
+    if (deploymentName === undefined)
+      return new UnversionedHost({
+        ...{ logger, replays },
+        kept: new KeptCode(settings),
+        bundleWithKept: (kept) => bundleInChildProcess(settings, { kept }),
+        createWorkers: ({ codePath }) =>
+          WorkerGroup.start(connect, async (connection) => [await factory.workflows(codePath, connection)]),
+      });
+    return new SingleBuildHost({
+      ...{ taskQueue: settings.taskQueue, deploymentName, identity, logger, client, replays },
+      createWorkers: ({ codePath, buildId }) =>
+        WorkerGroup.start(connect, (connection) => {
+          const version = { deploymentName, buildId };
+          return Promise.all([
+            factory.workflows(codePath, connection, version),
+            factory.activities(connection, version),
+          ]);
+        }),
     });
+  };
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
   await workflows?.start();
   const adoption = isHost ? { settings, steps, client, reportOutcome, logger } : undefined;
