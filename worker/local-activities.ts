@@ -29,6 +29,7 @@ import {
   type ScheduledStart,
   type StateMemo,
 } from '../operations/wire.js';
+import { findWorkflow } from '../platform/find-workflow.js';
 import type { Activity } from '../platform/project-code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../platform/signer.js';
 
@@ -87,10 +88,7 @@ async function childProgress(workflowId: string): Promise<Progress | null> {
  * Why the calling workflow, started with a schedule's verified signature, may not work; null if it may. Anyone who reaches
  * Temporal can copy the signature, so it counts only when the schedule itself would start a run.
  */
-async function scheduledStartProblem({
-  signature,
-  startedMs,
-}: ScheduledStart): Promise<string | null> {
+async function scheduledStartProblem({ signature, startedMs }: ScheduledStart): Promise<string | null> {
   const { client, info } = Context.current();
   const { workflowId } = info.workflowExecution!;
   const { id, timeMs } = scheduledRunOf(workflowId)!;
@@ -114,13 +112,7 @@ async function openRunBefore(
   for await (const { workflowId: other } of client.workflow.list({ query })) {
     if (other === workflowId || scheduledRunOf(other)?.id !== id) continue;
     // Lists lag behind.
-    const found = await client.workflow
-      .getHandle(other)
-      .describe()
-      .catch((error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return undefined;
-        throw error;
-      });
+    const found = await findWorkflow(client, other);
     if (found?.status.name !== 'RUNNING') continue;
     const isContinued = found.raw.workflowExecutionInfo?.firstRunId !== found.runId;
     const difference = found.startTime.getTime() - startedMs;
