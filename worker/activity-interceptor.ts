@@ -3,14 +3,7 @@
  * outcome, even after an outage. It refuses activities of workflows that no server has started.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
-import {
-  ApplicationFailure,
-  ApplicationFailureCategory,
-  CancelledFailure,
-  defaultPayloadConverter,
-  ensureApplicationFailure,
-  type Headers,
-} from '@temporalio/common';
+import { defaultPayloadConverter, ensureApplicationFailure, type Headers } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../activities/runtime/attempt-span.js';
 import {
@@ -32,7 +25,7 @@ import { inWork, logFields } from '../platform/work-context.js';
 import type { LoggingOperation, OperationLoggers } from './operation-loggers.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { QueueWaits } from './queue-waits.js';
-import { attemptTrace, failedEnd } from './trace-work.js';
+import { attemptTrace, failedEnd, isBenign, isCancel } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 
 /** Shortest heartbeat interval for an activity that reports nothing, in milliseconds. */
@@ -111,7 +104,7 @@ async function execute(
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
-    ...(around.progress ? { progress: around.progress } : {}),
+    progress: around.progress,
   });
   const beat = () => context.heartbeat({ ...lastReport(), waitsFor });
   const queuedMs = queuedMsOf(context.info, waitedMs);
@@ -212,12 +205,9 @@ function outcomeOf(
 ): ActivityOutcome | undefined {
   const { cancellationSignal, cancellationDetails, log } = context;
   if (error instanceof CompleteAsyncError) return undefined;
-  const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
-  if (isCancel && cancellationSignal.aborted)
+  if (isCancel(error) && cancellationSignal.aborted)
     return cancellationDetails?.cancelRequested ? { status: 'canceled' } : undefined;
-  const isBenign =
-    error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
-  log[isBenign ? 'debug' : 'warn']('Activity failed', { error });
+  log[isBenign(error) ? 'debug' : 'warn']('Activity failed', { error });
   if (!progress) return { status: 'failed', error };
   const failure = ensureApplicationFailure(error);
   const details = withReport(failure.details, progress);
