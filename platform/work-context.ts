@@ -45,7 +45,7 @@ export function noteWork({ token, ...fields }: Pick<WorkContext, 'principal' | '
   if (token !== undefined && isToken(token) && !hasCredential(token)) work.token ??= token;
 }
 
-type LogFields = { [name in string]?: string | number };
+type LogFields = Partial<Record<string, string | number>>;
 
 /** Fields of log lines about a work. Trace fields have OpenTelemetry's names for log lines. */
 export function logFields(work: WorkContext): LogFields {
