@@ -257,9 +257,9 @@ async function prepare(
 }
 
 /**
- * Waits until no step of another workflow run is left in the child's workspace. After a reset, a running step continues until its
- * worker's next heartbeat, which Temporal answers with "not found". Two steps may wait for each other, because neither knows which
- * run was replaced; the heartbeat of the replaced run's activity ends its wait.
+ * Waits until no step of another workflow run is left in the child's workspace. After a reset, a running step continues until
+ * its worker's next heartbeat, which Temporal answers with "not found". Two steps may wait for each other, because neither knows
+ * which run was replaced. The heartbeat of the replaced run's activity ends its wait.
  *
  * @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait was ended
  */

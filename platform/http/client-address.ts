@@ -1,5 +1,5 @@
 /**
- * The client's end of a request. The headers in which proxies describe it, `Forwarded` (RFC 7239) and `X-Forwarded-`, count only from
+ * The client's end of a request. Proxies describe it in `Forwarded` (RFC 7239) or `X-Forwarded-` headers, which count only from
  * proxies in the settings.
  */
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
