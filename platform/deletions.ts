@@ -2,10 +2,11 @@
  * Deletions of operations, recorded in Temporal, which takes minutes to delete a closed workflow. So a deletion first starts a
  * run of another type under the same workflow ID. That run hides the operation until all its data is deleted, and goes last.
  */
-import { isGrpcServiceError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../operations/wire.js';
 import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
+import { GRPC, isGrpcError } from './grpc-errors.js';
 import { prefixesOf } from './storage-keys.js';
 import type { Storage } from './storage/index.js';
 import { storedItem, type SweepItem } from './sweep-plan.js';
@@ -17,7 +18,6 @@ const DELETION_MEMO = 'longhaul_deletion';
 const DELETION_TIMEOUT = '30d';
 /** Limit for starting such a run: Temporal delays a second run within a second. */
 const BEGIN_LIMIT_MS = 10_000;
-const NOT_FOUND = 5;
 
 export interface Deletion {
   principal: string;
@@ -113,6 +113,6 @@ async function ignoreNotFound(client: Client, call: () => Promise<unknown>): Pro
   try {
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
+    if (!isGrpcError(error, GRPC.notFound)) throw error;
   }
 }

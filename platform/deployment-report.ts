@@ -114,8 +114,8 @@ async function untakenTasks(
   taskQueue: string,
   version: DeploymentVersion,
 ): Promise<number[]> {
-  const workflowIds = await openOperationsOn(client, version, LOOKED_AT);
-  const found = await Promise.all(workflowIds.map((workflowId) => findWorkflow(client, workflowId)));
+  const open = await list(client, `${openOn(version)} AND ${ROOTS}`, LOOKED_AT);
+  const found = await Promise.all(open.map(({ workflowId }) => findWorkflow(client, workflowId)));
   const { pollers } = await describeQueue(client, taskQueue, 'workflows');
   const latest = pollers.find(({ buildId }) => buildId === version.buildId);
   return found
@@ -123,16 +123,6 @@ async function untakenTasks(
     .filter((task) => task?.state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED)
     .map((task) => timestampMs(task?.originalScheduledTime ?? {}))
     .filter((scheduledMs) => scheduledMs > (latest?.polledAt.getTime() ?? 0));
-}
-
-/** Workflow IDs of open operations that only a version can run, up to `limit`. */
-async function openOperationsOn(
-  client: Client,
-  version: DeploymentVersion,
-  limit: number,
-): Promise<string[]> {
-  const found = await list(client, `${openOn(version)} AND ${ROOTS}`, limit);
-  return found.map(({ workflowId }) => workflowId);
 }
 
 /** Open operations by build, for versions that aren't in use or that Temporal no longer has. */

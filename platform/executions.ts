@@ -1,12 +1,11 @@
 /** Finds an operation's workflow executions in their histories. */
-import { isGrpcServiceError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { START_MEMO } from '../operations/wire.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
+import { GRPC, isGrpcError } from './grpc-errors.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
-/** gRPC status codes for a missing run: INVALID_ARGUMENT, NOT_FOUND. */
-const MISSING: readonly number[] = [3, 5];
 
 export interface Run {
   workflowId: string;
@@ -109,11 +108,12 @@ async function historyPage(client: Client, execution: Run, nextPageToken: Uint8A
       client.workflowService.getWorkflowExecutionHistory({
         namespace: client.options.namespace,
         execution,
-        ...(nextPageToken ? { nextPageToken } : {}),
+        nextPageToken,
       }),
     );
   } catch (error) {
-    if (isGrpcServiceError(error) && MISSING.includes(error.code)) return undefined;
+    // Temporal refuses the ID of a missing run in either way.
+    if (isGrpcError(error, GRPC.notFound, GRPC.invalidArgument)) return undefined;
     throw error;
   }
 }

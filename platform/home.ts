@@ -9,10 +9,21 @@ import {
   statSync,
   type Stats,
 } from 'node:fs';
-import { dirname, parse } from 'node:path';
-import { writeHomeFormat, readHomeFormat } from './home-format.js';
-import { HomeError } from './home-error.js';
-import { UMASK_VARIABLE } from './umask.js';
+import { dirname, join, parse } from 'node:path';
+import { readIfThere, writeFileAtomically } from './atomic-files.js';
+import { isDiskFullError } from './disk.js';
+import { longhaulPackage } from './package.js';
+
+/** The home can't be used. The message says which path, what was expected, what came and what to do. */
+class HomeError extends Error {
+  override name = 'HomeError';
+}
+
+/** Version of a home's format. Increment it when earlier versions must not use the home. */
+const FORMAT = 1;
+
+/** The user's umask in octal, for pipeline steps. */
+export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
 
 /**
  * Prepares a home for writing: creates the folder, makes it private, writes the format file.
@@ -125,4 +136,56 @@ function unusable(home: string, expected: string, came: string): HomeError {
   return new HomeError(
     `home ${home}: expected a folder${expected && ` ${expected}`}; got ${came}. Name another folder with --home or LONGHAUL_HOME, or correct this one`,
   );
+}
+
+/** Content of `longhaul.version`. */
+interface HomeFormat {
+  format: number;
+  /** Version of the Longhaul that wrote it, for messages. */
+  longhaul: string;
+}
+
+function writeHomeFormat(home: string): void {
+  const { version } = longhaulPackage();
+  try {
+    writeFileAtomically(
+      formatFile(home),
+      `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`,
+    );
+  } catch (error) {
+    // The next start writes it.
+    if (!isDiskFullError(error)) throw error;
+  }
+}
+
+/** Undefined for a home without a format file. @throws HomeError when it is newer than this Longhaul, or damaged */
+export function readHomeFormat(home: string): HomeFormat | undefined {
+  const text = readIfThere(formatFile(home))?.toString();
+  if (text === undefined) return undefined;
+  const known = parsed(text);
+  if (!known)
+    throw new HomeError(
+      `${formatFile(home)}: expected {"format": NUMBER, "longhaul": VERSION}; got ${JSON.stringify(text.slice(0, 80))}. ` +
+        `If no newer Longhaul has used ${home}, delete this file`,
+    );
+  if (known.format <= FORMAT) return known;
+  throw new HomeError(
+    `home ${home}: expected format ${FORMAT} or lower; got format ${known.format}, written by Longhaul ${known.longhaul}. ` +
+      `Run that version or a newer one, or name another folder with --home or LONGHAUL_HOME`,
+  );
+}
+
+function parsed(text: string): HomeFormat | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<HomeFormat> | null;
+    return Number.isInteger(value?.format)
+      ? { format: value!.format!, longhaul: String(value!.longhaul) }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function formatFile(home: string): string {
+  return join(home, 'longhaul.version');
 }

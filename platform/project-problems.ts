@@ -1,8 +1,9 @@
 /** Problems in files of the project, with their places. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { SettingsError } from './settings/index.js';
-import { isProjectFile } from './project.js';
+import { writeFileAtomically } from './atomic-files.js';
+import { SettingsError, type Settings } from './settings/index.js';
+import { isProjectFile, projectCacheFile } from './project.js';
 
 export interface ProjectProblem {
   /** Absolute path of the file. */
@@ -151,5 +152,21 @@ function sourceOf(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch {
     return undefined;
+  }
+}
+
+/** Stores problems of the project's worker in the home, a line each, so that servers can show them. An empty list clears them. */
+export function writeWorkerProblems(settings: Settings, problems: string[]): void {
+  const path = projectCacheFile(settings, 'problems');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileAtomically(path, JSON.stringify(problems));
+}
+
+/** Problems of the last worker on this host; empty on a host without one. */
+export function workerProblems(settings: Settings): string[] {
+  try {
+    return JSON.parse(readFileSync(projectCacheFile(settings, 'problems'), 'utf8')) as string[];
+  } catch {
+    return [];
   }
 }

@@ -14,12 +14,11 @@ import { toolNameOf, type ParsedFile } from '../pipelines/yaml-file.js';
 import type { Settings } from './settings/index.js';
 import type { Logger } from './log.js';
 import { toolFolderOf } from './project.js';
-import { formatProjectProblem } from './project-problems.js';
+import { formatProjectProblem, workerProblems } from './project-problems.js';
 import { CodeTools, reservedNameConflict, type ReservedNames } from './code-tools.js';
 import { ServiceListings, type Listing, type ListTools } from './service-listings.js';
 import { versionOf } from './watch-files.js';
 import { withTimeout } from './with-timeout.js';
-import { workerProblems } from './worker-problems.js';
 
 export type { ReservedNames } from './code-tools.js';
 

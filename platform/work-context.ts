@@ -1,5 +1,6 @@
 /** The request, or attempt of an activity, that the current code works for. Gives log lines their fields and spans their parent. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { defined } from '../operations/defined.js';
 import { isToken } from '../operations/token.js';
 import type { TraceContext } from '../operations/trace-context.js';
 import { hasCredential } from './credential-form.js';
@@ -44,23 +45,16 @@ export function noteWork({ token, ...fields }: Pick<WorkContext, 'principal' | '
   if (token !== undefined && isToken(token) && !hasCredential(token)) work.token ??= token;
 }
 
+type LogFields = Partial<Record<string, string | number>>;
+
 /** Fields of log lines about a work. Trace fields have OpenTelemetry's names for log lines. */
-export function logFields(work: WorkContext): Record<string, string | number> {
+export function logFields(work: WorkContext): LogFields {
   const { requestId, rpcId, principal, tool, token, trace } = work;
-  const fields: Record<string, string | number> = {};
-  if (requestId !== undefined) fields['requestId'] = requestId;
-  if (rpcId !== undefined) fields['rpcId'] = rpcId;
-  if (principal !== undefined) fields['principal'] = principal;
-  if (tool !== undefined) fields['tool'] = tool;
-  if (token !== undefined) fields['token'] = token;
-  if (trace !== undefined) {
-    fields['trace_id'] = trace.traceId;
-    fields['span_id'] = trace.spanId;
-  }
-  return fields;
+  const { traceId, spanId } = trace ?? {};
+  return defined({ requestId, rpcId, principal, tool, token, trace_id: traceId, span_id: spanId });
 }
 
-export function currentLogFields(): Record<string, string | number> {
+export function currentLogFields(): LogFields {
   const work = currentWork();
   return work ? logFields(work) : {};
 }

@@ -3,18 +3,15 @@
  * outcome, even after an outage. It refuses activities of workflows that no server has started.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
-import {
-  ApplicationFailure,
-  ApplicationFailureCategory,
-  CancelledFailure,
-  defaultPayloadConverter,
-  ensureApplicationFailure,
-  type Headers,
-} from '@temporalio/common';
+import { defaultPayloadConverter, ensureApplicationFailure, type Headers } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../activities/runtime/attempt-span.js';
-import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
-import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
+import {
+  activityContext,
+  type ActivityContext,
+  type ActivityOutcome,
+  type ReportOutcome,
+} from '../activities/runtime/context.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import {
@@ -24,11 +21,11 @@ import {
   type LogContext,
 } from '../operations/wire.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { inWork } from '../platform/work-context.js';
-import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
+import { inWork, logFields } from '../platform/work-context.js';
+import type { LoggingOperation, OperationLoggers } from './operation-loggers.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { QueueWaits } from './queue-waits.js';
-import { attemptTrace, failedEnd } from './trace-work.js';
+import { attemptTrace, failedEnd, isBenign, isCancel } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 
 /** Shortest heartbeat interval for an activity that reports nothing, in milliseconds. */
@@ -53,7 +50,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
     let operation: LoggingOperation | undefined;
     return {
       outbound: {
-        getLogAttributes: (input, next) => next({ ...input, ...(operation ? logAttributes(operation) : {}) }),
+        getLogAttributes: (input, next) => next({ ...input, ...(operation ? logFields(operation) : {}) }),
       },
       inbound: {
         async execute(input, next) {
@@ -107,7 +104,7 @@ async function execute(
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
-    ...(around.progress ? { progress: around.progress } : {}),
+    progress: around.progress,
   });
   const beat = () => context.heartbeat({ ...lastReport(), waitsFor });
   const queuedMs = queuedMsOf(context.info, waitedMs);
@@ -208,12 +205,9 @@ function outcomeOf(
 ): ActivityOutcome | undefined {
   const { cancellationSignal, cancellationDetails, log } = context;
   if (error instanceof CompleteAsyncError) return undefined;
-  const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
-  if (isCancel && cancellationSignal.aborted)
+  if (isCancel(error) && cancellationSignal.aborted)
     return cancellationDetails?.cancelRequested ? { status: 'canceled' } : undefined;
-  const isBenign =
-    error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
-  log[isBenign ? 'debug' : 'warn']('Activity failed', { error });
+  log[isBenign(error) ? 'debug' : 'warn']('Activity failed', { error });
   if (!progress) return { status: 'failed', error };
   const failure = ensureApplicationFailure(error);
   const details = withReport(failure.details, progress);

@@ -15,7 +15,7 @@ import { hostId } from '../activities/pipeline/host.js';
 import type { FollowedStep, HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepOutcome } from '../activities/pipeline/outcome.js';
 import { runningSteps, type RunningStep } from '../activities/pipeline/running.js';
-import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
+import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/context.js';
 import type { ActivityReport } from '../operations/report.js';
 import { OPERATION_QUERY } from '../operations/wire.js';
 import { childName } from '../pipelines/run.js';

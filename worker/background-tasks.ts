@@ -7,7 +7,7 @@ import { dataConverterOf } from '../platform/data-converter.js';
 import { every } from '../platform/every.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage/index.js';
-import { removeTemporaryFiles } from '../platform/temporary-sweep.js';
+import { planTemporarySweep, sweep } from '../platform/sweep-plan.js';
 import { adoptSteps, type AdoptionContext } from './adopt-steps.js';
 import { failLostAttempts } from './lost-attempts.js';
 import { sweepStorage } from './sweep-storage.js';
@@ -57,7 +57,7 @@ export function startBackgroundTasks(
     every(ADOPTION_INTERVAL_MS, logger, recoverLines),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
-      const count = await removeTemporaryFiles(settings.home);
+      const { length: count } = await sweep(planTemporarySweep(settings.home));
       if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');
     }),
     every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {

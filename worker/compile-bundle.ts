@@ -1,7 +1,7 @@
 /** One run of the SDK's bundler over files of workflows. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { CODE_ROOT, builtinModule, SANDBOX_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
 import { digestsOf, type BundleDigests } from './build-id.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
@@ -46,7 +46,8 @@ export async function compileBundle(
     workflowsPath: entryPath,
     preloadModules: [preloadPath],
     workflowInterceptorModules: [builtinModule('workflows/runtime/interceptors')],
-    logger: SILENT,
+    // The problems are returned.
+    logger: new DefaultLogger('ERROR', () => undefined),
     webpackConfigHook: (config) => ({
       ...config,
       plugins: [
@@ -122,14 +123,3 @@ function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
 }
-
-const nothing = () => undefined;
-/** Suppresses the bundler's own report, because its problems are returned. */
-const SILENT: TemporalLogger = {
-  log: nothing,
-  trace: nothing,
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: nothing,
-};

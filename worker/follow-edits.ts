@@ -1,12 +1,19 @@
 /** Reloads workflows and activities after edits while a worker runs, and reports problems. */
+import { basename, extname } from 'node:path';
+import { didYouMean } from '../operations/near-names.js';
 import type { Settings } from '../platform/settings/index.js';
 import type { Logger } from '../platform/log.js';
 import { projectFilesOf } from '../platform/project.js';
-import { formatProjectProblem } from '../platform/project-problems.js';
+import { loadToolFiles } from '../platform/project-code.js';
+import { ProjectModules } from '../platform/project-modules.js';
+import {
+  formatProjectProblem,
+  placeOfName,
+  writeWorkerProblems,
+  type ProjectProblem,
+} from '../platform/project-problems.js';
 import { watchFiles } from '../platform/watch-files.js';
-import { writeWorkerProblems } from '../platform/worker-problems.js';
 import type { ActivityCode } from './activity-code.js';
-import { missingWorkflows } from './missing-workflows.js';
 import type { WorkflowCode } from './workflow-code.js';
 
 /** How often to check whether operations that block a new bundle are still open, in milliseconds. */
@@ -77,4 +84,22 @@ export async function followEdits(
     ends.forEach((end) => end());
     clearInterval(retry);
   };
+}
+
+/** Problems of tools whose workflow no file exports. @param broken problems of workflow files; the exports of broken files are unknown */
+export async function missingWorkflows(
+  settings: Settings,
+  exported: readonly string[],
+  broken: readonly ProjectProblem[],
+): Promise<ProjectProblem[]> {
+  const unknown = broken.map(({ path }) => basename(path, extname(path)));
+  const files = await loadToolFiles(projectFilesOf('tools', settings), new ProjectModules());
+  return files.flatMap(({ path, value: tool }) => {
+    if (!tool) return [];
+    const { name, workflow } = tool;
+    if (exported.includes(workflow) || unknown.includes(workflow)) return [];
+    const near = didYouMean(workflow, exported) || ';';
+    const message = `tool "${name}": no file in workflows/ exports a workflow "${workflow}"${near} expected export async function ${workflow}() in workflows/${workflow}.ts`;
+    return [{ path, ...placeOfName(path, workflow), message }];
+  });
 }

@@ -4,12 +4,6 @@ import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from '../activities/pipeline/host.js';
 import { HostSteps } from '../activities/pipeline/host-steps.js';
 import { stepTaskQueue } from '../pipelines/run.js';
-import {
-  CHILD_PROGRESS_ACTIVITY,
-  REQUEST_CANCEL_ACTIVITY,
-  VERIFY_ANSWER_ACTIVITY,
-  VERIFY_SCHEDULED_START_ACTIVITY,
-} from '../operations/wire.js';
 import type { Settings } from '../platform/settings/index.js';
 import { prepareMetrics, startProcessHealth } from '../platform/health/process-health.js';
 import { openMeasuredStorage } from '../platform/metrics/storage.js';
@@ -29,9 +23,8 @@ import { adoptSteps } from './adopt-steps.js';
 import { awaitUsableStorage } from './await-storage.js';
 import { startBackgroundTasks } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { answerVerifier, childProgress, requestCancel, scheduledStartProblem } from './local-activities.js';
+import { localActivities } from './local-activities.js';
 import { Drain } from './drain.js';
-import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { LineReserve } from './line-reserve.js';
 import { OperationLoggers } from './operation-loggers.js';
@@ -42,12 +35,15 @@ import { tuningOf } from './tuning.js';
 import { traceSinks } from './trace-work.js';
 import { startVerifier } from './verify-start.js';
 import { deploymentOf } from './versioning.js';
-import { allEnded, countDraining } from './worker-group.js';
+import { allEnded, countDraining, WorkerGroup } from './worker-group.js';
 import { type SharedOptions, WorkerFactory } from './workers.js';
 import { WorkerMetrics } from './metrics.js';
 import { WorkerReadiness } from './readiness.js';
 import { WorkflowCode } from './workflow-code.js';
-import { createWorkflowHost } from './create-workflow-host.js';
+import { SingleBuildHost } from './single-build-host.js';
+import { KeptCode } from './kept-code.js';
+import { UnversionedHost } from './unversioned-host.js';
+import type { WorkflowHost } from './workflow-host.js';
 
 export interface RunningWorker {
   /** Stops polling, gives running activities the drain timeout, and resolves when everything has stopped. */
@@ -77,13 +73,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const runsWorkflows = settings.workerRole !== 'host';
   const [bundle, activities, temporal] = await Promise.all([
     runsWorkflows ? bundleInChildProcess(settings, { leavesOut: true }) : undefined,
-    ActivityCode.load(settings, {
-      [REQUEST_CANCEL_ACTIVITY]: requestCancel,
-      [CHILD_PROGRESS_ACTIVITY]: childProgress,
-      ...TURN_ACTIVITIES,
-      [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
-      [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
-    }),
+    ActivityCode.load(settings, localActivities(signer)),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
   await requireNamespace(temporal);
@@ -138,17 +128,29 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
   });
-  const createHost = () =>
-    createWorkflowHost({
-      settings,
-      deploymentName,
-      identity,
-      logger,
-      client,
-      replays: new ReplayCheck(client, settings.taskQueue, storageChoice(settings)),
-      factory,
-      connect: () => connectTemporal(settings.home, logger, stopping.signal),
+  const createHost = (): WorkflowHost => {
+    const replays = new ReplayCheck(client, settings.taskQueue, storageChoice(settings));
+    const connect = () => connectTemporal(settings.home, logger, stopping.signal);
+    if (deploymentName === undefined)
+      return new UnversionedHost({
+        ...{ logger, replays },
+        kept: new KeptCode(settings),
+        bundleWithKept: (kept) => bundleInChildProcess(settings, { kept }),
+        createWorkers: ({ codePath }) =>
+          WorkerGroup.start(connect, async (connection) => [await factory.workflows(codePath, connection)]),
+      });
+    return new SingleBuildHost({
+      ...{ taskQueue: settings.taskQueue, deploymentName, identity, logger, client, replays },
+      createWorkers: ({ codePath, buildId }) =>
+        WorkerGroup.start(connect, (connection) => {
+          const version = { deploymentName, buildId };
+          return Promise.all([
+            factory.workflows(codePath, connection, version),
+            factory.activities(connection, version),
+          ]);
+        }),
     });
+  };
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
   await workflows?.start();
   const adoption = isHost ? { settings, steps, client, reportOutcome, logger } : undefined;

@@ -1,15 +1,58 @@
-/** Local activities of every worker, called by the workflow runtime. */
+/** Local activities of every worker, called by the workflow runtime and by queues. */
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
+import {
+  ASK_TURN_ACTIVITY,
+  ASK_TURN_SIGNAL,
+  CHECK_TURNS_ACTIVITY,
+  QUEUE_WORKFLOW,
+  queueWorkflowId,
+  RETURN_TURN_ACTIVITY,
+  RETURN_TURN_SIGNAL,
+  TELL_TURNS_ACTIVITY,
+  TURN_SIGNAL,
+  type AddressedNotice,
+  type QueueInput,
+  type TurnRequest,
+} from '../operations/queue-wire.js';
 import type { Progress } from '../operations/record.js';
-import { STATE_MEMO, type AnswerProof, type ScheduledStart, type StateMemo } from '../operations/wire.js';
+import { PRIORITIES } from '../operations/tool-queue.js';
+import {
+  CHILD_PROGRESS_ACTIVITY,
+  REQUEST_CANCEL_ACTIVITY,
+  STATE_MEMO,
+  VERIFY_ANSWER_ACTIVITY,
+  VERIFY_SCHEDULED_START_ACTIVITY,
+  type AnswerProof,
+  type ScheduledStart,
+  type StateMemo,
+} from '../operations/wire.js';
+import { findWorkflow } from '../platform/find-workflow.js';
+import type { Activity } from '../platform/project-code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../platform/signer.js';
 
 /** How far the clocks of Temporal's servers may differ, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 10_000;
+/** Calls to Temporal at once, about a queue's operations. */
+const CALLS_AT_ONCE = 10;
 
-export async function requestCancel(reason?: string): Promise<void> {
+/** The activities by type. @param signer verifies the signatures of answers */
+export function localActivities(signer: Signer): Record<string, Activity> {
+  return {
+    [REQUEST_CANCEL_ACTIVITY]: requestCancel,
+    [CHILD_PROGRESS_ACTIVITY]: childProgress,
+    [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
+    [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
+    [ASK_TURN_ACTIVITY]: askTurn,
+    [RETURN_TURN_ACTIVITY]: returnTurn,
+    [TELL_TURNS_ACTIVITY]: tellTurns,
+    [CHECK_TURNS_ACTIVITY]: checkTurns,
+  };
+}
+
+async function requestCancel(reason?: string): Promise<void> {
   const { client, info } = Context.current();
   await client.workflowService.requestCancelWorkflowExecution({
     namespace: client.options.namespace,
@@ -20,7 +63,7 @@ export async function requestCancel(reason?: string): Promise<void> {
 }
 
 /** Makes the activity that verifies an answer's signature. It returns a problem, or null. */
-export function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<string | null> {
+function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<string | null> {
   return ({ operationId, signature }) => {
     const problem = signer.problemOf(['answer'], operationId, signature);
     if (problem === undefined) return Promise.resolve(null);
@@ -33,7 +76,7 @@ export function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<
 }
 
 /** The progress in the memo of the calling workflow's closed child; null if there is none. */
-export async function childProgress(workflowId: string): Promise<Progress | null> {
+async function childProgress(workflowId: string): Promise<Progress | null> {
   const { client, info } = Context.current();
   const { raw, memo } = await client.workflow.getHandle(workflowId).describe();
   const { parentExecution } = raw.workflowExecutionInfo ?? {};
@@ -45,10 +88,7 @@ export async function childProgress(workflowId: string): Promise<Progress | null
  * Why the calling workflow, started with a schedule's verified signature, may not work; null if it may. Anyone who reaches
  * Temporal can copy the signature, so it counts only when the schedule itself would start a run.
  */
-export async function scheduledStartProblem({
-  signature,
-  startedMs,
-}: ScheduledStart): Promise<string | null> {
+async function scheduledStartProblem({ signature, startedMs }: ScheduledStart): Promise<string | null> {
   const { client, info } = Context.current();
   const { workflowId } = info.workflowExecution!;
   const { id, timeMs } = scheduledRunOf(workflowId)!;
@@ -72,17 +112,79 @@ async function openRunBefore(
   for await (const { workflowId: other } of client.workflow.list({ query })) {
     if (other === workflowId || scheduledRunOf(other)?.id !== id) continue;
     // Lists lag behind.
-    const found = await client.workflow
-      .getHandle(other)
-      .describe()
-      .catch((error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return undefined;
-        throw error;
-      });
+    const found = await findWorkflow(client, other);
     if (found?.status.name !== 'RUNNING') continue;
     const isContinued = found.raw.workflowExecutionInfo?.firstRunId !== found.runId;
     const difference = found.startTime.getTime() - startedMs;
     if (isContinued || difference < 0 || (difference === 0 && other < workflowId)) return other;
   }
   return undefined;
+}
+
+/** A workflow itself can't signal-with-start its queue, or learn whether another one is still open. */
+async function askTurn(request: TurnRequest): Promise<void> {
+  const { client, info } = Context.current();
+  const { name } = request.queue;
+  await client.workflow.signalWithStart<(input: QueueInput) => Promise<void>, [TurnRequest]>(QUEUE_WORKFLOW, {
+    workflowId: queueWorkflowId(info.taskQueue, name),
+    taskQueue: info.taskQueue,
+    args: [{ name }],
+    staticSummary: `queue ${name}`,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    // Its tasks let others run, so they go first.
+    priority: { priorityKey: PRIORITIES.first },
+    signal: ASK_TURN_SIGNAL,
+    signalArgs: [request],
+  });
+}
+
+async function returnTurn(queue: string, id: string): Promise<void> {
+  const { client, info } = Context.current();
+  const handle = client.workflow.getHandle(queueWorkflowId(info.taskQueue, queue));
+  await isOpen(handle.signal(RETURN_TURN_SIGNAL, id));
+}
+
+function tellTurns(notices: AddressedNotice[]): Promise<string[]> {
+  const { client } = Context.current();
+  return closedOf(notices, ({ id, notice }) =>
+    isOpen(client.workflow.getHandle(id).signal(TURN_SIGNAL, notice)),
+  );
+}
+
+function checkTurns(ids: string[]): Promise<string[]> {
+  const { client } = Context.current();
+  return closedOf(
+    ids.map((id) => ({ id })),
+    ({ id }) =>
+      isOpen(
+        client.workflow
+          .getHandle(id)
+          .describe()
+          .then(({ status }) => status.name === 'RUNNING'),
+      ),
+  );
+}
+
+async function closedOf<T extends { id: string }>(
+  all: T[],
+  isOpenOne: (one: T) => Promise<boolean>,
+): Promise<string[]> {
+  const closed: string[] = [];
+  for (let at = 0; at < all.length; at += CALLS_AT_ONCE)
+    await Promise.all(
+      all.slice(at, at + CALLS_AT_ONCE).map(async (one) => {
+        if (!(await isOpenOne(one))) closed.push(one.id);
+      }),
+    );
+  return closed;
+}
+
+/** Result of a call about a workflow; false if Temporal has no such open workflow. */
+async function isOpen(call: Promise<boolean | void>): Promise<boolean> {
+  try {
+    return (await call) ?? true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }

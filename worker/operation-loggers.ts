@@ -16,21 +16,20 @@ import {
 import type { Logger } from '../platform/log.js';
 import { logFields } from '../platform/work-context.js';
 import { asTemporalLogger } from '../platform/temporal-runtime.js';
-import { LineLimit } from './line-limit.js';
 import { logLine, type LogLevel } from './log-line.js';
 import type { OperationLogs } from './operation-logs.js';
 
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
+/** Limits of operations' lines in the process's log. */
+const BURST_LINES = 1_000;
+const LINES_PER_SECOND = 500;
+const REPORT_MS = 1_000;
 
 export interface LoggingOperation extends LogContext {
   /** The operation's workflow ID. */
   operationId: string;
   token: string;
   trace?: TraceContext;
-}
-
-export function logAttributes(operation: LoggingOperation): Record<string, string | number> {
-  return logFields(operation);
 }
 
 export class OperationLoggers {
@@ -75,7 +74,7 @@ export class OperationLoggers {
         if (!operation) return process[level](message, all) as void;
         if (all['sdkComponent'] !== 'workflow') {
           // The SDK's own lines: the workflow has started or ended.
-          process[level](message, { ...all, ...logAttributes(operation) });
+          process[level](message, { ...all, ...logFields(operation) });
           return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
         }
         this.#writeProcess(process, level, message, all, operation);
@@ -101,11 +100,45 @@ export class OperationLoggers {
   ): void {
     if (!this.process.isLevelEnabled(level) || !this.#limit.take()) return;
     try {
-      to[level](message, { ...attributes, ...logAttributes(operation) });
+      to[level](message, { ...attributes, ...logFields(operation) });
     } catch (error) {
       // A getter among the author's attributes threw. Logging must not fail the work.
-      to[level](message, { ...logAttributes(operation), error });
+      to[level](message, { ...logFields(operation), error });
     }
+  }
+}
+
+/**
+ * Rate limit for operations' lines in the process's log. A pipe takes some 3,000 lines a second and writing blocks the process,
+ * so one tool that logs nonstop would stop the heartbeats of all activities.
+ */
+class LineLimit {
+  #left = BURST_LINES;
+  #atMs = performance.now();
+  #droppedLines = 0;
+
+  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+
+  /** Counts one line. @returns whether it may be written */
+  take(): boolean {
+    const nowMs = performance.now();
+    this.#left = Math.min(BURST_LINES, this.#left + ((nowMs - this.#atMs) / 1000) * LINES_PER_SECOND);
+    this.#atMs = nowMs;
+    if (this.#left >= 1) {
+      this.#left -= 1;
+      return true;
+    }
+    if (this.#droppedLines === 0) setTimeout(() => this.#report(), REPORT_MS).unref();
+    this.#droppedLines += 1;
+    return false;
+  }
+
+  #report(): void {
+    this.logger.warn(
+      { count: this.#droppedLines },
+      "operations logged too fast: lines are missing here, and are in the operations' logs",
+    );
+    this.#droppedLines = 0;
   }
 }
 

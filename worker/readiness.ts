@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import {
   failed,
+  freshFor,
   OK,
   readinessOf,
   SAME_SECRET,
@@ -14,7 +15,6 @@ import {
 } from '../platform/health/checks.js';
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/settings/index.js';
-import { freshFor } from '../platform/fresh-for.js';
 import { temporalMessage } from '../platform/grpc-errors.js';
 import type { Storage } from '../platform/storage/index.js';
 import { withTimeout } from '../platform/with-timeout.js';

@@ -14,7 +14,7 @@ import {
   walkRespondActivityTaskCompletedRequest,
   walkRespondActivityTaskFailedRequest,
 } from '../platform/temporal/internal/payloads.js';
-import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
+import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/context.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { GRPC, isGrpcError, isThrottled } from '../platform/grpc-errors.js';
 import { withJitter } from '../platform/jitter.js';

@@ -10,8 +10,7 @@ import {
 } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage/index.js';
 import { findWorkflow } from '../platform/find-workflow.js';
-import { isOnlyNamespace } from '../platform/storage-namespaces.js';
-import { storedItem, sweep, type SweepItem } from '../platform/sweep-plan.js';
+import { isOnlyNamespace, storedItem, sweep, type SweepItem } from '../platform/sweep-plan.js';
 import { quote } from '../platform/visibility-query.js';
 
 /** 30 days in milliseconds, longer than Temporal's retention: resumed operations read logs and artifacts of earlier ones. */

@@ -58,14 +58,19 @@ export function attemptTrace(headers: Headers, info: Info, fields: SpanAttribute
   return { trace: parseCarrier(record) ?? trace, record };
 }
 
+export function isCancel(error: unknown): boolean {
+  return error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
+}
+
+export function isBenign(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
+}
+
 export function failedEnd(error: unknown): AttemptEnd {
-  const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
-  if (isCancel) return { outcome: 'canceled' };
-  const isBenign =
-    error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
+  if (isCancel(error)) return { outcome: 'canceled' };
   const type = error instanceof ApplicationFailure ? error.type : undefined;
   const failure = type ?? (error instanceof Error ? error.name : '_OTHER');
-  return { outcome: 'failed', ...(isBenign ? {} : { failure }) };
+  return { outcome: 'failed', failure: isBenign(error) ? undefined : failure };
 }
 
 /** Receives the ends of runs and of messages to them from workflow code. */

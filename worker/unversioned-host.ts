@@ -6,7 +6,6 @@
 import type { Logger } from '../platform/log.js';
 import { quote } from '../platform/visibility-query.js';
 import type { WorkflowBundle } from './bundle.js';
-import { differences } from './bundle-differences.js';
 import type { CodeVersions, KeptCode } from './kept-code.js';
 import type { ReplayCheck, ReplayFailure } from './replay-check.js';
 import type { WorkerGroup } from './worker-group.js';
@@ -158,5 +157,18 @@ function refusalOf({ type, message }: ReplayFailure, tokens: string[], keptNames
   return {
     about: { tool: type, tokens },
     message: `workflow "${type}": its changed code doesn't replay ${operations}: ${message}. ${ending}`,
+  };
+}
+
+/** Compares the exports of two bundles. A change in Longhaul or a package changes every export. */
+function differences(before: CodeVersions, after: CodeVersions) {
+  const names = Object.keys(before.exports);
+  const isOtherRuntime = before.runtimeDigest !== after.runtimeDigest;
+  return {
+    changed: names.filter(
+      (name) => name in after.exports && (isOtherRuntime || after.exports[name] !== before.exports[name]),
+    ),
+    missing: names.filter((name) => !(name in after.exports)),
+    added: Object.keys(after.exports).filter((name) => !(name in before.exports)),
   };
 }

@@ -1,7 +1,9 @@
 /** Activities of pipelines: a workspace on one host, the steps that run in it, and their artifacts. */
 import { AsyncResource } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { humanDuration } from '../../operations/budgets.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { OPERATION_QUERY } from '../../operations/wire.js';
 import { INPUTS_QUERY } from '../../pipelines/run.js';
@@ -17,7 +19,6 @@ import type {
 } from '../../pipelines/run.js';
 import { readClosedState } from '../../platform/closed-state.js';
 import { lastSeen } from '../../platform/host-presence.js';
-import { awaitHost } from './await-host.js';
 import { saveArtifacts } from './artifacts.js';
 import { ARTIFACT_MISSING } from './failures.js';
 import { hostId } from './host.js';
@@ -28,6 +29,9 @@ import { secretsOf } from './secrets.js';
 import { openWorkspace } from './workspace.js';
 import { currentContext } from '../runtime/context.js';
 import { cancellationSignal, report } from '../runtime/index.js';
+
+/** Interval between two looks for an absent host, in milliseconds. */
+const HOST_LOOK_MS = 5_000;
 
 /** Opens a child's workspace, and checks that its secrets are set. */
 export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {
@@ -102,21 +106,37 @@ export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
   return closed?.children ?? (await handle.query(OPERATION_QUERY)).children ?? [];
 }
 
-/** Waits until a host is back, or has been absent for this worker's `hostAbsenceMinutes`. Runs on any host. */
-export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresence> {
+/**
+ * Waits until a worker of a host polls. Gives up after `limitMs`, or once the host has been absent for this worker's
+ * `hostAbsenceMinutes`. Runs on any host.
+ *
+ * @throws ApplicationFailure, retryable, when this worker stops: another one continues the wait
+ */
+export async function awaitPipelineHost({ host, since, limitMs }: AwaitHost): Promise<HostPresence> {
   const { settings, stopping } = currentContext();
   const { client, info } = Context.current();
+  const signal = cancellationSignal();
+  const beganAt = new Date(since);
+  const offsetMs = info.currentAttemptScheduledTimestampMs - performance.now();
   // Temporal's time, like the host's last poll; this machine's clock may differ.
-  const { currentAttemptScheduledTimestampMs: scheduledMs } = info;
-  const began = performance.now();
-  return awaitHost(awaited, {
-    lastSeen: () => lastSeen(client, settings.taskQueue, awaited.host),
-    absenceLimitMs: settings.hostAbsenceMinutes * 60_000,
-    now: () => scheduledMs + performance.now() - began,
-    signal: cancellationSignal(),
-    stopping,
-    onWait: (message) => report({ progress: 0, message }),
-  });
+  const sinceMs = (date: Date) => offsetMs + performance.now() - date.getTime();
+  for (;;) {
+    if (stopping.aborted)
+      throw ApplicationFailure.create({
+        message: 'the worker stops',
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    const seen = await lastSeen(client, settings.taskQueue, host);
+    const lastSeenAt = (seen ?? beganAt).toISOString();
+    if (seen && seen > beganAt) return { isBack: true, lastSeenAt };
+    const absentMs = sinceMs(seen ?? beganAt);
+    const isLost =
+      limitMs === undefined ? absentMs >= settings.hostAbsenceMinutes * 60_000 : sinceMs(beganAt) >= limitMs;
+    if (isLost) return { isBack: false, lastSeenAt };
+    const message = `host ${host} has not answered for ${humanDuration(Math.max(1, absentMs / 1000))}`;
+    report({ progress: 0, message });
+    await delay(HOST_LOOK_MS, undefined, { signal });
+  }
 }
 
 function waiting(): StorageWait {

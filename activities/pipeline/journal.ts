@@ -8,8 +8,7 @@ import { undefinedIfMissing } from '../../platform/atomic-files.js';
 import { bootId } from '../../platform/process-identity.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import { readJson, writeJson } from './files.js';
-import { RUNNING_FILE } from './launcher-record.js';
-import { FIRST_LAUNCHER_FILE, writeScripts } from './launcher-script.js';
+import { FIRST_LAUNCHER_FILE, RUNNING_FILE, writeScripts } from './launcher-record.js';
 import type { ChildPaths } from './layout.js';
 import { spoolFolder, SPOOL_OPEN_FILE } from './spool.js';
 

@@ -1,6 +1,8 @@
-/** Records in the folder of a step's run: the launcher's, and the requests to end the step. */
-import { readdir, rename } from 'node:fs/promises';
+/** Files in the folder of a step's run: the launcher's scripts and records, and the requests to end the step. */
+import { readFileSync } from 'node:fs';
+import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CODE_ROOT } from '../../platform/project.js';
 import { readJson } from './files.js';
 
 /** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
@@ -64,4 +66,28 @@ export async function readStop(folder: string): Promise<StopCause | undefined> {
   const names = await readdir(folder).catch(() => []);
   const name = names.find((one) => one.startsWith('stopped-'));
   return name?.slice('stopped-'.length) as StopCause | undefined;
+}
+
+export const LAUNCHER_FILE = 'launcher.sh';
+
+/** The first file that a launcher makes. */
+export const FIRST_LAUNCHER_FILE = 'how';
+
+/** Where the launcher reserves the space of `exit.json`, and writes it. A killed launcher leaves it. */
+export const EXIT_RESERVE_FILE = 'exit.tmp';
+
+/** Descriptor that the launcher, and no other process, keeps open on its first file for all its life. */
+export const LAUNCHER_DESCRIPTOR = 6;
+
+const SCRIPTS = [LAUNCHER_FILE, 'relay.sh'] as const;
+
+let texts: string[] | undefined;
+
+/**
+ * Writes the scripts that a step runs under. Each run has copies, because bash reads a script while it runs and an upgrade
+ * replaces these files.
+ */
+export async function writeScripts(folder: string): Promise<void> {
+  texts ??= SCRIPTS.map((name) => readFileSync(join(CODE_ROOT, 'activities/pipeline', name), 'utf8'));
+  for (const [at, name] of SCRIPTS.entries()) await writeFile(join(folder, name), texts[at]!);
 }

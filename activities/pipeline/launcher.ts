@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFull } from '../../platform/disk.js';
-import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
-import { LAUNCHER_FILE } from './launcher-script.js';
+import { LAUNCHER_FILE, readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { STEP_MARKER } from './leftovers.js';
 
 /** Maximum wait for the launcher's last report after its end, in milliseconds. */

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bootId, processIdentity, signalProcess } from '../../platform/process-identity.js';
 import { killCgroup, processesIn, removeCgroup } from './containment.js';
-import type { LauncherRecord } from './launcher-record.js';
-import { EXIT_RESERVE_FILE, FIRST_LAUNCHER_FILE, LAUNCHER_DESCRIPTOR } from './launcher-script.js';
+import {
+  EXIT_RESERVE_FILE,
+  FIRST_LAUNCHER_FILE,
+  LAUNCHER_DESCRIPTOR,
+  type LauncherRecord,
+} from './launcher-record.js';
 
 /** Environment variable that all processes of a step inherit. */
 export const STEP_MARKER = 'LONGHAUL_STEP_ID';

@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/settings/index.js';
-import { stepVariables } from '../../platform/step-variables.js';
 import { defined } from '../../operations/defined.js';
 import { currentWork } from '../../platform/work-context.js';
-import { stepUmask } from '../../platform/umask.js';
 import { bootId } from '../../platform/process-identity.js';
 import { loadSecret } from '../../platform/secret.js';
 import { isStorageWait } from '../../platform/storage/index.js';
@@ -17,8 +16,7 @@ import { stepLogPrefix } from '../../platform/storage-keys.js';
 import type { AttemptRecord } from '../runtime/attempt-span.js';
 import type { KeptOutcome } from '../runtime/context.js';
 import { awaitStorage } from '../runtime/await-storage.js';
-import { earlierResult } from './earlier-result.js';
-import { stepEnvironment, workingDirectory } from './environment.js';
+import { stepEnvironment, stepUmask, stepVariables, workingDirectory } from './environment.js';
 import { notStarted, describeSystemError, stepNotRun, workspaceMissing } from './failures.js';
 import { hostId } from './host.js';
 import { timeoutOf, type FollowedStep, type HostSteps } from './host-steps.js';
@@ -28,15 +26,19 @@ import { startLauncher, type LaunchOptions } from './launcher.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking } from './mask.js';
-import { cancelled, stepOutcome, type StepEnd } from './outcome.js';
-import { awaitReplacedRuns } from './replaced-runs.js';
-import type { RunningStep } from './running.js';
+import { cancelled, earlierResult, stepOutcome, type StepEnd } from './outcome.js';
+import { releaseRunning, runningSteps, type RunningStep } from './running.js';
 import { secretsDigest, secretsOf } from './secrets.js';
 import { writeCursor } from './spool.js';
 import { traceVariables } from './step-span.js';
 
 /** How long one attempt waits for storage or room on a full disk, in milliseconds: less than a step's shortest timeout. */
 const ROOM_LIMIT_MS = 5 * 60_000;
+
+/** Interval between two looks for steps of a replaced workflow run, in milliseconds. */
+const REPLACED_LOOK_MS = 100;
+/** After this time in milliseconds, a worker that hasn't ended its step counts as hanging, and any worker may claim the step. */
+const REPLACED_LIMIT_MS = 60_000;
 
 /** Why an attempt stops waiting for its step. `given_up`: Temporal ended the attempt by a timeout, pause or reset. */
 export type StopReason = 'canceled' | 'shutdown' | 'given_up';
@@ -107,6 +109,7 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
     throw stepNotRun(step, describeSystemError(error));
   }
 }
+
 /** Waits for a step's end as the attempt that reports it. @throws CompleteAsyncError when the step runs on without this attempt */
 async function attend({ stepId, follower, end }: FollowedStep, context: StepContext): Promise<StepEnd> {
   const { steps, stop, settings, onLine, keep } = context;
@@ -170,7 +173,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   await stat(paths.workspace).catch(() => {
     throw workspaceMissing(step, hostId(settings.home));
   });
-  await assertOnlyRun(step, context);
+  await awaitReplacedRuns(step, context);
   const stepId = randomUUID();
   const running = runningStepOf(step, stepId, context);
   let recorded: string | undefined;
@@ -178,7 +181,7 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
   try {
     return await steps.start(running, async () => {
       // Again: when two runs' steps start at once, at least one of them sees the other's record.
-      await assertOnlyRun(step, context);
+      await awaitReplacedRuns(step, context);
       const attempts = await findAttempts(paths, step.step);
       const launch = await prepare(step, stepId, context, { paths, secrets, attempts });
       const { folder } = launch;
@@ -253,9 +256,29 @@ async function prepare(
   return launch;
 }
 
-/** @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait for steps of other workflow runs was ended */
-async function assertOnlyRun(step: RunStep, context: StepContext): Promise<void> {
+/**
+ * Waits until no step of another workflow run is left in the child's workspace. After a reset, a running step continues until
+ * its worker's next heartbeat, which Temporal answers with "not found". Two steps may wait for each other, because neither knows
+ * which run was replaced. The heartbeat of the replaced run's activity ends its wait.
+ *
+ * @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait was ended
+ */
+async function awaitReplacedRuns(step: RunStep, context: StepContext): Promise<void> {
   const { settings, operationId, runId, stop, onLine } = context;
-  const waiting = { home: settings.home, operationId, child: step.child, runId, stop, onWait: onLine };
-  if (!(await awaitReplacedRuns(waiting))) throw stoppedBefore(step, stop.reason as StopReason);
+  const { home } = settings;
+  const began = performance.now();
+  for (let look = 1; !stop.aborted; look += 1) {
+    const left = (await runningSteps(home)).filter(
+      (running) =>
+        running.operationId === operationId &&
+        running.runId !== runId &&
+        childName(running.step.child) === childName(step.child),
+    );
+    if (left.length === 0) return;
+    if (look === 1) onLine?.('waiting for the end of a step of the replaced workflow run');
+    if (performance.now() - began > REPLACED_LIMIT_MS)
+      for (const found of left) if (found.follower === 'other') await releaseRunning(home, found);
+    await sleep(REPLACED_LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
+  }
+  throw stoppedBefore(step, stop.reason as StopReason);
 }

@@ -4,11 +4,9 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
-import { contentSize } from '../../platform/content-size.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
-import { sweep, type SweepItem } from '../../platform/sweep-plan.js';
+import { fileItem, isOnlyNamespace, sweep, type SweepItem } from '../../platform/sweep-plan.js';
 import { temporalNowMs } from '../../platform/temporal-time.js';
 import { readJson } from './files.js';
 import { runningSteps } from './running.js';
@@ -40,7 +38,10 @@ export async function* planWorkspaceSweep(
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     if (name.startsWith(REMOVED)) {
-      yield workspaceItem(path, name, 'its removal was interrupted', () => removeFolder(path));
+      yield {
+        ...fileItem('workspace', path, 'its removal was interrupted', name),
+        remove: () => removeFolder(path),
+      };
       continue;
     }
     const operation = await readJson<OperationFile>(operationFile(path));
@@ -48,11 +49,14 @@ export async function* planWorkspaceSweep(
     const { workflowId } = operation;
     const reason = running.has(workflowId) ? undefined : await whyUnneeded(workflowId, client, nowMs, isKept);
     if (reason === undefined) continue;
-    yield workspaceItem(path, workflowId, reason, async () => {
-      const removed = join(folder, `${REMOVED}${randomUUID()}`);
-      await rename(path, removed).catch(() => undefined);
-      await removeFolder(removed);
-    });
+    yield {
+      ...fileItem('workspace', path, reason, workflowId),
+      async remove() {
+        const removed = join(folder, `${REMOVED}${randomUUID()}`);
+        await rename(path, removed).catch(() => undefined);
+        await removeFolder(removed);
+      },
+    };
   }
 }
 
@@ -64,17 +68,6 @@ export async function sweepWorkspaces(
   now?: number,
 ): Promise<void> {
   await sweep(planWorkspaceSweep(home, storage, client, now));
-}
-
-function workspaceItem(path: string, name: string, reason: string, remove: () => Promise<void>): SweepItem {
-  return {
-    kind: 'workspace',
-    name,
-    reason,
-    keys: [path],
-    bytes: async () => (await contentSize(path)).bytes,
-    remove,
-  };
 }
 
 function removeFolder(path: string): Promise<void> {

@@ -1,11 +1,13 @@
 /** Opens a child's workspace: new, or taken over from an earlier operation, with inputs and artifacts. */
+import { createWriteStream } from 'node:fs';
 import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { undefinedIfMissing } from '../../platform/atomic-files.js';
-import type { OpenWorkspace } from '../../pipelines/run.js';
+import { dirname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { makeExecutable, temporaryPath, undefinedIfMissing } from '../../platform/atomic-files.js';
+import type { ArtifactReference, OpenWorkspace } from '../../pipelines/run.js';
 import type { Storage } from '../../platform/storage/index.js';
+import { artifactKey } from '../../platform/storage-keys.js';
 import { readJson, writeJson } from './files.js';
-import { fetchArtifacts } from './fetch-artifacts.js';
 import { endRun } from './end-steps.js';
 import { findAttempts } from './journal.js';
 import {
@@ -93,4 +95,40 @@ async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promis
     return false;
   }
   return true;
+}
+
+/**
+ * Writes artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Existing files are complete and stay. Files keep
+ * the owner's execute permission.
+ *
+ * @throws LonghaulError `not_found` when one is no longer stored
+ */
+async function fetchArtifacts(
+  artifacts: readonly ArtifactReference[],
+  folder: string,
+  storage: Storage,
+  signal?: AbortSignal,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { child, path, name, workflowId, bytes, isExecutable, isFolder } of artifacts) {
+    const index = child.index === undefined ? [] : [String(child.index)];
+    const target = join(folder, child.job, ...index, path);
+    if (!target.startsWith(folder + sep)) throw new Error(`artifact ${name} leaves its folder`);
+    if (isFolder) {
+      await mkdir(target, { recursive: true });
+      continue;
+    }
+    const there = await stat(target).catch(() => undefined);
+    if (there?.size === bytes) continue;
+    const unfinished = temporaryPath(folder);
+    try {
+      const stored = await storage.stream(artifactKey(workflowId, name));
+      await pipeline(stored, createWriteStream(unfinished), { signal });
+      if (isExecutable) await makeExecutable(unfinished);
+      await mkdir(dirname(target), { recursive: true });
+      await rename(unfinished, target);
+    } finally {
+      await rm(unfinished, { force: true });
+    }
+  }
 }

@@ -40,7 +40,7 @@ export async function awaitStorage<T>(
       if (!waited) onWait?.(waitMessage(error));
       waited = error;
     }
-    await delay(RETRY_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
+    await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -1,10 +1,34 @@
-/** Context of an operation's activity. The worker sets it, and the functions that authors call read it. */
+/** Context and outcome of an operation's activity. The worker sets the context, and the functions that authors call read it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
+import type { ActivityReport } from '../../operations/report.js';
 import type { Settings } from '../../platform/settings/index.js';
 import type { HostSteps } from '../pipeline/host-steps.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { AttemptRecord } from './attempt-span.js';
+
+export type ActivityOutcome =
+  | { status: 'completed'; result: unknown }
+  | { status: 'failed'; error: unknown }
+  /** Temporal had requested its cancellation. */
+  | { status: 'canceled' };
+
+export interface EndedActivity {
+  taskToken: Uint8Array;
+  workflowId: string;
+  runId: string;
+  /** For the next attempt if this one failed, and for the operation's progress if it was cancelled. */
+  lastReport?: ActivityReport | undefined;
+  /** After each failed attempt to report, gets what the report waits for if that is storage. */
+  onWait?: (message: string | undefined) => void;
+}
+
+/** Reports an outcome to Temporal, retrying until the drain ends or `stopping` fires. @returns whether Temporal needs no other report */
+export type ReportOutcome = (
+  ended: EndedActivity,
+  outcome: ActivityOutcome,
+  stopping?: AbortSignal,
+) => Promise<boolean>;
 
 /** An outcome that another worker of the host can report too. */
 export interface KeptOutcome {

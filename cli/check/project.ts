@@ -92,7 +92,7 @@ async function activityProblems(settings: Settings, given: Given): Promise<Proje
 
 async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
   const { BundleError, bundleWorkflows } = await import('../../worker/bundle.js');
-  const { missingWorkflows } = await import('../../worker/missing-workflows.js');
+  const { missingWorkflows } = await import('../../worker/follow-edits.js');
   // The home's cache belongs to its workers.
   const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
   try {

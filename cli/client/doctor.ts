@@ -12,9 +12,8 @@ import {
   type Settings,
 } from '../../platform/settings/index.js';
 import type { Checks } from '../../platform/health/checks.js';
-import { checkWritable } from '../../platform/home.js';
-import { readHomeFormat } from '../../platform/home-format.js';
-import { nodeProblem } from '../../platform/node-version.js';
+import { checkWritable, readHomeFormat } from '../../platform/home.js';
+import { nodeProblem } from '../../platform/package.js';
 import { programCommand } from '../../platform/program.js';
 import { settingFlag } from '../../platform/settings/flag.js';
 import { usesExternalTemporal } from '../../platform/temporal-address.js';

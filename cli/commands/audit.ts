@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AuditLine } from '../../platform/audit-log/line.js';
+import type { AuditLine } from '../../platform/audit-log/select.js';
 import { isJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 import { print, printJson } from '../console.js';

@@ -58,7 +58,7 @@ async function* plan(client: Client, settings: Settings, isDry: boolean): AsyncG
     await Promise.all([
       import('../../worker/sweep-storage.js'),
       import('../../activities/pipeline/sweep.js'),
-      import('../../platform/temporary-sweep.js'),
+      import('../../platform/sweep-plan.js'),
       import('../../platform/storage/index.js'),
     ]);
   const { home } = settings;

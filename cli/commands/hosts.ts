@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { StepProcesses } from '../../activities/pipeline/host-processes.js';
+import type { StepProcesses } from '../../activities/pipeline/end-steps.js';
 import type { Host, HostedJob } from '../../platform/hosts.js';
 import { isJson } from '../client/command.js';
 import { print, printJson, say } from '../console.js';
@@ -65,7 +65,7 @@ interface ThisHost {
 async function readThisHost(home: string): Promise<ThisHost | undefined> {
   const [{ knownHostId }, { stepProcesses }] = await Promise.all([
     import('../../activities/pipeline/host.js'),
-    import('../../activities/pipeline/host-processes.js'),
+    import('../../activities/pipeline/end-steps.js'),
   ]);
   const name = knownHostId(home);
   return name === undefined ? undefined : { name, steps: await stepProcesses(home) };

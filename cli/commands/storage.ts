@@ -33,9 +33,8 @@ export function define(storage: Command): void {
 }
 
 async function runCheck(command: Command, settings: Settings, client?: Client): Promise<void> {
-  const [{ openStorage, storageName, storageErrorIn }, { checkStorage }, operations] = await Promise.all([
+  const [{ checkStorage, openStorage, storageName, storageErrorIn }, operations] = await Promise.all([
     import('../../platform/storage/index.js'),
-    import('../../platform/storage/check.js'),
     import('../client/storage-check.js'),
   ]);
   const name = storageName(settings);

@@ -1,7 +1,14 @@
 /** Finds lines of an audit log that match a filter. */
 import { readFile } from 'node:fs/promises';
 import { auditFilesIn } from './files.js';
-import { parseLine, type AuditLine } from './line.js';
+import type { AuditEntry } from './index.js';
+
+export interface AuditLine extends AuditEntry {
+  /** ISO 8601, UTC. */
+  time: string;
+  /** Position among the lines of its process, from 1. */
+  sequence: number;
+}
 
 export interface AuditFilter {
   principal?: string | undefined;
@@ -41,4 +48,16 @@ function matches(line: AuditLine, { principal, operation, event, since }: AuditF
 /** Others in the tenant use the operation's workflow ID, which ends with its token. */
 function isOf({ operation }: AuditLine, token: string): boolean {
   return operation === token || operation?.endsWith(`.${token}`) === true;
+}
+
+/** Undefined for text that isn't a complete line of an audit log. */
+function parseLine(text: string): AuditLine | undefined {
+  try {
+    const line = JSON.parse(text) as AuditLine | null;
+    const isLine =
+      typeof line?.sequence === 'number' && typeof line.time === 'string' && typeof line.event === 'string';
+    return isLine ? line : undefined;
+  } catch {
+    return undefined;
+  }
 }

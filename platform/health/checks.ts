@@ -1,7 +1,6 @@
 /** Health checks of every process: `GET /healthz` and `GET /readyz`. */
 import { statfs } from 'node:fs/promises';
 import { LonghaulError } from '../../operations/errors.js';
-import { freshFor } from '../fresh-for.js';
 import { storageErrorIn, type Storage } from '../storage/index.js';
 import { withTimeout } from '../with-timeout.js';
 
@@ -60,6 +59,15 @@ export function readinessOf(checks: Checks): ReadinessBody {
     checks,
     ...(missing.length > 0 ? { missing } : {}),
     ...(degraded.length > 0 ? { degraded } : {}),
+  };
+}
+
+export function freshFor<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let latest: { outcome: Promise<T>; atMs: number } | undefined;
+  return () => {
+    if (!latest || performance.now() - latest.atMs > freshMs)
+      latest = { outcome: read(), atMs: performance.now() };
+    return latest.outcome;
   };
 }
 

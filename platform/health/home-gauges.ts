@@ -1,7 +1,7 @@
 /** Gauges of the home's disk, its storage folder and the readiness checks. A scrape refreshes them in the background. */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contentSize } from '../content-size.js';
+import { contentSize } from '../disk.js';
 import { gauge, onScrape } from '../metrics/index.js';
 import { Background } from '../metrics/background.js';
 import type { Checks, ReadinessBody } from './checks.js';

@@ -2,13 +2,16 @@
  * Keeps metrics with OpenTelemetry's SDK, and renders them with its Prometheus exporter, which doesn't listen. Loaded only if
  * metrics are on.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { longhaulPackage } from '../package.js';
 import { METRICS, type CounterName, type GaugeName, type HistogramName, type MetricName } from './catalog.js';
 import { corePage } from './core-page.js';
-import { processReadings } from './process-readings.js';
+
+/** Sampling interval of the event loop's delay. */
+const SAMPLE_INTERVAL_MS = 20;
 
 type ReadGauge = (name: GaugeName) => Iterable<[Attributes, number]>;
 
@@ -68,4 +71,27 @@ export class Recorder {
     const [{ resourceMetrics }, core] = await Promise.all([this.#exporter.collect(), corePage()]);
     return this.#serializer.serialize(resourceMetrics) + core;
   }
+}
+
+/** Readings of the process itself. */
+function processReadings(
+  kind: 'server' | 'worker',
+  version: string,
+): Partial<Record<MetricName, () => [Attributes, number]>> {
+  const delay = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
+  delay.enable();
+  return {
+    longhaul_process_info: () => [{ process: kind, version }, 1],
+    longhaul_process_cpu_seconds_total: () => {
+      const { user, system } = process.cpuUsage();
+      return [{}, (user + system) / 1e6];
+    },
+    longhaul_process_resident_memory_bytes: () => [{}, process.memoryUsage.rss()],
+    longhaul_event_loop_delay_seconds: () => {
+      // Each sample includes the timer's own interval.
+      const seconds = Math.max(0, delay.max / 1e9 - SAMPLE_INTERVAL_MS / 1_000);
+      delay.reset();
+      return [{}, seconds];
+    },
+  };
 }

@@ -1,14 +1,15 @@
 /**
- * Identity of a storage, written by its first process. Servers compare theirs with the workers', because another storage lacks
- * their large results, artifacts and logs.
+ * Checks of a storage, and its identity, written by its first process. Servers compare theirs with the workers', because another
+ * storage lacks their large results, artifacts and logs.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { undefinedIf } from '../../operations/errors.js';
 import { StorageError } from './error.js';
 import type { Storage } from './types.js';
 
-/** Not copied to another storage. */
-export const IDENTITY_KEY = 'storage-id';
+const IDENTITY_KEY = 'storage-id';
+/** Values of checks. A killed check leaves one behind. */
+const CHECK_PREFIX = 'check/';
 
 /** ID of a storage: ten hexadecimal digits. Creates it at first use. @throws StorageError */
 export async function storageId(storage: Storage): Promise<string> {
@@ -31,4 +32,32 @@ export async function verifyStorage(storage: Storage, name: string): Promise<str
       { retryable: false },
     );
   return id;
+}
+
+/** Checks a storage by using each of its functions: stores a value, creates it again, reads a range of it, lists and removes it. @throws StorageError */
+export async function checkStorage(storage: Storage, name: string): Promise<{ id: string; ms: number }> {
+  const began = performance.now();
+  const expect = (what: string, expected: unknown, came: unknown) => {
+    if (expected !== came)
+      throw new StorageError(
+        `storage ${name}: ${what}: expected ${JSON.stringify(expected)}; got ${JSON.stringify(came)}`,
+        { retryable: false },
+      );
+  };
+  const id = await verifyStorage(storage, name);
+  const key = `${CHECK_PREFIX}${randomUUID()}`;
+  expect('the creation of a value', true, await storage.create(key, Buffer.from('created once')));
+  try {
+    expect('a second creation of it', false, await storage.create(key, Buffer.from('created twice')));
+    expect('its content', 'created once', (await storage.read(key)).toString());
+    expect('a range of it', 'once', (await storage.read(key, { from: 8, lengthBytes: 9 })).toString());
+    expect('its size', 12, await storage.size(key));
+    const listed: string[] = [];
+    for await (const found of storage.keys(CHECK_PREFIX)) listed.push(found);
+    expect('its place in the list', true, listed.includes(key));
+  } finally {
+    await storage.remove(key);
+  }
+  expect('its size after it was removed', undefined, await storage.size(key));
+  return { id, ms: Math.round(performance.now() - began) };
 }

@@ -7,12 +7,11 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isTemporaryPath, temporaryPath } from '../../platform/atomic-files.js';
-import { isDiskFullError } from '../../platform/disk.js';
+import { contentSize, isDiskFullError } from '../../platform/disk.js';
 import { copyDatabase } from '../database-snapshot.js';
 import { quickCheck } from '../database-check.js';
 import { StackError, type Say } from '../stack-error.js';
 import { databaseMadeBy, databasePath } from '../temporal-version.js';
-import { contentSize } from '../../platform/content-size.js';
 import { copyTree, linkTree } from './copy-tree.js';
 import { HOME_FOLDER, MANIFEST_FILE, newManifest, type Manifest } from './manifest.js';
 

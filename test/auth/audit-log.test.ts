@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { AuditLog, type AuditLogLimits } from '../../platform/audit-log/index.js';
-import type { AuditLine } from '../../platform/audit-log/line.js';
-import { selectAuditLines } from '../../platform/audit-log/select.js';
+import { selectAuditLines, type AuditLine } from '../../platform/audit-log/select.js';
 import { createLogger } from '../../platform/log.js';
 
 const QUIET = createLogger('audit-test', 'silent');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { folderStorage } from '../../platform/storage/index.js';
 import { temporaryPath } from '../../platform/atomic-files.js';
-import { ABANDONED_AFTER_MS, removeTemporaryFiles } from '../../platform/temporary-sweep.js';
+import { ABANDONED_AFTER_MS, planTemporarySweep, sweep } from '../../platform/sweep-plan.js';
 
 function write(path: string, ageMs: number): string {
   mkdirSync(dirname(path), { recursive: true });
@@ -27,7 +27,7 @@ test('files that killed processes left unfinished are removed after a day; all e
     write(join(home, 'storage/artifacts/w/named.tmp'), old),
     write(temporaryPath(join(home, 'workspaces/w/work/data')), old),
   ];
-  expect(await removeTemporaryFiles(home)).toBe(left.length);
+  expect(await sweep(planTemporarySweep(home))).toHaveLength(left.length);
   expect(left.filter((path) => existsSync(path))).toEqual([]);
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);
 

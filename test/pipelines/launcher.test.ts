@@ -9,7 +9,7 @@ import {
   EXIT_RESERVE_FILE,
   FIRST_LAUNCHER_FILE,
   LAUNCHER_DESCRIPTOR,
-} from '../../activities/pipeline/launcher-script.js';
+} from '../../activities/pipeline/launcher-record.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-launcher-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

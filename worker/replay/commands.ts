@@ -46,10 +46,9 @@ const EVENTS: Record<string, (fields: Fields) => Step | undefined> = {
   }),
   markerRecordedEventAttributes: markerStep,
   upsertWorkflowSearchAttributesEventAttributes: ({ searchAttributes }) => {
-    const names = Object.keys((searchAttributes as { indexedFields?: object } | null)?.indexedFields ?? {});
+    const name = attributeNames(searchAttributes);
     // The SDK's core writes this one itself, for patches.
-    if (names.join() === 'TemporalChangeVersion') return undefined;
-    return { command: 'UpsertWorkflowSearchAttributes', name: names.sort().join(', ') };
+    return name === 'TemporalChangeVersion' ? undefined : { command: 'UpsertWorkflowSearchAttributes', name };
   },
   workflowPropertiesModifiedEventAttributes: ({ upsertedMemo }) => ({
     command: 'ModifyWorkflowProperties',
@@ -105,9 +104,7 @@ const COMMANDS: Record<string, (fields: Fields) => Step> = {
   }),
   upsertWorkflowSearchAttributes: ({ searchAttributes }) => ({
     command: 'UpsertWorkflowSearchAttributes',
-    name: Object.keys((searchAttributes as { indexedFields?: object } | null)?.indexedFields ?? {})
-      .sort()
-      .join(', '),
+    name: attributeNames(searchAttributes),
   }),
   modifyWorkflowProperties: ({ upsertedMemo }) => ({
     command: 'ModifyWorkflowProperties',
@@ -173,6 +170,13 @@ function markerStep({ markerName, details }: Fields): Step {
         ? `patch ${text(read('patch-data')['id']) ?? ''}`
         : text(markerName);
   return { command: 'RecordMarker', name };
+}
+
+function attributeNames(attributes: unknown): string {
+  const { indexedFields } = (attributes ?? {}) as { indexedFields?: object | null };
+  return Object.keys(indexedFields ?? {})
+    .sort()
+    .join(', ');
 }
 
 function memoKeys(memo: unknown): string {

@@ -17,8 +17,7 @@ import {
 } from '../../platform/temporal/internal/replay-trace.js';
 import { installRuntime } from '../../platform/temporal-runtime.js';
 import { eventOfTask, explain, type Difference } from './explain.js';
-import { callersIn, type Frame } from './frames.js';
-import { functionIn } from './workflow-function.js';
+import { callersIn, functionIn, type Frame } from './frames.js';
 
 const { History } = proto.temporal.api.history.v1;
 type History = proto.temporal.api.history.v1.IHistory;

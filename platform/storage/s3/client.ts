@@ -12,7 +12,7 @@ const IDLE_LIMIT_MS = 8_000;
 /** Pauses between attempts stay near 100 ms, with jitter. Callers wait and repeat beyond that. */
 const MAX_ATTEMPTS = 3;
 
-export interface S3Clients {
+interface S3Clients {
   /** For everything except large files. */
   client: S3Client;
   /** For parts of large files. */
