@@ -1,7 +1,9 @@
 /** Checks everything in a project that a server or worker would load, without Temporal. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, dirname, resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { clientFindings } from '../../operations/documentation/gaps.js';
 import { schemaPlace } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -11,7 +13,6 @@ import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/p
 import { ProjectModules } from '../../platform/project-modules.js';
 import { placeOfField, type ProjectProblem } from '../../platform/project-problems.js';
 import { shortestPath } from '../shortest-path.js';
-import { checkTypes, type CheckedTypes } from './types.js';
 
 export interface CheckedFile {
   /** Relative to the working folder, if it is within it. */
@@ -110,4 +111,60 @@ async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
 
 function named(names: string[], one: string, many: string): string {
   return names.length === 0 ? `no ${many}` : `${names.length === 1 ? one : many} ${names.join(', ')}`;
+}
+
+export interface CheckedTypes {
+  isChecked: boolean;
+  /** Version of TypeScript, or why types weren't checked. */
+  detail: string;
+  problems: ProjectProblem[];
+}
+
+/** Limit for reading compiler output. */
+const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** @param project folder with `tsconfig.json`, and TypeScript in its `node_modules` or an ancestor's */
+async function checkTypes(project: string): Promise<CheckedTypes> {
+  const notChecked = (detail: string): CheckedTypes => ({ isChecked: false, detail, problems: [] });
+  const config = join(project, 'tsconfig.json');
+  if (!existsSync(config)) return notChecked(`there is no ${config}`);
+  let manifest: string;
+  try {
+    manifest = createRequire(join(project, 'package.json')).resolve('typescript/package.json');
+  } catch {
+    return notChecked(
+      `TypeScript isn't installed in ${project}; run npm install --save-dev typescript @types/node`,
+    );
+  }
+  const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    version: string;
+    bin: { tsc: string };
+  };
+  const { code, output } = await run(join(dirname(manifest), bin.tsc), project, config);
+  const problems = problemsIn(output, project);
+  // The compiler failed without naming a file, e.g. out of memory.
+  if (code !== 0 && problems.length === 0)
+    problems.push({ path: config, message: output.trim().split('\n').slice(0, 5).join(' ') || 'tsc failed' });
+  return { isChecked: true, detail: `TypeScript ${version}`, problems };
+}
+
+function run(tsc: string, project: string, config: string): Promise<{ code: number; output: string }> {
+  const args = [tsc, '--noEmit', '--pretty', 'false', '--project', config];
+  const options = { cwd: project, maxBuffer: OUTPUT_LIMIT_BYTES };
+  return new Promise((settle) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      settle({ code: error ? 1 : 0, output: stdout + stderr }),
+    );
+  });
+}
+
+/** Parses `tools/x.ts(3,7): error TS2322: ...`, and problems of the configuration, which have no position. */
+function problemsIn(output: string, project: string): ProjectProblem[] {
+  return [...output.matchAll(/^(?:(.+)\((\d+),(\d+)\): )?error (TS\d+: .+)$/gm)].map(
+    ([, file, line, column, message]) => ({
+      path: resolve(project, file ?? 'tsconfig.json'),
+      ...(file ? { line: Number(line), column: Number(column) } : {}),
+      message: message!,
+    }),
+  );
 }

@@ -1,4 +1,5 @@
 /** Drafts a uniquely named tool for each workflow type, and writes the drafts if there is a folder for them. */
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Settings } from '../../platform/settings/index.js';
 import { filesOf } from '../../platform/project.js';
@@ -9,7 +10,9 @@ import { draftOf, type Found } from './draft.js';
 import type { Source } from './header.js';
 import { toolNameFor } from './names.js';
 import { statusCounts, taskQueues } from './runs.js';
-import { existingFiles, writeDraft, type ExistingFile } from './write-drafts.js';
+import { isToolFile, parseToolFile } from '../../external-workflows/parse.js';
+import { EXIT } from '../client/exit-codes.js';
+import { CommandFailure } from '../failure.js';
 
 /** A draft, as in `--json`. */
 export interface Draft {
@@ -68,4 +71,40 @@ function namesOf(settings: Settings, existing: ExistingFile[], output: string | 
 function moduleName(path: string): string {
   const name = basename(path, extname(path));
   return name === 'index' ? basename(dirname(path)) : name;
+}
+
+interface ExistingFile {
+  file: string;
+  /** Undefined if it can't be parsed. */
+  name?: string;
+  type?: string;
+}
+
+/** Files of tools in a folder, which may be missing. */
+function existingFiles(folder: string): ExistingFile[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(folder)
+    .filter((name) => /\.ya?ml$/i.test(name))
+    .sort()
+    .map((name) => {
+      const file = join(folder, name);
+      const tool = isToolFile(file) ? parseToolFile(file).value : undefined;
+      return { file, ...(tool && 'name' in tool ? { name: tool.name, type: tool.workflow } : {}) };
+    });
+}
+
+/** Writes a file. @returns whether it was written. @throws CommandFailure if the folder can't be written */
+function writeDraft(path: string, folder: string, text: string, replaces: boolean): boolean {
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (!replaces && existsSync(path)) return false;
+    // Don't overwrite a file that was made meanwhile, either.
+    writeFileSync(path, text, { flag: replaces ? 'w' : 'wx' });
+    return true;
+  } catch (error) {
+    throw new CommandFailure(
+      `--output: expected a folder that can be written; ${(error as Error).message}`,
+      EXIT.usage,
+    );
+  }
 }

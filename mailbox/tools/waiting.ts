@@ -6,8 +6,7 @@ import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import type { MailboxCaller } from './mailbox-tool.js';
-import { OperationsWatch } from './operations.js';
-import { CALL_AGAIN, NO_WORK, renderMessage, type WaitResult } from './reply.js';
+import { OperationsWatch, type EndedOperations } from './operations.js';
 
 /** Default waits, in seconds: while messages flow, after the first wait that timed out, and from then on. */
 const SHORT_SECONDS = 5;
@@ -134,4 +133,44 @@ function adaptiveSeconds(quietSeconds: number): number {
 export function timeoutMsOf(seconds: number): number {
   const ms = seconds * 1000;
   return ms - Math.min(EARLY_MS, ms * EARLY_SHARE);
+}
+
+/**
+ * No message: `{nw: true}`. A message: its `id` and text `m`. `from` and `mode` appear if they differ from the message acknowledged
+ * last in this session. `ctx`, `re` (the message that it responds to) and `again` (delivered before) appear if they apply.
+ */
+export type WaitResult =
+  | { nw: true; again?: 1 }
+  | {
+      id: string;
+      from?: string | null;
+      mode?: string;
+      m: string;
+      ctx?: unknown;
+      re?: string;
+      again?: 1;
+      ops?: EndedOperations;
+    }
+  | { ops: EndedOperations }
+  | { gone: true }
+  | { bye: true };
+
+const NO_WORK: WaitResult = { nw: true };
+/** The server is stopping: the agent's next call reaches another one. */
+const CALL_AGAIN: WaitResult = { nw: true, again: 1 };
+
+function renderMessage({
+  message,
+  previous,
+}: ReceiveResult & { kind: 'message' }): WaitResult & { id: string } {
+  const { messageId, from, mode, content, context, responseTo, delivery } = message;
+  return {
+    id: messageId,
+    ...(from === previous?.from ? {} : { from: from ?? null }),
+    ...(mode === previous?.mode ? {} : { mode }),
+    m: content,
+    ctx: context,
+    re: responseTo,
+    ...(delivery > 1 ? { again: 1 } : {}),
+  };
 }
