@@ -5,12 +5,12 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { estimateArtifact, inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
+import { inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
 import type { ReadingOptions } from './dataset.js';
 import { DatasetError, messageOf, type DatasetErrorCode } from './errors.js';
 import type { Progress } from './session.js';
 
-const FUNCTIONS = { inspect, profileColumns, runQuery, estimateArtifact, writeParquet };
+const FUNCTIONS = { inspect, profileColumns, runQuery, writeParquet };
 
 export type AnalysisFunctions = typeof FUNCTIONS;
 
@@ -20,7 +20,7 @@ export type AnalysisCall = {
     name: Name;
     /** Without the options. */
     args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
-    options: Omit<ReadingOptions, 'onProgress' | 'onLearned'>;
+    options: Omit<ReadingOptions, 'onProgress'>;
   };
 }[keyof AnalysisFunctions];
 

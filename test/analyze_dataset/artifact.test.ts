@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { estimateArtifact, runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
+import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import { FLIGHTS, plainSql, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -45,20 +45,5 @@ describe('the Parquet artifact', () => {
       box.options,
     );
     expect(await plainSql(`SELECT total::VARCHAR FROM '${target}'`)).toEqual([['27670116110564327421']]);
-  });
-
-  it('is estimated before it is written: rows exactly, bytes roughly', async () => {
-    const query = {
-      path: FLIGHTS,
-      filters: [{ column: 'distance', op: 'gt' as const, value: 1000 }],
-      limit: 5,
-    };
-    const estimate = await estimateArtifact(query, box.options);
-    const artifact = await writeParquet(query, path.join(out, 'far.parquet'), box.options);
-    expect(estimate.rowCount).toBe(artifact.rowCount);
-    expect(estimate.estimatedBytes / artifact.bytes).toBeGreaterThan(0.5);
-    expect(estimate.estimatedBytes / artifact.bytes).toBeLessThan(2);
-    const grouped = await estimateArtifact(byRoute, box.options);
-    expect(grouped.estimatedBytes).toBeGreaterThan(1000);
   });
 });

@@ -78,8 +78,8 @@ describe.each(['users.ndjson', 'users.parquet'])('a path in %s', (path) => {
       'filters[0].column: expected one of the fields "city", "zip code" of "user.addr"; got "user.addr.cty"',
     );
     expect(await message('usr.addr')).toContain('expected one of the columns "id", "user", "a.b", "a"');
-    expect(await message('user.tags.x')).toContain('"user.tags", which is a list (VARCHAR[])');
-    expect(await message('user.addr.city.x')).toContain('"user.addr.city", which is no struct (VARCHAR)');
+    for (const leaf of ['user.tags', 'user.addr.city'])
+      expect(await message(`${leaf}.x`)).toContain(`one of the fields (none) of "${leaf}"`);
     expect(await message('user.addr.')).toContain('of "user.addr"; got "user.addr."');
     expect(await message('.user')).toContain('expected one of the columns');
     const order = await refusal(query({ order_by: [{ column: 'user.addr.x' }] }));
@@ -91,7 +91,7 @@ it('a path into a map is refused', async () => {
   const { message } = await refusal(
     runQuery({ path: 'users.parquet', group_by: ['labels.k'], limit: 1 }, box.options),
   );
-  expect(message).toContain('"labels", which is a map (MAP(');
+  expect(message).toContain('one of the fields (none) of "labels"');
 });
 
 it('a path names the column of the Parquet file', async () => {

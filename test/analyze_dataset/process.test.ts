@@ -2,12 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { analyzeInChild } from '../../activities/analyze_dataset/analyze-in-child.js';
 import type { AnalysisRequest } from '../../activities/analyze_dataset/analysis-process.js';
-import { claimScratch } from '../../activities/analyze_dataset/leftovers.js';
+import { makeScratch } from '../../activities/analyze_dataset/leftovers.js';
 import { builtProgram } from '../../platform/program.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
@@ -64,7 +64,7 @@ function childrenOf(parent: number): number[] {
 describe('the process that reads a file', () => {
   it('answers as the function does, and is gone then', async () => {
     const answer = await analyzeInChild(inspection('plain.csv'), inChild());
-    expect(answer).toMatchObject({ path: 'plain.csv', format: 'csv', rowCount: 2 });
+    expect(answer).toMatchObject({ format: 'csv', rowCount: 2 });
     expect(childrenOf(process.pid)).toEqual([]);
   });
 
@@ -205,8 +205,9 @@ describe('a worker', () => {
   it('removes the temporary files of a call, and of a killed worker', async () => {
     const folder = path.join(home, 'tmp');
     // Above the largest process ID that Linux gives.
-    const left = claimScratch(folder).replace(`.${process.pid}.`, '.4194999.');
-    await mkdir(left, { recursive: true });
+    await mkdir(folder, { recursive: true });
+    const own = await makeScratch(folder);
+    await rename(own, own.replace(`.${process.pid}.`, '.4194999.'));
     const called = await stack.client.start('analyze_dataset', { path: 'plain.csv' });
     const { result } = await stack.client.until(called, 'completed');
     expect(result.structuredContent).toMatchObject({ row_count: 2, artifact: { row_count: 2 } });

@@ -114,7 +114,6 @@ describe('a query', () => {
     expect(result.rows).toEqual(await plainSql(`SELECT * FROM '${FLIGHTS}' LIMIT 3`));
     expect(result.rowCount).toBe(3_000_000);
     expect(result.rows[0]![0]).toBe('2001-01-01T00:01:00');
-    expect(result.table).toContain('(3 of 3,000,000 rows)');
   });
 });
 
