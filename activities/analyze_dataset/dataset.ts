@@ -75,7 +75,7 @@ export async function withDataset<T>(
     const read = file.files.map(({ realPath }) => realPath);
     return await withSession({ read, ...sessionFiles }, options, async (session) => {
       const encoding = options.reading?.encoding ?? given.encoding;
-      const decoded = new Map<string, string[]>();
+      const copies: string[] = [];
       const files: Readable[] = [];
       for (const [index, { name }] of file.files.entries()) {
         const original = { name, realPath: session.readPaths[index]! };
@@ -83,27 +83,16 @@ export async function withDataset<T>(
         for (const { realPath } of [original, copy]) names.set(realPath, name);
         const isText = file.format !== 'parquet';
         const copied = isText ? await copyAsUtf8(original, encoding, copy.realPath) : undefined;
-        if (copied !== undefined) decoded.set(copied, [...(decoded.get(copied) ?? []), name]);
+        if (copied !== undefined) copies.push(`${name} is read as ${copied}.`);
         files.push(copied === undefined ? original : copy);
       }
       let { reading } = options;
       if (!reading) {
-        const learned = await learn(file, files, session.run, given);
-        const { rowCount, columns, csv } = learned;
-        const copies = [...decoded].map(([label, [first, ...rest]]) => {
-          return `${first}${rest.length > 0 ? ` and ${rest.length} more` : ''} is read as ${label}.`;
-        });
-        const all = [...file.notes, ...copies, ...learned.notes];
+        const { rowCount, columns, csv, notes } = await learn(file, files, session.run, given);
+        const all = [...file.notes, ...copies, ...notes];
         const more = all.length > MAX_NOTES ? [`${all.length - MAX_NOTES} more notes were left out.`] : [];
-        const notes = [...all.slice(0, MAX_NOTES), ...more];
-        reading = {
-          rowCount,
-          columns,
-          ...(csv && { csv }),
-          ...(encoding && { encoding }),
-          notes,
-          filesDigest,
-        };
+        const shown = [...all.slice(0, MAX_NOTES), ...more];
+        reading = { rowCount, columns, csv, encoding, notes: shown, filesDigest };
       }
       const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
       return work({ ...session, file, source, reading });

@@ -136,7 +136,7 @@ describe('the process that reads a file', () => {
   });
 
   it('ends with its worker, in the middle of a query', async () => {
-    const request: AnalysisRequest = { call: longQuery(), limits: LIMITS };
+    const request: AnalysisRequest = { ...longQuery(), limits: LIMITS };
     const program = `
       const child = require('node:child_process').fork(${JSON.stringify(builtProgram('analyze-dataset'))});
       child.on('message', () => console.log(child.pid));
