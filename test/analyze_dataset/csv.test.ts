@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect, profileColumns, runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { plainSql, refusal } from './support.js';
-import { ValueSandbox } from './values-support.js';
+import { plainSql, refusal, ValueSandbox } from './support.js';
 
 let values: ValueSandbox;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeParquet } from '../../activities/analyze_dataset/analysis.js';
-import { lines, ValueSandbox } from './values-support.js';
+import { lines, ValueSandbox } from './support.js';
 
 let values: ValueSandbox;
 beforeAll(async () => {

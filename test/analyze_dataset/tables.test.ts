@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INSTALL_LIMIT_MS } from '../support/install-once.js';
-import { differences, smallest, startOracle } from './tables.js';
+import { differences, startOracle } from './tables.js';
 import type { Oracle } from './tables.js';
 
 const COUNT = Number(process.env['LONGHAUL_TABLES'] ?? 200);
@@ -29,7 +29,7 @@ test(
       oracles.map(async (oracle) => {
         while (next < FIRST + COUNT && failed.size < MAX_SHOWN) {
           const seed = next++;
-          const found = await differences(oracle, { seed });
+          const found = await differences(oracle, seed);
           if (found.length > 0) failed.set(seed, found);
           if ((seed - FIRST + 1) % 100 === 0)
             process.stderr.write(`${seed - FIRST + 1} tables, ${failed.size} failed\n`);
@@ -37,8 +37,7 @@ test(
         }
       }),
     );
-    const reports: string[] = [];
-    for (const [seed] of failed) reports.push(`seed ${seed}, ${await smallest(oracles[0]!, seed)}`);
+    const reports = [...failed].map(([seed, found]) => `seed ${seed}: ${found.slice(0, 5).join('\n')}`);
     expect(reports.join('\n\n')).toBe('');
   },
   COUNT * 5_000 + 120_000,

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { Reading } from '../../activities/analyze_dataset/dataset.js';
-import { plainSql, refusal } from './support.js';
-import { lines, ValueSandbox } from './values-support.js';
+import { lines, plainSql, refusal, ValueSandbox } from './support.js';
 
 let values: ValueSandbox;
 beforeAll(async () => {
