@@ -95,15 +95,3 @@ describe('a profile', () => {
     expect(String(shown.rows[0]![4])).toHaveLength(4096 + '… (9000 characters)'.length);
   });
 });
-
-it('a query reports progress that never goes back', async () => {
-  box.options.reports.length = 0;
-  await runQuery({ path: `${VEGA}flights-200k.json`, group_by: ['delay'], limit: 1 }, box.options);
-  await runQuery(
-    { path: FLIGHTS, group_by: ['date', 'origin', 'destination'], limit: 1 },
-    { ...box.options, onProgress: (report) => box.options.reports.push(report) },
-  );
-  const heard = box.options.reports.filter(({ message }) => message?.includes('3m')).map((r) => r.progress);
-  expect(heard.length).toBeGreaterThan(0);
-  expect(heard).toEqual([...heard].sort((a, b) => a - b));
-});
