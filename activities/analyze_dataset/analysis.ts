@@ -1,5 +1,5 @@
 /** Analysis of data files with DuckDB, independent of Temporal. */
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { quotedString, type Json } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
@@ -89,22 +89,24 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
  * particular order unless order_by gives one.
  *
  * @param targetPath comes from the worker, not from the caller: it isn't checked
+ * @returns the number of rows
  * @throws DatasetError
  */
 export async function writeParquet(
   query: DatasetQuery,
   targetPath: string,
   options: ReadingOptions,
-): Promise<{ path: string; rowCount: number; bytes: number }> {
+): Promise<number> {
   const target = path.resolve(targetPath);
   const to = `${quotedString(target)} (FORMAT parquet, USE_TMP_FILE false)`;
   const work = async ({ run, from, orderBy, step }: Result) =>
     Number((await run(`COPY (SELECT * FROM ${from}${orderBy}) TO ${to}`, step(80, 100))).value(0, 0));
   const message = `writing ${path.basename(target)}`;
   const rowCount = await withResult(query, options, message, work, { write: target });
+  // The storage only renames it.
   const file = await open(target, 'r+');
   await file.sync().finally(() => file.close());
-  return { path: target, rowCount, bytes: (await stat(target)).size };
+  return rowCount;
 }
 
 interface Result extends Dataset {

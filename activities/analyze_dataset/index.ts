@@ -62,7 +62,7 @@ export function writeDatasetArtifact(
 ): Promise<Artifact & { rowCount: number }> {
   return inScratch(async ({ options, child }) => {
     const target = join(options.tempFolder, 'result.parquet');
-    const { rowCount } = await analyzeInChild(
+    const rowCount = await analyzeInChild(
       { name: 'writeParquet', args: [query, target], options: { ...options, reading } },
       child,
     );

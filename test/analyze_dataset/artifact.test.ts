@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
@@ -27,10 +27,10 @@ describe('the Parquet artifact', () => {
   it('holds the whole result in its order, whatever the limit of the answer', async () => {
     const target = path.join(out, 'routes.parquet');
     await writeFile(target, 'an older artifact');
-    const artifact = await writeParquet(byRoute, target, box.options);
+    const rowCount = await writeParquet(byRoute, target, box.options);
     const answer = await runQuery({ ...byRoute, limit: 1000 }, box.options);
-    expect(artifact).toEqual({ path: target, rowCount: answer.rowCount, bytes: (await stat(target)).size });
-    expect(answer.rowCount).toBeGreaterThan(1000);
+    expect(rowCount).toBe(answer.rowCount);
+    expect(rowCount).toBeGreaterThan(1000);
     expect(await plainSql(`SELECT * FROM '${target}' LIMIT 1000`)).toEqual(answer.rows);
     expect(await readdir(out)).toEqual(['routes.parquet']);
   });

@@ -68,37 +68,24 @@ describe('the process that reads a file', () => {
     expect(childrenOf(process.pid)).toEqual([]);
   });
 
-  it('passes on a refusal with its code', async () => {
-    const refused = await refusal(analyzeInChild(inspection('missing.csv'), inChild()));
-    expect(refused).toEqual({ code: 'not_found', message: expect.stringContaining('missing.csv') });
+  it.each([
+    ['passes on a refusal', 'missing.csv', 'not_found', /missing\.csv/],
+    ['crashes', 'deep.json', 'unreadable', /DuckDB can read; deep\.json crashes it \(SIG(SEGV|BUS)\)$/],
+  ])('%s with a code', async (_, file, code, message) => {
+    const refused = await refusal(analyzeInChild(inspection(file), inChild()));
+    expect(refused).toEqual({ code, message: expect.stringMatching(message) });
   });
 
-  it('leaves an unreadable file when it crashes', async () => {
-    const refused = await refusal(analyzeInChild(inspection('deep.json'), inChild()));
-    expect(refused).toEqual({
-      code: 'unreadable',
-      message: expect.stringMatching(
-        /^path: expected data that DuckDB can read; deep\.json crashes it \(SIG(SEGV|BUS)\)$/,
-      ),
-    });
-  });
-
-  it('ends over its limit of memory', async () => {
-    const limits = { ...LIMITS, memoryMb: 1 };
-    expect(await refusal(analyzeInChild(inspection('plain.csv'), inChild({ limits })))).toEqual({
-      code: 'out_of_memory',
-      message: expect.stringContaining('plain.csv needs more than 1 MiB of memory'),
-    });
-  });
-
-  it('ends over its limit of disk, copies of files included', async () => {
+  it.each([
+    ['memory', 'plain.csv', { memoryMb: 1 }, 'out_of_memory'],
+    ['temporary disk', 'wide.csv', { diskMb: 1 }, 'out_of_disk'],
+  ])('ends over its limit of %s, copies of files included', async (what, file, limit, code) => {
     const rows = Array.from({ length: 1_000_000 }, (_, row) => `${row},${row % 7}`).join('\n');
     await box.file('wide.csv', Buffer.from(`\ufeffa,b\n${rows}\n`, 'utf16le'));
-    const limits = { ...LIMITS, diskMb: 1 };
-    expect(await refusal(analyzeInChild(inspection('wide.csv'), inChild({ limits })))).toEqual({
-      code: 'out_of_disk',
-      message: expect.stringContaining('wide.csv needs more than 1 MiB of temporary disk'),
-    });
+    const limits = { ...LIMITS, ...limit };
+    const refused = await refusal(analyzeInChild(inspection(file), inChild({ limits })));
+    expect(refused.code).toBe(code);
+    expect(refused.message).toContain(`${file} needs more than 1 MiB of ${what}`);
   });
 
   it('is killed when the signal fires, and the call rejects with its reason', async () => {
