@@ -61,11 +61,7 @@ export function inspect(givenPath: string, options: ReadingOptions): Promise<Ins
   });
 }
 
-/**
- * Runs the query and returns its first rows.
- *
- * @throws DatasetError
- */
+/** Runs the query and returns its first rows. */
 export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
   const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
   const work = async ({ run, reading, from, orderBy, step }: Result): Promise<QueryResult> => {
@@ -90,7 +86,6 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
  *
  * @param targetPath comes from the worker, not from the caller: it isn't checked
  * @returns the number of rows
- * @throws DatasetError
  */
 export async function writeParquet(
   query: DatasetQuery,

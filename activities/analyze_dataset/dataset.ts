@@ -51,11 +51,7 @@ const MAX_NOTES = 50;
 const ONLY_CSV = ['delimiter', 'header', 'null_values'] as const;
 const NOT_PARQUET = ['encoding', 'types', 'date_format'] as const;
 
-/**
- * Opens the files and does `work` on them.
- *
- * @throws DatasetError
- */
+/** Opens the files and does `work` on them. */
 export async function withDataset<T>(
   givenPath: string,
   options: ReadingOptions,

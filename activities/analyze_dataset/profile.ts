@@ -11,11 +11,7 @@ const TOP_VALUES = 5;
 const MAX_COUNTED = 1_000_000;
 const MAX_SHOWN_CHARACTERS = 200;
 
-/**
- * Describes some columns of the whole file, in two passes: the second counts distinct and the most frequent values.
- *
- * @throws DatasetError
- */
+/** Describes some columns of the whole file, in two passes: the second counts distinct and the most frequent values. */
 export function profileColumns(
   path: string,
   names: readonly string[],
