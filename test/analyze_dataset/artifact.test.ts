@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
+import { estimateDatasetArtifact } from '../../activities/analyze_dataset/index.js';
 import { FLIGHTS, plainSql, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -45,5 +46,11 @@ describe('the Parquet artifact', () => {
       box.options,
     );
     expect(await plainSql(`SELECT total::VARCHAR FROM '${target}'`)).toEqual([['27670116110564327421']]);
+  });
+
+  it('is estimated by its share of the rows before it is written', async () => {
+    const file = { format: 'csv' as const, bytes: 1000, rowCount: 10 };
+    expect(await estimateDatasetArtifact(5, file)).toEqual({ estimatedBytes: 250 });
+    expect(await estimateDatasetArtifact(0, { ...file, rowCount: 0 })).toEqual({ estimatedBytes: 0 });
   });
 });
