@@ -33,7 +33,7 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
   }
 
   stage('query');
-  const { columns, rows, rowCount, table, notes } = await dataset.queryDataset(query, file.reading);
+  const { columns, rows, rowCount, notes } = await dataset.queryDataset(query, file.reading);
   const output: AnalyzeDatasetOutput = {
     file: {
       path: query.path,
@@ -45,15 +45,14 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
     columns,
     rows,
     row_count: rowCount,
-    table,
     ...(wantsProfile ? { profile } : {}),
-    notes: [...new Set([...file.notes, ...notes])],
+    notes,
   };
   if (!wantsArtifact) return output;
 
   stage('artifact');
   partial(output);
-  const { estimatedBytes } = await dataset.estimateDatasetArtifact(query, file.reading);
+  const { estimatedBytes } = await dataset.estimateDatasetArtifact(rowCount, file);
   if (estimatedBytes > askOverMb * MB) {
     const size =
       estimatedBytes < MB

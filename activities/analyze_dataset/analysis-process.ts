@@ -5,24 +5,22 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { estimateArtifact, inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
+import { inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
 import type { ReadingOptions } from './dataset.js';
 import { DatasetError, messageOf, type DatasetErrorCode } from './errors.js';
 import type { Progress } from './session.js';
 
-const FUNCTIONS = { inspect, profileColumns, runQuery, estimateArtifact, writeParquet };
+const FUNCTIONS = { inspect, profileColumns, runQuery, writeParquet };
 
 export type AnalysisFunctions = typeof FUNCTIONS;
 
 /** A call of one function. */
-export type AnalysisCall = {
-  [Name in keyof AnalysisFunctions]: {
-    name: Name;
-    /** Without the options. */
-    args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
-    options: Omit<ReadingOptions, 'onProgress' | 'onLearned'>;
-  };
-}[keyof AnalysisFunctions];
+export interface AnalysisCall<Name extends keyof AnalysisFunctions> {
+  name: Name;
+  /** Without the options. */
+  args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
+  options: Omit<ReadingOptions, 'onProgress'>;
+}
 
 export type AnalysisResult<Name extends keyof AnalysisFunctions> = Awaited<
   ReturnType<AnalysisFunctions[Name]>
@@ -38,7 +36,9 @@ export interface AnalysisLimits {
 
 /** Sent once, to the child. */
 export interface AnalysisRequest {
-  call: AnalysisCall;
+  name: keyof AnalysisFunctions;
+  args: unknown;
+  options: Omit<ReadingOptions, 'onProgress'>;
   limits: AnalysisLimits;
 }
 
@@ -53,11 +53,11 @@ export type AnalysisMessage = { progress: Progress } | AnalysisAnswer;
 
 const CHECK_INTERVAL_MS = 100;
 
-async function answer({ call, limits }: AnalysisRequest): Promise<AnalysisAnswer> {
-  const options = { ...call.options, onProgress: (progress: Progress) => send({ progress }) };
-  const work = FUNCTIONS[call.name] as (...args: unknown[]) => Promise<unknown>;
+async function answer({ name, args, options, limits }: AnalysisRequest): Promise<AnalysisAnswer> {
+  const onProgress = (progress: Progress) => send({ progress });
+  const work = FUNCTIONS[name] as (...given: unknown[]) => Promise<unknown>;
   try {
-    const done = work(...call.args, options).then((result) => ({ result }));
+    const done = work(...(args as unknown[]), { ...options, onProgress }).then((result) => ({ result }));
     return await Promise.race([done, exceeded(limits, options.tempFolder)]);
   } catch (thrown) {
     const message = messageOf(thrown);

@@ -1,20 +1,18 @@
 /** Analysis of data files with DuckDB, independent of Temporal. */
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { quotedString, type Json } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { withDataset, type Dataset, type Reading, type ReadingOptions } from './dataset.js';
-import { inBatches } from './profile.js';
 import { compileQuery } from './query.js';
-import { percentOf, type OnShare, type SessionFiles } from './session.js';
+import type { OnShare, SessionFiles } from './session.js';
 import type { DatasetFormat } from './sources.js';
-import { columnsOf, rowsOf, shortType, textTable } from './values.js';
+import { columnsOf, rowsOf, shortType } from './values.js';
 
 export { DatasetError } from './errors.js';
 export { profileColumns } from './profile.js';
 
 export interface Inspection {
-  path: string;
   format: DatasetFormat;
   bytes: number;
   rowCount: number;
@@ -32,21 +30,11 @@ export interface QueryResult {
   rows: Json[][];
   /** Rows of the whole result. */
   rowCount: number;
-  table: string;
   notes: string[];
-}
-
-export interface ArtifactEstimate {
-  /** Exact. */
-  rowCount: number;
-  /** Size of the Parquet file in bytes, extrapolated from a sample of the rows. */
-  estimatedBytes: number;
 }
 
 /** Maximum size of an answer's rows, well below the size at which results have to be artifacts. */
 const MAX_ROWS_BYTES = 512 * 1024;
-/** Rows that are written to measure their compressed size. */
-const SAMPLE_ROWS = 122_880;
 
 /**
  * Describes the file. Reads all of its rows for the types of its columns, so it also finds lines that can't be read.
@@ -54,27 +42,26 @@ const SAMPLE_ROWS = 122_880;
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
 export function inspect(givenPath: string, options: ReadingOptions): Promise<Inspection> {
-  const onLearned = percentOf(options.onProgress, `reading ${givenPath}`)(0, 100);
-  return withDataset(givenPath, { ...options, onLearned }, async ({ file, reading }) => {
+  return withDataset(givenPath, options, async ({ file, reading }) => {
     const names = reading.columns.map(({ name }) => name);
+    // CSV and JSON are parsed whole for each batch, Parquet only where its columns lie.
+    const size = file.format === 'parquet' ? 4 : 32;
+    const batches = Array.from({ length: Math.ceil(names.length / size) }, (_, at) =>
+      names.slice(at * size, (at + 1) * size),
+    );
     return {
-      path: givenPath,
       format: file.format,
       bytes: file.bytes,
       rowCount: reading.rowCount,
       columns: reading.columns.map(({ name, type }) => ({ name, type: shortType(type) })),
       reading,
-      profileBatches: inBatches(names, file.format === 'parquet' ? 4 : 32),
+      profileBatches: batches,
       notes: reading.notes,
     };
   });
 }
 
-/**
- * Runs the query and returns its first rows.
- *
- * @throws DatasetError
- */
+/** Runs the query and returns its first rows. */
 export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
   const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
   const work = async ({ run, reading, from, orderBy, step }: Result): Promise<QueryResult> => {
@@ -88,34 +75,9 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
     );
     const rows = end === -1 ? all : all.slice(0, end);
     const cut = end === -1 ? [] : [`Only ${end} rows are shown: more would pass 512 KiB.`];
-    const columns = columnsOf(reader);
-    const names = columns.map(({ name }) => name);
-    return {
-      columns,
-      rows,
-      rowCount,
-      table: textTable(names, rows, rowCount),
-      notes: [...reading.notes, ...cut],
-    };
+    return { columns: columnsOf(reader), rows, rowCount, notes: [...reading.notes, ...cut] };
   };
   return withResult(query, options, `querying ${query.path}`, work, { keepFileOrder });
-}
-
-/**
- * Estimates the size of the result as a Parquet file, without the query's limit.
- *
- * @throws DatasetError
- */
-export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): Promise<ArtifactEstimate> {
-  const work = async ({ run, scratchFolder, from, step }: Result): Promise<ArtifactEstimate> => {
-    const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(80, 90))).value(0, 0));
-    const sample = path.join(scratchFolder, 'sample.parquet');
-    const rows = `SELECT * FROM ${from} LIMIT ${SAMPLE_ROWS}`;
-    await run(`COPY (${rows}) TO ${quotedString(sample)} (FORMAT parquet)`, step(90, 100));
-    const { size } = await stat(sample);
-    return { rowCount, estimatedBytes: Math.round(size * Math.max(1, rowCount / SAMPLE_ROWS)) };
-  };
-  return withResult(query, options, `measuring the result of ${query.path}`, work);
 }
 
 /**
@@ -123,22 +85,23 @@ export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): 
  * particular order unless order_by gives one.
  *
  * @param targetPath comes from the worker, not from the caller: it isn't checked
- * @throws DatasetError
+ * @returns the number of rows
  */
 export async function writeParquet(
   query: DatasetQuery,
   targetPath: string,
   options: ReadingOptions,
-): Promise<{ path: string; rowCount: number; bytes: number }> {
+): Promise<number> {
   const target = path.resolve(targetPath);
   const to = `${quotedString(target)} (FORMAT parquet, USE_TMP_FILE false)`;
   const work = async ({ run, from, orderBy, step }: Result) =>
     Number((await run(`COPY (SELECT * FROM ${from}${orderBy}) TO ${to}`, step(80, 100))).value(0, 0));
   const message = `writing ${path.basename(target)}`;
   const rowCount = await withResult(query, options, message, work, { write: target });
+  // The storage only renames it.
   const file = await open(target, 'r+');
   await file.sync().finally(() => file.close());
-  return { path: target, rowCount, bytes: (await stat(target)).size };
+  return rowCount;
 }
 
 interface Result extends Dataset {
@@ -159,7 +122,10 @@ function withResult<T>(
 ): Promise<T> {
   const prepare = async (dataset: Dataset) => {
     const { run, source } = dataset;
-    const step = percentOf(options.onProgress, message);
+    const step =
+      (from: number, to: number): OnShare =>
+      (share) =>
+        options.onProgress({ progress: from + share * (to - from), total: 100, message });
     const schema = await run(`SELECT * FROM ${source} LIMIT 0`);
     const columns = schema.columnNames().map((name, index) => {
       const duckType = schema.columnType(index);

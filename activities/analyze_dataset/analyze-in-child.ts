@@ -3,8 +3,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { builtProgram } from '../../platform/program.js';
-import type { AnalysisAnswer, AnalysisCall, AnalysisLimits } from './analysis-process.js';
-import type { AnalysisMessage, AnalysisRequest, AnalysisResult } from './analysis-process.js';
+import type {
+  AnalysisAnswer,
+  AnalysisCall,
+  AnalysisFunctions,
+  AnalysisLimits,
+  AnalysisMessage,
+  AnalysisRequest,
+  AnalysisResult,
+} from './analysis-process.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { DatasetError, unreadable } from './errors.js';
 import type { OnProgress } from './session.js';
 
@@ -33,11 +41,11 @@ export interface InChildOptions {
  * a limit
  * @throws Error if the process is killed from outside
  */
-export async function analyzeInChild<Name extends AnalysisCall['name']>(
-  call: Extract<AnalysisCall, { name: Name }>,
+export async function analyzeInChild<Name extends keyof AnalysisFunctions>(
+  call: AnalysisCall<Name>,
   { signal, onProgress, limits }: InChildOptions,
 ): Promise<AnalysisResult<Name>> {
-  const request: AnalysisRequest = { call, limits: limits ?? (await limitsOn(call.options.tempFolder)) };
+  const request: AnalysisRequest = { ...call, limits: limits ?? (await limitsOn(call.options.tempFolder)) };
   signal.throwIfAborted();
   const child = fork(builtProgram('analyze-dataset'), [], {
     // The worker's variables hold secrets.
@@ -72,9 +80,9 @@ async function limitsOn(folder: string): Promise<AnalysisLimits> {
 
 function errorOf(
   end: Exclude<AnalysisAnswer, { result: unknown }> | { endedBy: string },
-  { call, limits }: AnalysisRequest,
+  { args, limits }: AnalysisRequest,
 ): Error {
-  const [given] = call.args;
+  const [given] = args as [string | DatasetQuery];
   const path = typeof given === 'string' ? given : given.path;
   if ('failure' in end) {
     const { code, message } = end.failure;

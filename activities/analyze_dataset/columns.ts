@@ -2,7 +2,7 @@
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { unknownColumn, unreadable } from './errors.js';
-import type { OnShare, Run } from './session.js';
+import type { Run } from './session.js';
 
 /** How a column is read. A plain value, passed from call to call. */
 export interface ColumnReading extends Column {
@@ -171,7 +171,6 @@ export async function typed(
   columns: readonly Delivered[],
   { source, whole = source }: { source: string; whole?: string },
   given: Given,
-  onShare?: OnShare,
 ): Promise<{ rowCount: number; columns: ColumnReading[]; empty: string[]; notes: string[] }> {
   const predicatesOf = columns.map(({ candidates }) => [
     ...candidates.map(({ keeps }) => keeps('value')),
@@ -184,7 +183,6 @@ export async function typed(
   const slots = `unnest(range(${columns.length})) AS slot, unnest([${masks.join(', ')}]) AS mask`;
   const counted = await run(
     `SELECT slot, count(*), count(value), ${measures.join(', ')} FROM (SELECT ${slots}, unnest([${names}]) AS value FROM ${whole}) GROUP BY slot`,
-    onShare,
   );
   const counts = new Map(
     counted.getRows().map(([slot, ...rest]): [number, number[]] => [Number(slot), rest.map(Number)]),

@@ -60,7 +60,7 @@ export async function planCsv(
     const { records, hasLineEnds } = await countRecords(file, dialect);
     plan.recordCount += records;
     plan.hasLineEnds ||= hasLineEnds;
-    for (const note of await notesOn(file, dialect, plan, run)) notes.add(note);
+    notes.add(noteOn(dialect));
     const last = plan.dialects.at(-1);
     if (last && alike(last) === alike(dialect)) last.files += 1;
     else plan.dialects.push(dialect);
@@ -160,26 +160,14 @@ async function countRecords(
   return { records, hasLineEnds };
 }
 
-async function notesOn(file: Readable, dialect: Dialect, plan: CsvPlan, run: Run): Promise<string[]> {
-  const { delimiter, skip, hasHeader, names } = dialect;
+function noteOn({ delimiter, skip, hasHeader }: Dialect): string {
   const separator = delimiter === '\t' ? 'tabs' : JSON.stringify(delimiter);
   const fields = delimiter === NO_DELIMITER ? 'one column' : `${separator} between fields`;
   const above = skip === 0 ? '' : `, without what stands above line ${skip + 1}`;
   const header = hasHeader
     ? `names in line ${skip + 1}`
     : 'no names (header: 1 takes the first line for them)';
-  const notes = [`CSV is read with ${fields}, ${header}${above}. Empty fields are missing, quoted or not.`];
-  if (!hasHeader) return notes;
-  const source = csvReader({ ...dialect, hasHeader: false }, [file.realPath], plan);
-  const [line = []] = (await run(`SELECT * FROM ${source} LIMIT 1`)).getRows();
-  for (const [index, name] of names.entries()) {
-    const inFile = String(line[index] ?? '').trim();
-    if (inFile !== name.trim())
-      notes.push(
-        `Column ${index + 1} is called ${JSON.stringify(name)}: the header has ${JSON.stringify(inFile)}.`,
-      );
-  }
-  return notes;
+  return `CSV is read with ${fields}, ${header}${above}. Empty fields are missing, quoted or not.`;
 }
 
 /** Rows that the last reading with `store_rejects` has left out, and a note on them. */

@@ -14,8 +14,8 @@ import {
 import type { ColumnReading } from './columns.js';
 import { csvSource, planCsv, rejectedRows, type CsvPlan } from './csv.js';
 import { datasetErrorOf, messageOf, unreadable } from './errors.js';
-import { withSession, type DatasetOptions, type OnShare, type Run } from './session.js';
-import type { Session, SessionFiles } from './session.js';
+import { withSession } from './session.js';
+import type { DatasetOptions, Run, Session, SessionFiles } from './session.js';
 import { contentOf, copyAsUtf8, locate, type DatasetFile, type Readable } from './sources.js';
 
 /** How the files are read. A plain value that is passed from call to call: all calls see the same rows and types. */
@@ -40,8 +40,6 @@ export interface ReadingOptions extends DatasetOptions {
   /** Reading of an earlier call on the same path. Default: the files are read first, as `given` says. */
   reading?: Reading;
   given?: Partial<DatasetQuery>;
-  /** Gets the share of the files that has been read. */
-  onLearned?: OnShare;
 }
 
 /**
@@ -53,11 +51,7 @@ const MAX_NOTES = 50;
 const ONLY_CSV = ['delimiter', 'header', 'null_values'] as const;
 const NOT_PARQUET = ['encoding', 'types', 'date_format'] as const;
 
-/**
- * Opens the files and does `work` on them.
- *
- * @throws DatasetError
- */
+/** Opens the files and does `work` on them. */
 export async function withDataset<T>(
   givenPath: string,
   options: ReadingOptions,
@@ -77,7 +71,7 @@ export async function withDataset<T>(
     const read = file.files.map(({ realPath }) => realPath);
     return await withSession({ read, ...sessionFiles }, options, async (session) => {
       const encoding = options.reading?.encoding ?? given.encoding;
-      const decoded = new Map<string, string[]>();
+      const copies: string[] = [];
       const files: Readable[] = [];
       for (const [index, { name }] of file.files.entries()) {
         const original = { name, realPath: session.readPaths[index]! };
@@ -85,27 +79,16 @@ export async function withDataset<T>(
         for (const { realPath } of [original, copy]) names.set(realPath, name);
         const isText = file.format !== 'parquet';
         const copied = isText ? await copyAsUtf8(original, encoding, copy.realPath) : undefined;
-        if (copied !== undefined) decoded.set(copied, [...(decoded.get(copied) ?? []), name]);
+        if (copied !== undefined) copies.push(`${name} is read as ${copied}.`);
         files.push(copied === undefined ? original : copy);
       }
       let { reading } = options;
       if (!reading) {
-        const learned = await learn(file, files, session.run, given, options.onLearned);
-        const { rowCount, columns, csv } = learned;
-        const copies = [...decoded].map(([label, [first, ...rest]]) => {
-          return `${first}${rest.length > 0 ? ` and ${rest.length} more` : ''} is read as ${label}.`;
-        });
-        const all = [...file.notes, ...copies, ...learned.notes];
+        const { rowCount, columns, csv, notes } = await learn(file, files, session.run, given);
+        const all = [...file.notes, ...copies, ...notes];
         const more = all.length > MAX_NOTES ? [`${all.length - MAX_NOTES} more notes were left out.`] : [];
-        const notes = [...all.slice(0, MAX_NOTES), ...more];
-        reading = {
-          rowCount,
-          columns,
-          ...(csv && { csv }),
-          ...(encoding && { encoding }),
-          notes,
-          filesDigest,
-        };
+        const shown = [...all.slice(0, MAX_NOTES), ...more];
+        reading = { rowCount, columns, csv, encoding, notes: shown, filesDigest };
       }
       const source = convertedSource(readerOf(file, pathsOf(files), reading), reading.columns);
       return work({ ...session, file, source, reading });
@@ -122,30 +105,24 @@ async function learn(
   files: readonly Readable[],
   run: Run,
   given: Partial<DatasetQuery>,
-  onLearned?: OnShare,
 ): Promise<Learned> {
   const foreign = [...(format === 'csv' ? [] : ONLY_CSV), ...(format === 'parquet' ? NOT_PARQUET : [])];
   const unused = foreign.find((name) => given[name] !== undefined);
   if (unused) throw unreadable(`${unused}: has no meaning for ${format}, which ${givenPath} is`);
   const learnFormat = { csv: learnCsv, json: learnJson, parquet: learnParquet }[format];
-  return learnFormat(files, run, given, onLearned);
+  return learnFormat(files, run, given);
 }
 
-type Learn = (
-  files: readonly Readable[],
-  run: Run,
-  given: Partial<DatasetQuery>,
-  onShare?: OnShare,
-) => Promise<Learned>;
+type Learn = (files: readonly Readable[], run: Run, given: Partial<DatasetQuery>) => Promise<Learned>;
 
-const learnCsv: Learn = async (files, run, given, onShare) => {
+const learnCsv: Learn = async (files, run, given) => {
   const { plan: csv, sniffed, notes } = await planCsv(files, given, run);
   const paths = pathsOf(files);
   const source = csvSource(csv, paths);
   const names = (await run(`SELECT * FROM ${source} LIMIT 0`)).columnNames();
   const delivered = names.map((name) => deliveredByCsv(name, sniffed.get(name.toLowerCase()) ?? [], given));
   const sources = { source, whole: csvSource(csv, paths, 'store_rejects') };
-  const found = await typed(run, withGivenTypes(delivered, given), sources, given, onShare);
+  const found = await typed(run, withGivenTypes(delivered, given), sources, given);
   const rejected = csv.skipsBadRows ? await rejectedRows(run, files) : { count: 0, notes: [] };
   const rowCount = found.rowCount + rejected.count;
   if (rowCount !== csv.recordCount)
@@ -156,7 +133,7 @@ const learnCsv: Learn = async (files, run, given, onShare) => {
   return { ...found, csv, notes: [...notes, ...rejected.notes, ...found.notes] };
 };
 
-const learnJson: Learn = async (files, run, given, onShare) => {
+const learnJson: Learn = async (files, run, given) => {
   // DuckDB takes a gzip file that is cut off for a whole one. Of CSV files, the rows are counted.
   for (const file of files) if (file.realPath.endsWith('.gz')) for await (const _ of contentOf(file));
   const list = listOf(pathsOf(files));
@@ -178,7 +155,7 @@ const learnJson: Learn = async (files, run, given, onShare) => {
     described.map((column) => deliveredByJson(column, given)),
     given,
   );
-  const found = await typed(run, delivered, { source: jsonReader(list, delivered) }, given, onShare);
+  const found = await typed(run, delivered, { source: jsonReader(list, delivered) }, given);
   const twin = described.find(({ name, type }) => type !== 'JSON' && found.empty.includes(name));
   if (twin)
     throw unreadable(
@@ -200,7 +177,7 @@ const learnJson: Learn = async (files, run, given, onShare) => {
   return { ...found, notes: [...found.notes, ...cut] };
 };
 
-const learnParquet: Learn = async (files, run, _given, onShare) => {
+const learnParquet: Learn = async (files, run) => {
   const paths = pathsOf(files);
   const fields = async (which: string) => {
     const found = await run(
@@ -216,15 +193,10 @@ const learnParquet: Learn = async (files, run, _given, onShare) => {
   const cut = await fields(`WHERE logical_type LIKE 'Time%NanoSeconds()%' AND duckdb_type NOT LIKE '%NS'`);
   const several =
     files.length > 1 ? await fields('GROUP BY name HAVING count(DISTINCT duckdb_type) > 1') : [];
-  const inFile = await fields('');
   const described = await describe(run, parquetReader(paths));
-  const renamed = described.map(({ name }) => name).filter((name) => !inFile.includes(name));
   const floats = described.filter(({ type }) => /^(FLOAT|DOUBLE)$/.test(type)).map(({ name }) => name);
   const nans = floats.map((name) => `count(*) FILTER (isnan(${quotedIdentifier(name)}))`);
-  const counted = await run(
-    `SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`,
-    onShare,
-  );
+  const counted = await run(`SELECT ${['count(*)', ...nans].join(', ')} FROM ${parquetReader(paths)}`);
   const [rowCount = 0, ...counts] = counted.getRows()[0]!.map(Number);
   const nan = (name: string) => counts[floats.indexOf(name)] ?? 0;
   const columns = described.map(({ name, type }): ColumnReading => {
@@ -234,9 +206,6 @@ const learnParquet: Learn = async (files, run, _given, onShare) => {
     ...cut.map((name) => `Times of ${JSON.stringify(name)} are cut to microseconds.`),
     ...several.map(
       (name) => `${JSON.stringify(name)} has several types in the files, and is read as one for all.`,
-    ),
-    ...renamed.map(
-      (name) => `Column ${JSON.stringify(name)} has a number: its name differs from another by case only.`,
     ),
     ...floats.filter((name) => nan(name) > 0).map((name) => nanNote(name, nan(name))),
   ];

@@ -44,7 +44,7 @@ export function unknownColumn(
   const shown = known.slice(0, MAX_LISTED_NAMES).map((each) => JSON.stringify(each));
   const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
   const [what, of] = parent === '' ? ['columns', ''] : ['fields', ` of ${JSON.stringify(parent)}`];
-  const expected = `expected one of the ${what} ${shown.join(', ')}${more}${of}`;
+  const expected = `expected one of the ${what} ${shown.join(', ') || '(none)'}${more}${of}`;
   return new DatasetError('unknown_column', `${where}: ${expected}; got ${JSON.stringify(name)}`);
 }
 

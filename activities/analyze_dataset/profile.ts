@@ -3,23 +3,15 @@ import { quotedIdentifier } from '@duckdb/node-api';
 import type { Json } from '@duckdb/node-api';
 import type { Column, ColumnProfile } from '../../tools/analyze_dataset/index.js';
 import { withDataset, type Dataset, type ReadingOptions } from './dataset.js';
-import { unknownColumn } from './errors.js';
 import { isNumeric } from './query.js';
 import { rowsOf, shortened, shortType } from './values.js';
 
 const TOP_VALUES = 5;
-/** Distinct values that are counted exactly in one pass, by the estimates, of all its columns. */
+/** Distinct values that are counted exactly, by the estimates, of all columns of a pass. */
 const MAX_COUNTED = 1_000_000;
 const MAX_SHOWN_CHARACTERS = 200;
-/** A CSV or JSON file is parsed whole in each pass, a Parquet file only where the columns lie. */
-const COLUMNS_PER_PASS = 32;
 
-/**
- * Describes some columns of the whole file, in two passes: the second counts distinct and the most frequent values. Progress counts
- * columns.
- *
- * @throws DatasetError
- */
+/** Describes some columns of the whole file, in two passes: the second counts distinct and the most frequent values. */
 export function profileColumns(
   path: string,
   names: readonly string[],
@@ -27,37 +19,15 @@ export function profileColumns(
 ): Promise<ColumnProfile[]> {
   return withDataset(path, options, async (dataset) => {
     const all = dataset.reading.columns;
-    const columns = names.map((name, index) => {
-      const found = all.find((column) => column.name === name);
-      if (found) return found;
-      throw unknownColumn(
-        `columns[${index}]`,
-        name,
-        all.map((column) => column.name),
-      );
-    });
-    const profiles: ColumnProfile[] = [];
+    const columns = names.map((name) => all.find((column) => column.name === name)!);
     const total = columns.length;
-    for (const batch of inBatches(columns, dataset.file.format === 'parquet' ? 1 : COLUMNS_PER_PASS)) {
-      const [first, last] = [batch[0]!.name, batch.at(-1)!.name];
-      const message =
-        batch.length === 1
-          ? `profiling ${first} (${profiles.length + 1} of ${total} columns)`
-          : `profiling ${batch.length} columns, ${first} to ${last}, in one pass`;
-      const report = (share: number) =>
-        options.onProgress({ progress: profiles.length + share * batch.length, total, message });
-      report(0);
-      profiles.push(...(await profileBatch(dataset, batch, report)));
-    }
-    options.onProgress({ progress: total, total, message: `profiled ${total} columns` });
+    const message = `profiling ${total} columns, ${columns[0]!.name} to ${columns.at(-1)!.name}`;
+    const report = (share: number) => options.onProgress({ progress: share * total, total, message });
+    report(0);
+    const profiles = await profileBatch(dataset, columns, report);
+    report(1);
     return profiles;
   });
-}
-
-export function inBatches<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
-    items.slice(at * size, (at + 1) * size),
-  );
 }
 
 async function profileBatch(

@@ -3,7 +3,6 @@ import { DuckDBTypeId, quotedIdentifier, quotedString } from '@duckdb/node-api';
 import type { DuckDBType } from '@duckdb/node-api';
 import type { Aggregate, Column, DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
 import { DatasetError, unknownColumn } from './errors.js';
-import { shortType } from './values.js';
 
 export interface CompiledQuery {
   /** One SELECT, without its order. */
@@ -18,7 +17,7 @@ export interface TypedColumn extends Column {
   duckType: DuckDBType;
 }
 
-/** A column, or a field of one; `name` is its path. */
+/** A column, or a field of one. */
 interface Operand extends TypedColumn {
   sql: string;
 }
@@ -127,37 +126,21 @@ function resolve(where: string, path: string, columns: readonly TypedColumn[]): 
         fields.map(({ name }) => name),
         parent,
       );
-    if (rest === found.name) return { ...found, name: path };
+    if (rest === found.name) return found;
     rest = rest.slice(found.name.length + 1);
     parent = path.slice(0, path.length - rest.length - 1);
-    fields = fieldsOf(found, () => `${where}: ${JSON.stringify(path)} leads into ${JSON.stringify(parent)}`);
+    fields = fieldsOf(found);
   }
 }
 
-function fieldsOf({ duckType, type, sql }: Operand, fault: () => string): Operand[] {
-  const shown = shortType(type, 100);
-  switch (duckType.typeId) {
-    case DuckDBTypeId.STRUCT: {
-      const { entryNames, entryTypes } = duckType;
-      return entryNames.map((name, index) => {
-        const of = entryTypes[index]!;
-        return { name, type: String(of), duckType: of, sql: `struct_extract(${sql}, ${quotedString(name)})` };
-      });
-    }
-    case DuckDBTypeId.LIST:
-    case DuckDBTypeId.ARRAY:
-      throw new DatasetError(
-        'unknown_column',
-        `${fault()}, which is a list (${shown}): its elements have no path`,
-      );
-    case DuckDBTypeId.MAP:
-      throw new DatasetError(
-        'unknown_column',
-        `${fault()}, which is a map (${shown}): its keys have no path`,
-      );
-    default:
-      throw new DatasetError('unknown_column', `${fault()}, which is no struct (${shown})`);
-  }
+/** Lists and maps have no fields: their elements differ from row to row. */
+function fieldsOf({ duckType, sql }: Operand): Operand[] {
+  if (duckType.typeId !== DuckDBTypeId.STRUCT) return [];
+  const { entryNames, entryTypes } = duckType;
+  return entryNames.map((name, index) => {
+    const of = entryTypes[index]!;
+    return { name, type: String(of), duckType: of, sql: `struct_extract(${sql}, ${quotedString(name)})` };
+  });
 }
 
 const COMPARISONS = { eq: '=', ne: '<>', lt: '<', le: '<=', gt: '>', ge: '>=' } as const;

@@ -17,8 +17,6 @@ export interface DatasetOptions {
   /** Called about four times a second while a query runs; never goes back within a call. */
   onProgress: OnProgress;
   dataFolders: DataFolders;
-  /** Memory that DuckDB may use before it spills, in megabytes. Default: 512. */
-  memoryLimitMb?: number;
   /** Folder for spilled data; made when missing. Every call cleans up after itself. */
   tempFolder: string;
 }
@@ -38,7 +36,6 @@ export type OnShare = (share: number) => void;
 export interface Session {
   /** Paths of the files for queries, in their order; without pattern characters. */
   readPaths: string[];
-  memoryLimitMb: number;
   /** The session's folder for files that it may read and write. */
   scratchFolder: string;
   /** Runs one statement. */
@@ -47,8 +44,9 @@ export interface Session {
 
 export type Run = Session['run'];
 
-const DEFAULT_MEMORY_LIMIT_MB = 512;
-const THREADS = 2;
+/** Memory that DuckDB may use before it spills. */
+const MEMORY_LIMIT = '512MB';
+const THREADS = '2';
 const PROGRESS_INTERVAL_MS = 250;
 
 /**
@@ -62,7 +60,6 @@ export async function withSession<T>(
 ): Promise<T> {
   await mkdir(options.tempFolder, { recursive: true });
   const scratchFolder = await mkdtemp(path.join(path.resolve(options.tempFolder), 'session-'));
-  const memoryLimitMb = options.memoryLimitMb ?? DEFAULT_MEMORY_LIMIT_MB;
   let instance: DuckDBInstance | undefined;
   let connection: DuckDBConnection | undefined;
   try {
@@ -70,8 +67,8 @@ export async function withSession<T>(
     for (const [index, file] of files.read.entries())
       readPaths.push(await pathWithoutPattern(file, scratchFolder, index));
     instance = await DuckDBInstance.create(':memory:', {
-      threads: String(THREADS),
-      memory_limit: `${memoryLimitMb}MB`,
+      threads: THREADS,
+      memory_limit: MEMORY_LIMIT,
       temp_directory: path.join(scratchFolder, 'spill'),
       preserve_insertion_order: String(files.keepFileOrder ?? false),
       autoinstall_known_extensions: 'false',
@@ -81,7 +78,7 @@ export async function withSession<T>(
     const open = (connection = await instance.connect());
     await lock(open, [...readPaths, ...(files.write === undefined ? [] : [files.write])], scratchFolder);
     const run: Run = (sql, onShare) => runStatement(open, sql, onShare);
-    return await work({ readPaths, memoryLimitMb, scratchFolder, run });
+    return await work({ readPaths, scratchFolder, run });
   } finally {
     connection?.closeSync();
     instance?.closeSync();
@@ -126,11 +123,4 @@ async function runStatement(
   } finally {
     clearInterval(timer);
   }
-}
-
-/** Progress in percent over several statements, each from one share of the whole to another. */
-export function percentOf(onProgress: OnProgress, message: string) {
-  return (from: number, to: number): OnShare =>
-    (share) =>
-      onProgress({ progress: from + share * (to - from), total: 100, message });
 }

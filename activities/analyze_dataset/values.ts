@@ -1,4 +1,4 @@
-/** Values of answers: as JSON, by the rules in the output schema, and as a text table. */
+/** Values of answers as JSON, by the rules in the output schema. */
 import { DuckDBTimestampValue, DuckDBTypeId, JsonDuckDBValueConverter } from '@duckdb/node-api';
 import type {
   DuckDBMapValue,
@@ -12,10 +12,6 @@ import type { Column } from '../../tools/analyze_dataset/index.js';
 /** Maximum length of a value in an answer, in characters; longer values are cut, with a note on their length. */
 const MAX_VALUE_CHARACTERS = 4096;
 const MAX_TYPE_CHARACTERS = 200;
-const MAX_TABLE_ROWS = 50;
-const MAX_TABLE_COLUMNS = 30;
-const MAX_TABLE_CHARACTERS = 8192;
-const MAX_CELL_CHARACTERS = 60;
 
 const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
   if (value === null) return null;
@@ -67,8 +63,8 @@ export function rowsOf(reader: DuckDBResultReader): Json[][] {
 }
 
 /** Nested types spell out every field and can be kilobytes long. */
-export function shortType(type: string, characters = MAX_TYPE_CHARACTERS): string {
-  return type.length <= characters ? type : `${type.slice(0, characters)}…`;
+export function shortType(type: string): string {
+  return type.length <= MAX_TYPE_CHARACTERS ? type : `${type.slice(0, MAX_TYPE_CHARACTERS)}…`;
 }
 
 export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json {
@@ -76,49 +72,4 @@ export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json 
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= characters) return value;
   return `${text.slice(0, characters)}… (${text.length} characters)`;
-}
-
-/**
- * A Markdown table whose columns also line up as plain text, because clients show it as either. It is limited in size, and says what
- * it leaves out; fractions are rounded.
- */
-export function textTable(names: readonly string[], rows: readonly Json[][], rowCount: number): string {
-  const kept = names.slice(0, MAX_TABLE_COLUMNS);
-  const shown = rows
-    .slice(0, MAX_TABLE_ROWS)
-    .map((row) => kept.map((_, index) => cellOf(row[index] ?? null)));
-  const columns = kept.map((name, index) => {
-    const cells = [cellOf(name), ...shown.map((row) => row[index]!)];
-    const isRight = rows.every((row) => row[index] === null || typeof row[index] === 'number');
-    const width = Math.max(3, ...cells.map(({ length }) => length));
-    return { width, pad: (text: string) => (isRight ? text.padStart(width) : text.padEnd(width)), isRight };
-  });
-  const line = (row: readonly string[]) => `| ${row.map((cell, at) => columns[at]!.pad(cell)).join(' | ')} |`;
-  const rule = columns.map(({ width, isRight }) =>
-    isRight ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width),
-  );
-  const lines = [line(kept.map((name) => cellOf(name))), `| ${rule.join(' | ')} |`];
-  let length = lines.join('\n').length + 100;
-  for (const row of shown) {
-    length += line(row).length + 1;
-    if (length > MAX_TABLE_CHARACTERS) break;
-    lines.push(line(row));
-  }
-  const [rowsShown, left] = [lines.length - 2, [] as string[]];
-  if (rowsShown < rowCount) left.push(`${rowsShown} of ${rowCount.toLocaleString('en-US')} rows`);
-  if (kept.length < names.length) left.push(`${kept.length} of ${names.length} columns`);
-  return [...lines, ...(left.length > 0 ? ['', `(${left.join(', ')})`] : [])].join('\n');
-}
-
-function cellOf(value: Json): string {
-  if (value === null) return '';
-  if (typeof value === 'number') {
-    if (Number.isInteger(value)) return String(value);
-    const isPlain = Math.abs(value) >= 0.01 && Math.abs(value) < 1e15;
-    return isPlain ? value.toFixed(2) : String(Number(value.toPrecision(3)));
-  }
-  const text = (typeof value === 'string' ? value : JSON.stringify(value))
-    .replace(/\s+/g, ' ')
-    .replace(/[\\|]/g, '\\$&');
-  return text.length <= MAX_CELL_CHARACTERS ? text : `${text.slice(0, MAX_CELL_CHARACTERS - 1)}…`;
 }

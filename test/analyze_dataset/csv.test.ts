@@ -1,15 +1,8 @@
 /** Every line of a CSV file is a row, the header, or named in a note or an error; every value is exact, or text. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  estimateArtifact,
-  inspect,
-  profileColumns,
-  runQuery,
-  writeParquet,
-} from '../../activities/analyze_dataset/analysis.js';
+import { inspect, profileColumns, runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { plainSql, refusal } from './support.js';
-import { ValueSandbox } from './values-support.js';
+import { plainSql, refusal, ValueSandbox } from './support.js';
 
 let values: ValueSandbox;
 beforeAll(async () => {
@@ -57,15 +50,6 @@ describe('a file that needs no argument', () => {
     expect((await values.read('file.csv', 'a;b\n1;2\n')).assumed).toBe(
       'CSV is read with ";" between fields, names in line 1. Empty fields are missing, quoted or not.',
     );
-  });
-
-  it('has a note on each name that the header repeats or lacks', async () => {
-    const { names, notes } = await values.read('file.csv', 'a,A,\n1,2,3\n');
-    expect(names).toEqual(['a', 'A_1', 'column2']);
-    expect(notes).toEqual([
-      'Column 2 is called "A_1": the header has "A".',
-      'Column 3 is called "column2": the header has "".',
-    ]);
   });
 });
 
@@ -169,9 +153,8 @@ describe('a line that does not fit the header', () => {
     const query = { path: 'total.csv', limit: 1 };
     const sum = { aggregates: [{ fn: 'sum' as const, column: 'c' }] };
     expect((await runQuery({ ...query, ...sum }, options)).rows).toEqual([[999_000]]);
-    expect((await estimateArtifact(query, options)).rowCount).toBe(1000);
     const target = `${values.box.root}/total.parquet`;
-    expect((await writeParquet(query, target, options)).rowCount).toBe(1000);
+    expect(await writeParquet(query, target, options)).toBe(1000);
     expect(await plainSql(`SELECT count(*), sum(a) FROM '${target}'`)).toEqual([[1000, 499_500]]);
   });
 

@@ -3,13 +3,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  estimateArtifact,
-  inspect,
-  profileColumns,
-  runQuery,
-} from '../../activities/analyze_dataset/analysis.js';
-import { withSession } from '../../activities/analyze_dataset/session.js';
+import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { fileBytes, filesMatching } from '../../platform/data-folders.js';
 import { plainSql, refusal, sandbox } from './support.js';
@@ -25,14 +19,10 @@ const CSV = `a,b,c\n${Array.from({ length: 5000 }, (_, row) => `${row},x${row % 
 const JSON_LINES = Array.from({ length: 5000 }, (_, a) => `{"a":${a},"r":${Math.random()}}\n`).join('');
 
 async function look(given: string, more: Partial<DatasetQuery> = {}) {
-  const inspection = await inspect(given, { ...box.options, given: more });
-  const { rows } = await runQuery(
-    { path: given, limit: 20 },
-    { ...box.options, reading: inspection.reading },
-  );
-  const { bytes, rowCount, columns } = inspection;
-  const notes = inspection.notes.filter((note) => !note.startsWith('CSV is read with'));
-  return { bytes, rowCount, rows, columns: columns.map(({ name }) => name), notes };
+  const { bytes, rowCount, columns, reading } = await inspect(given, { ...box.options, given: more });
+  const { rows, notes } = await runQuery({ path: given, limit: 20 }, { ...box.options, reading });
+  const others = notes.filter((note) => !note.startsWith('CSV is read with'));
+  return { bytes, rowCount, rows, columns: columns.map(({ name }) => name), notes: others };
 }
 
 async function unreadable(name: string, content: string | Buffer, given = {}): Promise<string> {
@@ -55,13 +45,6 @@ describe('gzip', () => {
     const options = { ...box.options, reading: one.reading };
     const [profile] = await profileColumns(name, ['a'], options);
     expect(profile).toMatchObject({ row_count: 5000, min: 0, max: 4999 });
-    const estimate = await estimateArtifact({ path: name, limit: 1 }, options);
-    expect(estimate).toEqual(
-      await estimateArtifact(
-        { path: name.slice(0, -3), limit: 1 },
-        { ...box.options, reading: other.reading },
-      ),
-    );
   });
 
   it('reports progress', async () => {
@@ -184,19 +167,16 @@ describe('a pattern', () => {
   });
 
   it('without a match, of several formats, or of too many files is refused', async () => {
-    const none = await refusal(inspect('logs/1999-*.csv', box.options));
-    expect(none).toEqual({
-      code: 'not_found',
-      message: `path: no file matches logs/1999-*.csv (allowed folders: ${box.options.dataFolders.folders.join(', ')})`,
-    });
-    await box.file('logs/notes.txt', 'x');
-    expect((await refusal(inspect('logs/*', box.options))).code).toBe('unsupported_format');
-    await rm(path.join(box.data, 'logs/notes.txt'));
+    const refused = async (given: string) => (await refusal(inspect(given, box.options))).message;
+    const folders = box.options.dataFolders.folders.join(', ');
+    expect(await refused('logs/1999-*.csv')).toBe(
+      `path: no file matches logs/1999-*.csv (allowed folders: ${folders})`,
+    );
     await box.file('logs/some.json', '{"a":1}');
-    expect((await refusal(inspect('logs/*', box.options))).message).toContain('expected files of one format');
+    expect(await refused('logs/*')).toContain('expected files of one format');
     await mkdir(path.join(box.data, 'many'));
     for (let file = 0; file <= 1000; file += 1) await box.file(`many/${file}.csv`, 'a\n1\n');
-    expect((await refusal(inspect('many/*.csv', box.options))).message).toContain('matches 1001');
+    expect(await refused('many/*.csv')).toContain('matches 1001');
     await rm(path.join(box.data, 'many/0.csv'));
     expect((await inspect('many/*.csv', box.options)).rowCount).toBe(1000);
   });
@@ -220,23 +200,11 @@ describe('a pattern', () => {
     await rm(path.join(box.data, 'logs/2026-05.csv'));
   });
 
-  it('opens nothing but its matches, and no links out of the folders', async () => {
-    const read = ['logs/2026-01.csv', 'logs/2026-02.csv'].map((name) => path.join(box.data, name));
-    await withSession({ read }, box.options, async (session) => {
-      for (const readPath of session.readPaths) await session.run(`SELECT * FROM read_csv('${readPath}')`);
-      for (const other of ['logs/other.csv', 'logs/*.csv']) {
-        await expect(session.run(`SELECT * FROM read_csv('${box.data}/${other}')`)).rejects.toBeDefined();
-      }
-    });
-    const secret = path.join(box.root, 'secret.csv');
-    await writeFile(secret, 'password\nhunter2\n');
+  it('follows no link to a folder by **, and none out of the folders', async () => {
     await mkdir(path.join(box.root, 'elsewhere'));
-    await writeFile(path.join(box.root, 'elsewhere', 'secret.csv'), 'password\nhunter2\n');
+    await writeFile(path.join(box.root, 'elsewhere', '2026-01.csv'), 'password\nhunter2\n');
     await symlink(path.join(box.root, 'elsewhere'), path.join(box.data, 'logs', 'linked'));
     expect((await look('logs/**/2026-0[14].csv')).rowCount).toBe(2);
     expect((await refusal(inspect('logs/linked/*.csv', box.options))).code).toBe('not_allowed');
-    await symlink(secret, path.join(box.data, 'logs', '2026-99.csv'));
-    expect((await refusal(inspect('logs/2026-*.csv', box.options))).code).toBe('not_allowed');
-    expect(await fileBytes('logs/2026-*.csv', box.options.dataFolders)).toBeUndefined();
   });
 });

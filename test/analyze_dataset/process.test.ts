@@ -2,12 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { analyzeInChild } from '../../activities/analyze_dataset/analyze-in-child.js';
 import type { AnalysisRequest } from '../../activities/analyze_dataset/analysis-process.js';
-import { claimScratch } from '../../activities/analyze_dataset/leftovers.js';
+import { makeScratch } from '../../activities/analyze_dataset/leftovers.js';
 import { builtProgram } from '../../platform/program.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
@@ -64,41 +64,28 @@ function childrenOf(parent: number): number[] {
 describe('the process that reads a file', () => {
   it('answers as the function does, and is gone then', async () => {
     const answer = await analyzeInChild(inspection('plain.csv'), inChild());
-    expect(answer).toMatchObject({ path: 'plain.csv', format: 'csv', rowCount: 2 });
+    expect(answer).toMatchObject({ format: 'csv', rowCount: 2 });
     expect(childrenOf(process.pid)).toEqual([]);
   });
 
-  it('passes on a refusal with its code', async () => {
-    const refused = await refusal(analyzeInChild(inspection('missing.csv'), inChild()));
-    expect(refused).toEqual({ code: 'not_found', message: expect.stringContaining('missing.csv') });
+  it.each([
+    ['passes on a refusal', 'missing.csv', 'not_found', /missing\.csv/],
+    ['crashes', 'deep.json', 'unreadable', /DuckDB can read; deep\.json crashes it \(SIG(SEGV|BUS)\)$/],
+  ])('%s with a code', async (_, file, code, message) => {
+    const refused = await refusal(analyzeInChild(inspection(file), inChild()));
+    expect(refused).toEqual({ code, message: expect.stringMatching(message) });
   });
 
-  it('leaves an unreadable file when it crashes', async () => {
-    const refused = await refusal(analyzeInChild(inspection('deep.json'), inChild()));
-    expect(refused).toEqual({
-      code: 'unreadable',
-      message: expect.stringMatching(
-        /^path: expected data that DuckDB can read; deep\.json crashes it \(SIG(SEGV|BUS)\)$/,
-      ),
-    });
-  });
-
-  it('ends over its limit of memory', async () => {
-    const limits = { ...LIMITS, memoryMb: 1 };
-    expect(await refusal(analyzeInChild(inspection('plain.csv'), inChild({ limits })))).toEqual({
-      code: 'out_of_memory',
-      message: expect.stringContaining('plain.csv needs more than 1 MiB of memory'),
-    });
-  });
-
-  it('ends over its limit of disk, copies of files included', async () => {
+  it.each([
+    ['memory', 'plain.csv', { memoryMb: 1 }, 'out_of_memory'],
+    ['temporary disk', 'wide.csv', { diskMb: 1 }, 'out_of_disk'],
+  ])('ends over its limit of %s, copies of files included', async (what, file, limit, code) => {
     const rows = Array.from({ length: 1_000_000 }, (_, row) => `${row},${row % 7}`).join('\n');
     await box.file('wide.csv', Buffer.from(`\ufeffa,b\n${rows}\n`, 'utf16le'));
-    const limits = { ...LIMITS, diskMb: 1 };
-    expect(await refusal(analyzeInChild(inspection('wide.csv'), inChild({ limits })))).toEqual({
-      code: 'out_of_disk',
-      message: expect.stringContaining('wide.csv needs more than 1 MiB of temporary disk'),
-    });
+    const limits = { ...LIMITS, ...limit };
+    const refused = await refusal(analyzeInChild(inspection(file), inChild({ limits })));
+    expect(refused.code).toBe(code);
+    expect(refused.message).toContain(`${file} needs more than 1 MiB of ${what}`);
   });
 
   it('is killed when the signal fires, and the call rejects with its reason', async () => {
@@ -136,7 +123,7 @@ describe('the process that reads a file', () => {
   });
 
   it('ends with its worker, in the middle of a query', async () => {
-    const request: AnalysisRequest = { call: longQuery(), limits: LIMITS };
+    const request: AnalysisRequest = { ...longQuery(), limits: LIMITS };
     const program = `
       const child = require('node:child_process').fork(${JSON.stringify(builtProgram('analyze-dataset'))});
       child.on('message', () => console.log(child.pid));
@@ -205,8 +192,9 @@ describe('a worker', () => {
   it('removes the temporary files of a call, and of a killed worker', async () => {
     const folder = path.join(home, 'tmp');
     // Above the largest process ID that Linux gives.
-    const left = claimScratch(folder).replace(`.${process.pid}.`, '.4194999.');
-    await mkdir(left, { recursive: true });
+    await mkdir(folder, { recursive: true });
+    const own = await makeScratch(folder);
+    await rename(own, own.replace(`.${process.pid}.`, '.4194999.'));
     const called = await stack.client.start('analyze_dataset', { path: 'plain.csv' });
     const { result } = await stack.client.until(called, 'completed');
     expect(result.structuredContent).toMatchObject({ row_count: 2, artifact: { row_count: 2 } });

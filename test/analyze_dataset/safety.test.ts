@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
+import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import { fileBytes } from '../../platform/data-folders.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
 import { refusal, sandbox } from './support.js';
@@ -21,23 +21,15 @@ beforeAll(async () => {
 afterAll(() => box.remove());
 
 describe("a path of Longhaul's own within the folder", () => {
-  const own = () => ({
-    ...box.options,
-    dataFolders: {
-      folders: [box.data],
-      privatePaths: [
-        path.join(box.data, '.longhaul'),
-        path.join(box.data, 'linked'),
-        path.join(box.data, 'a.csv'),
-      ],
-    },
-  });
+  const own = () => {
+    const privatePaths = ['.longhaul', 'linked', 'a.csv'].map((name) => path.join(box.data, name));
+    return { ...box.options, dataFolders: { folders: [box.data], privatePaths } };
+  };
   beforeAll(async () => {
     await mkdir(path.join(box.data, '.longhaul/storage'), { recursive: true });
     await mkdir(path.join(box.data, 'state'));
-    await box.file('.longhaul/storage/result.csv', 'secret\n1\n');
-    await box.file('state/b.csv', 'secret\n1\n');
-    await box.file('a.csv', 'secret\n1\n');
+    for (const name of ['.longhaul/storage/result.csv', 'state/b.csv', 'a.csv'])
+      await box.file(name, 'secret\n1\n');
     // The home may be a link, and a caller's folder may have a link to it.
     await symlink(path.join(box.data, 'state'), path.join(box.data, 'linked'));
     await symlink(path.join(box.data, '.longhaul'), path.join(box.data, 'hidden'));
@@ -60,15 +52,12 @@ describe("a path of Longhaul's own within the folder", () => {
     expect(await fileBytes(spelled, own().dataFolders)).toBeUndefined();
   });
 
-  it('is said to be so', async () => {
+  it('is said to be so, and matches no pattern', async () => {
     expect((await refusal(inspect('.longhaul/none.csv', own()))).message).toBe(
       `path: expected a file under ${box.data}, other than Longhaul's own (home, keys, audit log); got .longhaul/none.csv`,
     );
-  });
-
-  it('matches no pattern', async () => {
-    const { bytes } = await stat(path.join(box.data, 'plain.csv')).then(({ size }) => ({ bytes: size }));
-    expect(await fileBytes('[ap]*.csv', own().dataFolders)).toBe(bytes);
+    const { size } = await stat(path.join(box.data, 'plain.csv'));
+    expect(await fileBytes('[ap]*.csv', own().dataFolders)).toBe(size);
     expect(await fileBytes('*/b.csv', own().dataFolders)).toBeUndefined();
     expect((await refusal(inspect('.*/storage/*.csv', own()))).code).toBe('not_found');
   });
@@ -92,8 +81,9 @@ describe('a path', () => {
     ['outside and missing (nobody learns which)', () => '/nowhere/at/all.csv'],
     ['with a NUL', () => 'plain.csv\0.txt'],
     ['the folder itself', () => box.data],
-  ])('%s is not allowed', async (_, given) => {
+  ])('%s is not allowed, and has no size', async (_, given) => {
     expect((await refusal(inspect(given(), box.options))).code).toBe('not_allowed');
+    expect(await fileBytes(given(), box.options.dataFolders)).toBeUndefined();
   });
 
   it.each([
@@ -104,7 +94,6 @@ describe('a path', () => {
     ['of an empty file', 'empty.csv', 'unreadable'],
     ['of a broken Parquet file', 'broken.parquet', 'unreadable'],
     ['of broken JSON', 'broken.json', 'unreadable'],
-    ['of text that is not UTF-8', 'latin.csv', 'unreadable'],
   ])('%s is refused as it should be', async (_, given, code) => {
     await Promise.all([
       box.file('notes.txt', 'x'),
@@ -112,7 +101,6 @@ describe('a path', () => {
       box.file('empty.csv', ''),
       box.file('broken.parquet', 'PAR1 this is no Parquet file PAR1'),
       box.file('broken.json', '{"a":1}\n{"a":'),
-      box.file('latin.csv', Buffer.from('a,b\ncaf\xe9,1\n', 'latin1')),
     ]);
     const refused = await refusal(inspect(given, box.options));
     expect(refused.code).toBe(code);
@@ -174,6 +162,7 @@ describe('what a caller sends never becomes SQL', () => {
     await withSession({ read: [read] }, box.options, async (session) => {
       const refused = [
         `SELECT * FROM read_csv('${secret}')`,
+        `SELECT * FROM read_csv('${box.data}/*.csv')`,
         `SELECT * FROM read_text('/etc/hostname')`,
         `SELECT * FROM glob('/etc/*')`,
         `SELECT * FROM read_csv('http://localhost:9/x.csv')`,
@@ -199,9 +188,4 @@ it('a call leaves no temporary files behind', async () => {
   await inspect('plain.csv', box.options);
   await refusal(inspect('broken.json', box.options));
   expect(await readdir(box.scratch)).toEqual([]);
-});
-
-it('errors are of one class, with a code', async () => {
-  const thrown = await inspect('missing.csv', box.options).catch((error: unknown) => error);
-  expect(thrown).toBeInstanceOf(DatasetError);
 });

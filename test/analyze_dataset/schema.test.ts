@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset/index.js';
-import { textTable } from '../../activities/analyze_dataset/values.js';
+import analyzeDataset, { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset/index.js';
 
 describe('the schemas', () => {
   it('become JSON Schema in which every field of the input is described', () => {
@@ -26,29 +25,22 @@ describe('the schemas', () => {
   });
 });
 
-describe('the text table', () => {
-  it('stays within 50 rows and 8 KB and says what it leaves out', () => {
+describe('the text', () => {
+  const text = (names: string[], rows: unknown[][], rowCount: number) => {
+    const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
+    const file = { path: 'a.csv', format: 'csv', bytes: 1, row_count: rowCount, columns };
+    return analyzeDataset.toText({ file, columns, rows, row_count: rowCount, notes: ['A note.'] });
+  };
+
+  it('has a table of 50 rows, 30 columns and 8 kB, and says what it leaves out', () => {
     const rows = Array.from({ length: 200 }, (_, index) => [index, 'x'.repeat(100), 1.23456]);
-    const table = textTable(['n', 'text', 'fraction'], rows, 12_345);
-    expect(table).toContain('(50 of 12,345 rows)');
-    expect(
-      textTable(
-        Array.from({ length: 40 }, (_, i) => `column ${i}`),
-        [[...Array<null>(40).fill(null)]],
-        1,
-      ),
-    ).toContain('30 of 40 columns');
-    const wide = textTable(
-      Array.from({ length: 20 }, (_, i) => `c${i}`),
-      Array(60).fill(Array(20).fill('y'.repeat(80))),
-      60,
-    );
-    expect(wide.length).toBeLessThan(8192);
+    expect(text(['n', 'text', 'fraction'], rows, 12_345)).toMatch(/\(50 of 12,345 rows\)\n\nA note\.$/);
+    const names = Array.from({ length: 40 }, (_, index) => `column ${index}`);
+    expect(text(names, [names.map(() => null)], 1)).toContain('(30 of 40 columns)');
+    expect(text(names, Array(60).fill(names.map(() => 'y'.repeat(80))), 60).length).toBeLessThan(8192);
   });
 
-  it('can not be broken out of by a value', () => {
-    expect(textTable(['a|b'], [['x | y\n| z']], 1)).toBe(
-      '| a\\|b        |\n| ----------- |\n| x \\| y \\| z |',
-    );
+  it('has a line of the table for each row, whatever its values', () => {
+    expect(text(['a|b'], [['x | y\n| z']], 1)).toBe('| a\\|b        |\n| ----------- |\n| x \\| y \\| z |\n\nA note.');
   });
 });

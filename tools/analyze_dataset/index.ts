@@ -4,7 +4,11 @@ import { defineTool } from '../../operations/tool.js';
 import { writeArtifactQuestion } from './question.js';
 
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
-export const MAX_ANSWER_ROWS = 1000;
+const MAX_ANSWER_ROWS = 1000;
+const MAX_TABLE_ROWS = 50;
+const MAX_TABLE_COLUMNS = 30;
+const MAX_TABLE_CHARACTERS = 8000;
+const MAX_CELL_CHARACTERS = 60;
 
 const column = z.string();
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
@@ -104,8 +108,8 @@ export const columnProfileSchema = z.object({
   approx_distinct: z
     .int()
     .describe(
-      'Distinct values. Exact up to a million (of up to 32 columns of CSV or JSON together), beyond that an estimate that may be off ' +
-        'by 45 % (HyperLogLog).',
+      'Distinct values. Exact up to a million (of up to 32 columns together), beyond that an estimate that may be off by 45 % ' +
+        '(HyperLogLog).',
     ),
   min: value,
   max: value,
@@ -135,7 +139,6 @@ export const analyzeDatasetOutput = z.object({
   columns: z.array(columnSchema).describe("The result's columns."),
   rows: z.array(z.array(value)).describe('The first rows of the result, values in the order of columns.'),
   row_count: z.int().describe('Rows of the whole result, before the limit.'),
-  table: z.string().describe('The same rows as a Markdown table, at most 50 rows and 8 KB.'),
   profile: z.array(columnProfileSchema).optional(),
   artifact: z
     .object({ uri: z.string(), bytes: z.int(), row_count: z.int() })
@@ -170,15 +173,11 @@ export default defineTool({
   },
   input: analyzeDatasetInput,
   output: analyzeDatasetOutput,
-  toText: ({ table, row_count, profile, artifact, notes }) =>
-    [
-      table,
-      profile && profileText(profile),
-      artifact && `All ${row_count} rows as Parquet (${artifact.bytes} bytes): ${artifact.uri}`,
-      ...notes,
-    ]
-      .filter(Boolean)
-      .join('\n\n'),
+  toText: (output) => {
+    const { row_count, profile, artifact, notes } = output;
+    const file = artifact && `All ${row_count} rows as Parquet (${artifact.bytes} bytes): ${artifact.uri}`;
+    return [tableText(output), profile && profileText(profile), file, ...notes].filter(Boolean).join('\n\n');
+  },
   deadlineSeconds: 6 * 3600,
   // Each call may take 512 MB (DuckDB's limit before it spills): four fit beside the rest on a host of 4 GB. One is left to other
   // callers, since a call may take hours.
@@ -201,6 +200,41 @@ export default defineTool({
   questions: { writeArtifact: writeArtifactQuestion },
   annotations: { readOnlyHint: true, openWorldHint: false },
 });
+
+/** The first rows as a Markdown table whose columns line up as plain text too. Fractions are rounded. */
+function tableText({ columns, rows, row_count: rowCount }: AnalyzeDatasetOutput): string {
+  const names = columns.map(({ name }) => name);
+  const cells = [names, ...rows.slice(0, MAX_TABLE_ROWS)].map((row) =>
+    row.slice(0, MAX_TABLE_COLUMNS).map(cellText),
+  );
+  const isRight = names.map((_, at) => rows.every((row) => row[at] === null || typeof row[at] === 'number'));
+  const widths = names.map((_, at) => Math.max(3, ...cells.map((row) => row[at]?.length ?? 0)));
+  const padded = cells.map((row) =>
+    row.map((cell, at) => (isRight[at] ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!))),
+  );
+  const rule = cells[0]!.map((_, at) => `${'-'.repeat(widths[at]! - 1)}${isRight[at] ? ':' : '-'}`);
+  padded.splice(1, 0, rule);
+  let left = MAX_TABLE_CHARACTERS;
+  const lines = padded.map((row) => `| ${row.join(' | ')} |`).filter((line) => (left -= line.length + 1) > 0);
+  const shown = Math.max(0, lines.length - 2);
+  const omitted = [
+    ...(shown < rowCount ? [`${shown} of ${rowCount.toLocaleString('en-US')} rows`] : []),
+    ...(rule.length < names.length ? [`${rule.length} of ${names.length} columns`] : []),
+  ];
+  return lines.join('\n') + (omitted.length === 0 ? '' : `\n\n(${omitted.join(', ')})`);
+}
+
+function cellText(cell: unknown): string {
+  if (cell === null) return '';
+  if (typeof cell === 'number' && !Number.isInteger(cell)) {
+    const isPlain = Math.abs(cell) >= 0.01 && Math.abs(cell) < 1e15;
+    return isPlain ? cell.toFixed(2) : String(Number(cell.toPrecision(3)));
+  }
+  const text = (typeof cell === 'string' ? cell : JSON.stringify(cell))
+    .replace(/\s+/g, ' ')
+    .replace(/[\\|]/g, '\\$&');
+  return text.length <= MAX_CELL_CHARACTERS ? text : `${text.slice(0, MAX_CELL_CHARACTERS - 1)}…`;
+}
 
 function profileText(profile: ColumnProfile[]): string {
   const line = (one: ColumnProfile) => {

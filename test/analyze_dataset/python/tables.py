@@ -14,25 +14,18 @@ state: dict = {}
 
 
 def make(request):
-    """`columns` and `rows` keep only some of the table, to make it smaller."""
     rng = random.Random(request["seed"])
     rows = rng.choice([0, 1, 2, 5, 20, 20, 60, 200, 200, 1000, 3000])
     if rng.random() < 0.02:
         rows = 25_000
     count = rng.randint(1, 3 if rows > 5000 else 6)
     columns = [any_column(rng, name, rows) for name in column_names(rng, count)]
-    if rows > 0 and request.get("columns") is not None:
-        columns = [column for index, column in enumerate(columns) if index in request["columns"]]
-    if request.get("rows") is not None:
-        first, last = request["rows"]
-        for column in columns:
-            column.values = column.values[first:last]
     files = []
     for index, write in enumerate([write_parquet, write_json, write_csv]):
         files.append(write(random.Random(request["seed"] * 3 + index), request["folder"], columns))
     state.update(columns=columns, files=files, seed=request["seed"])
     shown = [{"path": file["path"], "format": file["format"], "style": file["style"], "given": file.get("given", {})} for file in files]
-    return {"files": shown, "columns": len(columns), "rows": len(columns[0].values)}
+    return {"files": shown}
 
 
 def queries(request):
