@@ -96,10 +96,7 @@ export type PolicyCase = PolicyFile['cases'][number];
 const FORMAT = {
   what: 'policy file',
   schema: policyFile,
-  keys: [
-    ...['roles', 'cases', 'members', 'tools', 'own', 'tenant', 'subject', 'group', 'scope'],
-    ...['name', 'caller', 'groups', 'scopes', 'can', 'cannot'],
-  ],
+  keys: [policyFile, role, member, caller, testCase].flatMap(({ shape }) => Object.keys(shape)),
 };
 
 /** @throws SettingsError with a line for each problem: `file:line:column: path: what was expected` */
