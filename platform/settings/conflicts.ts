@@ -2,22 +2,26 @@
 import { keysFolderConflict } from '../keys-folder.js';
 import { realPathOf } from '../real-path.js';
 import { isPublishedSecret } from '../secret.js';
-import { authConflict } from './auth-conflict.js';
 import { settingFlag } from './flag.js';
-import { parseAddress } from './health-address.js';
-import { givenOauthClientSecret, SettingsError, type Settings } from './index.js';
+import { isLoopback, parseAddress } from './health-address.js';
+import { SettingsError, type Settings } from './index.js';
 import { overlapsOf, type Overlap } from './private-paths.js';
 import { readTlsFiles } from './tls-files.js';
+import { readTokenSources } from './token-sources.js';
 
 interface Row {
   /** `server`: concerns servers alone. `all`: concerns each process that reads callers' files. */
   of: 'server' | 'all';
-  /** Contradictions: the settings with their values, what was expected, and the cure. */
+  /**
+   * Contradictions: the settings with their values, what was expected, and the cure.
+   *
+   * @throws SettingsError for a file that can't be used
+   */
   find: (settings: Settings) => readonly (string | undefined)[];
 }
 
 const ROWS: readonly Row[] = [
-  { of: 'server', find: (settings) => [authConflict(settings, givenOauthClientSecret() !== undefined)] },
+  { of: 'server', find: (settings) => [authConflict(settings)] },
   { of: 'server', find: (settings) => [tlsConflict(settings)] },
   { of: 'server', find: (settings) => [auditConflict(settings)] },
   { of: 'server', find: (settings) => [metricsConflict(settings)] },
@@ -28,9 +32,19 @@ const ROWS: readonly Row[] = [
 
 /** A message for each contradiction, for one kind of process. Servers check all. */
 export function settingConflicts(settings: Settings, process: 'worker' | 'server' = 'server'): string[] {
-  return ROWS.filter(({ of }) => process === 'server' || of === 'all')
-    .flatMap(({ find }) => find(settings))
+  const found = ROWS.filter(({ of }) => process === 'server' || of === 'all')
+    .flatMap(({ find }) => foundBy(find, settings))
     .filter((message) => message !== undefined);
+  return [...new Set(found)];
+}
+
+function foundBy(find: Row['find'], settings: Settings): ReturnType<Row['find']> {
+  try {
+    return find(settings);
+  } catch (error) {
+    if (error instanceof SettingsError) return [error.message];
+    throw error;
+  }
 }
 
 /** @throws SettingsError when no server may start with these settings: it would let anybody in, or its TLS can't be used */
@@ -45,6 +59,24 @@ export function assertWorkable(settings: Settings): void {
 
 function assertNone(conflicts: readonly string[]): void {
   if (conflicts.length > 0) throw new SettingsError(conflicts.join('\n'));
+}
+
+function authConflict(settings: Settings): string | undefined {
+  const { host, authentication, tokenSources, policy } = settings;
+  const acceptsTokens = authentication.includes('tokens');
+  if (acceptsTokens && tokenSources === undefined)
+    return `${settingFlag('authentication')} tokens: expected ${settingFlag('tokenSources')} too, the issuers of tokens`;
+  if (!acceptsTokens && tokenSources !== undefined)
+    return `${settingFlag('tokenSources')}: expected tokens in ${settingFlag('authentication')}; tokens would have no effect`;
+  if (tokenSources !== undefined) readTokenSources(tokenSources);
+  if (policy !== undefined && authentication.length === 0)
+    return `${settingFlag('policy')}: expected ${settingFlag('authentication')} too: roles are given to callers who say who they are`;
+  if (isLoopback(host) || authentication.length > 0 || settings.allowUnauthenticated) return undefined;
+  return (
+    `${settingFlag('host')} ${host}: expected a loopback address such as 127.0.0.1, since callers aren't authenticated and anybody who ` +
+    `reaches the server could start and read all operations. Give each caller an API key (longhaul keys add) and set ` +
+    `${settingFlag('authentication')} keys; or, behind a gateway that authenticates, set ${settingFlag('allowUnauthenticated')} true`
+  );
 }
 
 function overlapConflict({ dataFolder, privatePath, isAround }: Overlap): string {

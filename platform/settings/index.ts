@@ -179,11 +179,6 @@ export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process
   return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
 }
 
-/** This server's secret at the authorization server, for introspection. Never a setting, so that no list of settings shows it. */
-export function givenOauthClientSecret(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  return environment['LONGHAUL_OAUTH_CLIENT_SECRET'] || undefined;
-}
-
 /** Whether `longhaul up` started this process, and restarts and ends it. */
 export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {
   return environment[SUPERVISED_VARIABLE] === '1';

@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import type { Settings } from './table.js';
 import type { DataFolders } from '../data-folders.js';
 import { realPathOf } from '../real-path.js';
+import { secretFilesOf } from './token-sources.js';
 
-const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;
+const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'tokenSources'] as const;
 
 export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
 
@@ -14,18 +15,17 @@ export interface PrivatePath {
   path: string;
 }
 
-/** The data folders, with the private paths in them. */
+/** The data folders, with the private paths in them. @throws SettingsError for token sources that can't be read */
 export function dataFoldersOf(settings: PrivateSettings): DataFolders {
   return { folders: settings.dataFolders, privatePaths: privatePathsOf(settings).map(({ path }) => path) };
 }
 
 function privatePathsOf(settings: PrivateSettings): PrivatePath[] {
   const storage = settings.storage === 'folder' ? join(settings.home, 'storage') : undefined;
-  const paths = { ...settings, storage };
-  return PRIVATE.flatMap((name) => {
-    const path = paths[name];
-    return path === undefined ? [] : [{ name, path }];
-  });
+  const { tokenSources: sources } = settings;
+  // The file itself names secrets and has none.
+  const paths = { ...settings, storage, tokenSources: sources && secretFilesOf(sources) };
+  return PRIVATE.flatMap((name) => [paths[name] ?? []].flat().map((path) => ({ name, path })));
 }
 
 /** A data folder and a private path, one within the other. */

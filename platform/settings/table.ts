@@ -15,7 +15,6 @@ import {
   path,
   pathSeparated,
   text,
-  url,
   urlOrPath,
   yesOrNo,
   type SettingType,
@@ -103,7 +102,6 @@ const port = integer(1, 65_535);
 const count = integer(1, 1_000_000);
 const slots = (least: number) => integer(least, 10_000);
 const perSecond = number(0.01, 100_000);
-const claim = text('<claim>');
 
 export const SETTINGS = {
   home: row(
@@ -373,8 +371,8 @@ export const SETTINGS = {
 
   authentication: row(
     'callers',
-    list('<keys|oauth|gateway|mtls>', oneOf('keys', 'oauth', 'gateway', 'mtls')),
-    noneOf<'keys' | 'oauth' | 'gateway' | 'mtls'>(),
+    list('<keys|tokens|mtls>', oneOf('keys', 'tokens', 'mtls')),
+    noneOf<'keys' | 'tokens' | 'mtls'>(),
     'How callers say who they are; several may be named. Without it, all callers are one, and the server listens on loopback only.',
   ),
   allowUnauthenticated: row(
@@ -395,86 +393,11 @@ export const SETTINGS = {
     none(),
     'File with the roles of callers. Without it, each may do everything with operations of its own.',
   ),
-  oauthIssuer: row(
+  tokenSources: row(
     'callers',
-    url(),
+    path('<file>'),
     none(),
-    'Issuer of OAuth access tokens, as in their claim `iss`. Needed for `oauth`.',
-  ),
-  oauthResource: row(
-    'callers',
-    url(),
-    none(),
-    "Public URL of the server's MCP endpoint, the audience of access tokens. Needed for `oauth`.",
-  ),
-  oauthScope: row(
-    'callers',
-    text('<scope>', /^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one OAuth scope'),
-    none(),
-    'Scope that each access token needs.',
-  ),
-  oauthTenantClaim: row('callers', claim, none(), 'Claim of access tokens that names the tenant.'),
-  oauthSubjectClaim: row('callers', claim, is('sub'), 'Claim of access tokens that names the subject.'),
-  oauthGroupsClaim: row(
-    'callers',
-    claim,
-    is('groups'),
-    "Claim of access tokens that lists the caller's groups.",
-  ),
-  oauthClientId: row(
-    'callers',
-    text('<id>'),
-    none(),
-    "Server's client ID at the authorization server, to introspect opaque tokens. Its secret is in LONGHAUL_OAUTH_CLIENT_SECRET or a file.",
-  ),
-  oauthClientSecretFile: row('callers', path('<file>'), none(), 'File with the secret of `oauthClientId`.'),
-  oauthIntrospection: row('callers', yesOrNo, is(false), 'Introspect JWTs too, so that revoked ones end.'),
-  oauthIntrospectionEndpoint: row(
-    'callers',
-    url(),
-    none("that of the issuer's metadata"),
-    'Introspection endpoint.',
-  ),
-  gatewayHeader: row(
-    'callers',
-    text(
-      '<name>',
-      /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i,
-      'the name of a header other than Authorization',
-    ),
-    none(),
-    'Header in which a gateway in front sends a JWT about the caller. Needed for `gateway`.',
-  ),
-  gatewayKeys: row(
-    'callers',
-    urlOrPath('<url|file>'),
-    none(),
-    "Address of the gateway's keys (JWKS), or a PEM file with its public key or certificate. Needed for `gateway`.",
-  ),
-  gatewayIssuer: row(
-    'callers',
-    text('<issuer>'),
-    none(),
-    "Issuer of the gateway's JWTs. Needed for `gateway`.",
-  ),
-  gatewayAudience: row(
-    'callers',
-    text('<audience>'),
-    none(),
-    "Audience of the gateway's JWTs. Needed for `gateway`.",
-  ),
-  gatewayTenantClaim: row('callers', claim, none(), "Claim of the gateway's JWTs that names the tenant."),
-  gatewaySubjectClaim: row(
-    'callers',
-    claim,
-    is('sub'),
-    "Claim of the gateway's JWTs that names the subject.",
-  ),
-  gatewayGroupsClaim: row(
-    'callers',
-    claim,
-    is('groups'),
-    "Claim of the gateway's JWTs that lists the caller's groups.",
+    'File with the issuers of tokens: OAuth authorization servers, and gateways in front. Needed for `tokens`.',
   ),
 
   kickoffsPerMinute: row(

@@ -45,10 +45,6 @@ export function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-export function url(placeholder = '<url>'): SettingType<string> {
-  return text(placeholder, isHttpUrl, 'an http or https URL');
-}
-
 /** An http or https URL, or the path of a file. */
 export function urlOrPath(placeholder: string): SettingType<string> {
   return { ...text(placeholder), isPath: true };
