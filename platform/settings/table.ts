@@ -412,18 +412,6 @@ export const SETTINGS = {
     forCallers(6_000, 600_000),
     'Requests over HTTP that a caller may make in a minute, for each server process.',
   ),
-  serverKickoffsPerMinute: row(
-    'limits',
-    count,
-    is(60_000),
-    'Operations that all callers may start in a minute, for each server process.',
-  ),
-  serverStatusPerMinute: row(
-    'limits',
-    count,
-    is(600_000),
-    'Requests over HTTP of all callers in a minute, for each server process.',
-  ),
   maxOpenRequests: row(
     'limits',
     count,
