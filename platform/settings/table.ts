@@ -100,7 +100,6 @@ const forCallers = (many: number, alone: number) =>
 
 const port = integer(1, 65_535);
 const count = integer(1, 1_000_000);
-const slots = (least: number) => integer(least, 10_000);
 const perSecond = number(0.01, 100_000);
 
 export const SETTINGS = {
@@ -304,13 +303,12 @@ export const SETTINGS = {
     is(300),
     'Open workflows that the worker keeps in memory, or the memory for them, such as `200MB`, at 0.3 MB each.',
   ),
-  maxConcurrentWorkflowTaskExecutions: row(
+  maxConcurrentActivityTaskExecutions: row(
     'worker',
-    slots(2),
-    none('40, at most `maxCachedWorkflows`'),
-    'Slots for workflow tasks.',
+    integer(1, 10_000),
+    none('100'),
+    'Slots for activities of tools.',
   ),
-  maxConcurrentActivityTaskExecutions: row('worker', slots(1), none('100'), 'Slots for activities of tools.'),
   targetCpuUsage: row(
     'worker',
     number(0.01, 1),
