@@ -2,7 +2,6 @@
 import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../platform/settings/index.js';
-import { settingFlag } from '../../platform/settings/flag.js';
 import type { Logger } from '../../platform/log.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';
@@ -19,7 +18,7 @@ export class ServerTls {
     private readonly settings: Settings,
     private readonly logger: Logger,
   ) {
-    this.#files = readTlsFiles(settings, settingFlag);
+    this.#files = readTlsFiles(settings);
     this.#warnIfExpired();
   }
 
@@ -39,7 +38,7 @@ export class ServerTls {
     const paths = [tlsCert, tlsKey, tlsClientCa].filter((path) => path !== undefined);
     const reload = async () => {
       const { ca } = this.#files;
-      this.#files = readTlsFiles(this.settings, settingFlag);
+      this.#files = readTlsFiles(this.settings);
       server.setSecureContext(this.#context());
       if (this.#files.ca !== ca) this.#forgetCertificates();
       this.logger.info({ validTo: this.#files.certificate.validTo }, 'uses the changed files of TLS');

@@ -4,7 +4,6 @@
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../settings/index.js';
-import { settingFlag } from '../settings/flag.js';
 import { namesOf, readTlsFiles } from '../settings/tls-files.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
@@ -35,9 +34,7 @@ export class Origins {
   constructor(options: OriginsOptions) {
     const { host, port, allowedHosts, tlsCert, tlsKey, tlsClientCa, resource } = options;
     const ofCertificate =
-      tlsCert === undefined
-        ? []
-        : namesOf(readTlsFiles({ tlsCert, tlsKey, tlsClientCa }, settingFlag).certificate);
+      tlsCert === undefined ? [] : namesOf(readTlsFiles({ tlsCert, tlsKey, tlsClientCa }).certificate);
     this.#names = [...new Set([...LOOPBACK_NAMES, bracketed(host), ...allowedHosts, ...ofCertificate])];
     const scheme = tlsCert === undefined ? 'http' : 'https';
     const addresses = this.#names.map((name) => originOf(`${scheme}://${name}:${port}`));
