@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { CredentialUnknown, InvalidToken, type Unavailability } from './challenge.js';
@@ -54,9 +55,9 @@ interface Known {
 }
 
 export class Introspection {
-  /** Token digest -> the latest answer, oldest first. Wrong tokens don't displace valid ones. */
-  readonly #valid = new Map<string, Known>();
-  readonly #invalid = new Map<string, Known>();
+  /** Token digest -> the latest answer. Wrong tokens don't displace valid ones. */
+  readonly #valid = new LRUCache<string, Known>({ max: MAX_ANSWERS });
+  readonly #invalid = new LRUCache<string, Known>({ max: MAX_ANSWERS });
   readonly #asking = new Map<string, Promise<Known>>();
   readonly #questions = new PQueue({ concurrency: MAX_QUESTIONS });
 
@@ -143,9 +144,7 @@ export class Introspection {
   #keep(digest: string, known: Known): Known {
     this.#invalid.delete(digest);
     const answers = known.wasValid ? this.#valid : this.#invalid;
-    answers.delete(digest);
     answers.set(digest, known);
-    if (answers.size > MAX_ANSWERS) answers.delete(answers.keys().next().value!);
     return known;
   }
 

@@ -4,7 +4,7 @@ import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { cachedWorkflows } from './cached-workflows.js';
 import { parseAddress } from './health-address.js';
-import { bucketIn, isEndpoint } from './storage.js';
+import { bucketIn } from './storage.js';
 import { isBareUrl } from './temporal.js';
 import {
   duration,
@@ -310,7 +310,11 @@ export const SETTINGS = {
     'Where artifacts, logs and large values are stored: `folder` in the home, or `s3://bucket/prefix`. All servers and workers need the same.',
   ),
   storageEndpoint: storage(
-    text('<url>', isEndpoint, 'the URL of a store, such as https://minio.example.com:9000, without a path'),
+    text(
+      '<url>',
+      (value) => isBareUrl(value) && new URL(value).pathname === '/',
+      'the URL of a store, such as https://minio.example.com:9000, without a path',
+    ),
     none('AWS'),
     'URL of an S3-compatible store. The bucket is in the path of its URLs.',
   ),

@@ -6,11 +6,11 @@ import { z } from 'zod';
 import { isHttpUrl } from './types.js';
 import { readYamlSettings } from './yaml-file.js';
 
-const text = (expected: string) => z.string(expected).min(1, expected);
+const matching = (pattern: RegExp, expected: string) => z.string(expected).regex(pattern, expected);
+const text = (expected: string) => matching(/./s, expected);
 const claim = text('expected the name of a claim');
+const headerName = matching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'expected the name of a header');
 const URL_EXPECTED = 'expected an http or https URL';
-const HEADER_EXPECTED = 'expected the name of a header';
-const SCOPE_EXPECTED = 'expected one OAuth scope';
 const LIST_EXPECTED = 'expected a list of token sources';
 
 const introspection = z
@@ -47,16 +47,10 @@ const source = z
       /** The claim `iss`, compared without normalization. */
       issuer: text('expected the issuer, as in the claim iss'),
       audience: text('expected the audience of this server, as in the claim aud'),
-      header: z
-        .string(HEADER_EXPECTED)
-        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, HEADER_EXPECTED)
-        .default('Authorization'),
+      header: headerName.default('Authorization'),
       /** URL of a JWKS, or path of a PEM file. Default: the JWKS of the issuer's metadata. */
       keys: text('expected the URL of a JWKS, or the path of a PEM file').optional(),
-      scope: z
-        .string(SCOPE_EXPECTED)
-        .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, SCOPE_EXPECTED)
-        .optional(),
+      scope: matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected one OAuth scope').optional(),
       claims: claims.prefault({}),
       introspection: introspection.optional(),
     },
