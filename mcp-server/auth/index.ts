@@ -110,7 +110,7 @@ export class Authentication {
     const { resource } = this;
     return challengeFor(error, {
       requiredScopes: this.#scopes,
-      ...(resource && { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(resource) }),
+      resourceMetadataUrl: resource && getOAuthProtectedResourceMetadataUrl(resource),
     });
   }
 
@@ -127,7 +127,7 @@ export class Authentication {
       oauthMetadata: await this.#server!.metadata(),
       resourceServerUrl: resource,
       resourceName: 'Longhaul',
-      ...(this.#scopes.length > 0 && { scopesSupported: this.#scopes }),
+      scopesSupported: this.#scopes,
     });
   }
 
@@ -151,9 +151,9 @@ export class Authentication {
     return this.settings.authentication.includes(method);
   }
 
-  get #scopes(): string[] {
+  get #scopes(): string[] | undefined {
     const scope = this.#server?.source.scope;
-    return scope === undefined ? [] : [scope];
+    return scope === undefined ? undefined : [scope];
   }
 
   #missing(socket: Socket | undefined): Error {

@@ -8,19 +8,17 @@ import { secretFilesOf } from './token-sources.js';
 
 const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'tokenSources'] as const;
 
-export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
-
-export interface PrivatePath {
+interface PrivatePath {
   name: (typeof PRIVATE)[number];
   path: string;
 }
 
 /** The data folders, with the private paths in them. @throws SettingsError for token sources that can't be read */
-export function dataFoldersOf(settings: PrivateSettings): DataFolders {
+export function dataFoldersOf(settings: Settings): DataFolders {
   return { folders: settings.dataFolders, privatePaths: privatePathsOf(settings).map(({ path }) => path) };
 }
 
-function privatePathsOf(settings: PrivateSettings): PrivatePath[] {
+function privatePathsOf(settings: Settings): PrivatePath[] {
   const storage = settings.storage === 'folder' ? join(settings.home, 'storage') : undefined;
   const { tokenSources: sources } = settings;
   // The file itself names secrets and has none.
@@ -40,7 +38,7 @@ export interface Overlap {
  * Data folders that overlap with private paths, each with the first such path. The project folder doesn't count: it often
  * contains the home, and callers can't read private paths there.
  */
-export function overlapsOf(settings: PrivateSettings): Overlap[] {
+export function overlapsOf(settings: Settings): Overlap[] {
   const project = realPathOf(settings.project);
   const privatePaths = privatePathsOf(settings).map((privatePath) => ({
     privatePath,
