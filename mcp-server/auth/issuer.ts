@@ -37,8 +37,7 @@ export class Issuer {
     const { issuer, keys, introspection: asked } = source;
     this.#unavailable = unavailabilityOf(issuer, logger);
     this.#read = pausing(() => readMetadata(issuer, keys === undefined && !asked));
-    if (keys !== undefined)
-      this.#keys = isHttpUrl(keys) ? remoteKeys(keys, this.#unavailable) : keyIn(keys);
+    if (keys !== undefined) this.#keys = isHttpUrl(keys) ? remoteKeys(keys, this.#unavailable) : keyIn(keys);
     if (!asked) return;
     const client = { clientId: asked['client-id'], secret: () => readSecret(asked) };
     this.introspection = new Introspection(client, () => this.#endpoint(asked.endpoint), this.#unavailable);

@@ -52,10 +52,7 @@ export function parseYamlSettings<T>(text: string, path: string, { schema, keys 
   );
 }
 
-function problemsOf(
-  issue: z.core.$ZodIssue,
-  keys: readonly string[],
-): { path: KeyPath; message: string }[] {
+function problemsOf(issue: z.core.$ZodIssue, keys: readonly string[]): { path: KeyPath; message: string }[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({
