@@ -94,7 +94,7 @@ export function createHttpApp(
       return session?.principal === principal ? sessionScopes(session) : undefined;
     },
   });
-  const origins = new Origins(settings);
+  const origins = new Origins({ ...settings, resource: authentication.resource });
   app.use(requestContext(logger));
   app.use(measureRequests());
   app.use(endUnreadBody);

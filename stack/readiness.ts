@@ -4,7 +4,6 @@ import { get as getOverHttps } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../platform/settings/index.js';
-import { settingFlag } from '../platform/settings/flag.js';
 import { isCertificateFor, namesOf, readTlsFiles } from '../platform/settings/tls-files.js';
 
 const ANSWER_LIMIT_MS = 2_000;
@@ -32,7 +31,7 @@ export function mcpUrl(settings: Listening): string {
 export function publicUrl(settings: Settings): string {
   const url = new URL(mcpUrl(settings));
   if (settings.tlsCert === undefined) return url.href;
-  const { certificate } = readTlsFiles(settings, settingFlag);
+  const { certificate } = readTlsFiles(settings);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const [name] = namesOf(certificate);
   if (name !== undefined && !isCertificateFor(certificate, host)) url.hostname = name;

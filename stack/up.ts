@@ -11,8 +11,7 @@ import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
 import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
-import { isLoopback } from '../platform/settings/auth-conflict.js';
-import { addressesUnderUp, formatAddress } from '../platform/settings/health-address.js';
+import { addressesUnderUp, formatAddress, isLoopback } from '../platform/settings/health-address.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
@@ -159,7 +158,6 @@ function callersOf({ authentication, host }: Settings): string {
 
 const CREDENTIALS = {
   keys: 'an API key',
-  oauth: 'an access token',
-  gateway: 'a JWT of the gateway',
+  tokens: 'a token',
   mtls: 'a client certificate',
 };

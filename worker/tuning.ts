@@ -1,7 +1,21 @@
 /** Worker options that the settings decide for the shared task queue: slots, pollers, rates, cache and sticky queue. */
 import { ResourceBasedController, type WorkerOptions } from '@temporalio/worker';
 import { defined } from '../operations/defined.js';
-import { DEFAULT_SLOTS, workflowTaskSlots, type WorkerSettings } from '../platform/settings/worker.js';
+import type { Settings } from '../platform/settings/index.js';
+
+/** The SDK's defaults, which Longhaul keeps. */
+const DEFAULT_SLOTS = { workflowTasks: 40, activityTasks: 100, localActivities: 100 } as const;
+
+/** Settings with the names of the SDK's options. */
+type WorkerSettings = Pick<
+  Settings,
+  | 'maxCachedWorkflows'
+  | 'maxConcurrentActivityTaskExecutions'
+  | 'targetCpuUsage'
+  | 'targetMemoryUsage'
+  | 'maxTaskQueueActivitiesPerSecond'
+  | 'stickyQueueScheduleToStartTimeoutSeconds'
+>;
 
 export interface Tuning {
   workflows: Partial<WorkerOptions>;
@@ -28,20 +42,16 @@ export function tuningOf(settings: WorkerSettings): Tuning {
   };
 }
 
+/** A cached workflow has one workflow task at a time. */
 function workflowSlots(
-  settings: WorkerSettings,
+  { maxCachedWorkflows }: WorkerSettings,
   controller: ResourceBasedController | undefined,
 ): Partial<WorkerOptions> {
-  const { maxCachedWorkflows, maxConcurrentWorkflowTaskExecutions } = settings;
-  if (!controller) {
-    return {
-      maxConcurrentWorkflowTaskExecutions: workflowTaskSlots(settings),
-      maxConcurrentLocalActivityExecutions: DEFAULT_SLOTS.localActivities,
-    };
-  }
-  const maximumSlots = maxConcurrentWorkflowTaskExecutions ?? maxCachedWorkflows;
+  if (controller)
+    return { tuner: { controller, workflowTaskSlotOptions: { maximumSlots: maxCachedWorkflows } } };
   return {
-    tuner: { controller, workflowTaskSlotOptions: { maximumSlots } },
+    maxConcurrentWorkflowTaskExecutions: Math.min(DEFAULT_SLOTS.workflowTasks, maxCachedWorkflows),
+    maxConcurrentLocalActivityExecutions: DEFAULT_SLOTS.localActivities,
   };
 }
 

@@ -40,11 +40,11 @@ export class AuthenticationUnavailable extends Error {
 /** Makes the error for credentials that can't be checked, and logs it sparingly. */
 export type Unavailability = (why: string, cause?: unknown) => AuthenticationUnavailable;
 
-/** @param what the credentials, in messages: `access tokens` */
-export function unavailabilityOf(what: string, logger: Logger): Unavailability {
+/** @param issuer of the tokens that can't be checked */
+export function unavailabilityOf(issuer: string, logger: Logger): Unavailability {
   const report = sparingly((message: string, err: unknown) => logger.warn({ err }, message));
   return (why, cause) => {
-    const message = `${what} can't be checked: ${why}`;
+    const message = `tokens of ${issuer} can't be checked: ${why}`;
     report(message, cause);
     return new AuthenticationUnavailable(message, { cause });
   };

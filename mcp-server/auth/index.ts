@@ -1,20 +1,21 @@
 /**
  * Authentication of callers over HTTP and stdio.
  *
- * The first kind of credential that a request has decides, in this order: API key, access token, gateway's JWT, client certificate.
- * Where keys or access tokens are accepted, a request with an Authorization header is judged by that header alone.
+ * The first kind of credential that a request has decides, in this order: API key, token, client certificate. Where keys or access
+ * tokens are accepted, a request with an Authorization header is judged by that header alone.
  */
 import type { Socket } from 'node:net';
 import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@modelcontextprotocol/server';
 import { givenApiKey, SettingsError, type Settings } from '../../platform/settings/index.js';
+import { isBearerHeader, readTokenSources } from '../../platform/settings/token-sources.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/log.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
-import { AuthorizationServer } from './authorization-server.js';
 import { ANYBODY, type Caller, type CredentialKind, type Credentials } from './caller.js';
 import { CertificateRequired, challengeFor, CredentialMissing } from './challenge.js';
 import { certificateCallerOf, certificateProblem } from './client-certificates.js';
-import { callersOf, gatewaySource, oauthSource } from './tokens.js';
+import { Issuer } from './issuer.js';
+import { callersOf } from './tokens.js';
 
 export { AuthenticationUnavailable, CredentialUnknown, InvalidToken } from './challenge.js';
 export type { Caller } from './caller.js';
@@ -26,32 +27,41 @@ export class Authentication {
   /** In order of precedence. */
   readonly #kinds: CredentialKind[] = [];
   readonly #keys: ApiKeys | undefined;
-  readonly #server: AuthorizationServer | undefined;
+  /** The authorization server of access tokens. */
+  readonly #server: Issuer | undefined;
+  /** Headers of gateways. */
+  readonly #headers: string[];
   /** Open requests and streams, each with what ends it once its credential is no longer valid. */
   readonly #held = new Map<Caller, () => void>();
   readonly #endChecks: () => void;
 
-  /** @param settings complete for their methods, as the start has checked */
+  /** @throws SettingsError when the token sources can't be used */
   constructor(
     private readonly settings: Settings,
     logger: Logger,
   ) {
     const keys = this.#accepts('keys') ? new ApiKeys(settings.keysFolder, logger) : undefined;
-    const server = this.#accepts('oauth') ? new AuthorizationServer(settings, logger) : undefined;
+    const sources = this.#accepts('tokens') ? readTokenSources(settings.tokenSources!) : [];
+    const issuers = sources.map((source) => new Issuer(source, logger));
     this.#keys = keys;
-    this.#server = server;
+    this.#server = issuers.find(({ source }) => isBearerHeader(source.header));
+    this.#headers = issuers.filter((issuer) => issuer !== this.#server).map(({ source }) => source.header);
     // The prefix distinguishes keys from access tokens.
-    const prefix = server ? API_KEY_PREFIX : '';
+    const prefix = this.#server ? API_KEY_PREFIX : '';
     if (keys)
       this.#kinds.push(({ bearer }) => (bearer?.startsWith(prefix) ? keys.callerOf(bearer) : undefined));
-    if (server) this.#kinds.push(callersOf(oauthSource(settings, server)));
-    if (this.#accepts('gateway')) this.#kinds.push(callersOf(gatewaySource(settings, logger)));
+    this.#kinds.push(...issuers.map(callersOf));
     if (this.#accepts('mtls')) this.#kinds.push(({ socket }) => certificateCallerOf(socket));
     this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
   }
 
   get isOn(): boolean {
     return this.#kinds.length > 0;
+  }
+
+  /** Public URL of the MCP endpoint, where access tokens are accepted. */
+  get resource(): URL | undefined {
+    return this.#server && new URL(this.#server.source.audience);
   }
 
   /**
@@ -97,10 +107,10 @@ export class Authentication {
 
   /** HTTP status and headers for an error of {@link callerOf}, with WWW-Authenticate (RFC 6750, section 3; RFC 9728). */
   challenge(error: unknown): Response {
-    const { oauthScope } = this.settings;
+    const { resource } = this;
     return challengeFor(error, {
-      ...(oauthScope === undefined ? {} : { requiredScopes: [oauthScope] }),
-      ...(this.#server ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(this.#resource) } : {}),
+      requiredScopes: this.#scopes,
+      resourceMetadataUrl: resource && getOAuthProtectedResourceMetadataUrl(resource),
     });
   }
 
@@ -111,13 +121,13 @@ export class Authentication {
    * @throws AuthenticationUnavailable
    */
   async metadata(request: Request): Promise<Response | undefined> {
-    if (!this.#server || !new URL(request.url).pathname.startsWith('/.well-known/')) return undefined;
-    const { oauthScope } = this.settings;
+    const { resource } = this;
+    if (!resource || !new URL(request.url).pathname.startsWith('/.well-known/')) return undefined;
     return oauthMetadataResponse(request, {
-      oauthMetadata: await this.#server.metadata(),
-      resourceServerUrl: this.#resource,
+      oauthMetadata: await this.#server!.metadata(),
+      resourceServerUrl: resource,
       resourceName: 'Longhaul',
-      ...(oauthScope === undefined ? {} : { scopesSupported: [oauthScope] }),
+      scopesSupported: this.#scopes,
     });
   }
 
@@ -141,8 +151,9 @@ export class Authentication {
     return this.settings.authentication.includes(method);
   }
 
-  get #resource(): URL {
-    return new URL(this.settings.oauthResource!);
+  get #scopes(): string[] | undefined {
+    const scope = this.#server?.source.scope;
+    return scope === undefined ? undefined : [scope];
   }
 
   #missing(socket: Socket | undefined): Error {
@@ -150,9 +161,7 @@ export class Authentication {
     const bearer = [this.#keys && 'an API key', this.#server && 'an access token'].filter(Boolean);
     const expected = [
       ...(bearer.length ? [`Authorization: Bearer, with ${bearer.join(' or ')}`] : []),
-      ...(this.#accepts('gateway')
-        ? [`${this.settings.gatewayHeader}, with a JWT of the gateway in front`]
-        : []),
+      ...this.#headers.map((header) => `${header}, with a JWT of the gateway in front`),
     ];
     if (expected.length === 0) return new CertificateRequired(problem);
     const orCertificate = problem && `; or a client certificate, but ${problem}`;

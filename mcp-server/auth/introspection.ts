@@ -1,7 +1,7 @@
 /**
- * Token introspection (RFC 7662): the authorization server says whether an access token is valid, and whose it is. Answers are
- * cached by the token's digest for a few seconds, and concurrent requests share one question. Requests, open streams and floods of
- * one wrong token therefore don't ask again and again.
+ * Token introspection (RFC 7662): the issuer says whether a token is valid, and whose it is. Answers are cached by the token's digest
+ * for a few seconds, and concurrent requests share one question. Requests, open streams and floods of one wrong token therefore don't
+ * ask again and again.
  */
 import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
@@ -143,7 +143,8 @@ export class Introspection {
 
   #keep(digest: string, known: Known): Known {
     this.#invalid.delete(digest);
-    (known.wasValid ? this.#valid : this.#invalid).set(digest, known);
+    const answers = known.wasValid ? this.#valid : this.#invalid;
+    answers.set(digest, known);
     return known;
   }
 
@@ -169,8 +170,8 @@ export class Introspection {
 
 /** The claims of an active, current Bearer token. @throws OAuthError `invalid_token` */
 function activeClaims({ answer: { active, ...claims }, wasValid }: Known): JWTPayload {
-  const refuse = (why: string) => new InvalidToken(`The access token ${why}`);
-  if (!active && !wasValid) throw new CredentialUnknown('The access token is unknown, revoked or expired');
+  const refuse = (why: string) => new InvalidToken(`The token ${why}`);
+  if (!active && !wasValid) throw new CredentialUnknown('The token is unknown, revoked or expired');
   if (!active) throw refuse('is unknown, revoked or expired');
   if (claims.exp !== undefined && !isCurrent(claims.exp)) throw refuse('has expired');
   if (claims.nbf !== undefined && Date.now() < (claims.nbf - CLOCK_TOLERANCE_SECONDS) * 1_000)

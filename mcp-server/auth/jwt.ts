@@ -1,4 +1,4 @@
-/** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens and gateways' assertions. */
+/** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725). */
 import {
   createRemoteJWKSet,
   customFetch,
@@ -17,17 +17,8 @@ import {
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 export const CLOCK_TOLERANCE_SECONDS = 5;
 /** Time limit of a request for keys, metadata or introspection, in milliseconds. */
@@ -36,8 +27,6 @@ const ANSWER_LIMIT_MS = 5_000;
 export const FAILURE_PAUSE_MS = 1_000;
 
 export interface JwtRules {
-  /** Name in messages: `access token`. */
-  what: string;
   /** The claim `iss`, compared without normalization. */
   issuer: string;
   /** The claim `aud` must have one of them. */
@@ -52,7 +41,7 @@ export interface JwtRules {
  */
 export async function verifyJwt(
   token: string,
-  { what, issuer, audience }: JwtRules,
+  { issuer, audience }: JwtRules,
   keys: JWTVerifyGetKey,
 ): Promise<JWTPayload> {
   try {
@@ -66,11 +55,11 @@ export async function verifyJwt(
     return payload;
   } catch (error) {
     if (error instanceof AuthenticationUnavailable) throw error;
-    if (error instanceof errors.JWTExpired) throw new InvalidToken(`The ${what} has expired`);
+    if (error instanceof errors.JWTExpired) throw new InvalidToken('The token has expired');
     if (error instanceof errors.JWTClaimValidationFailed)
-      throw new InvalidToken(`The claim ${error.claim} of the ${what} is invalid`);
+      throw new InvalidToken(`The claim ${error.claim} of the token is invalid`);
     // An unknown key, a bad signature, `alg` none, or text that isn't a JWT.
-    throw new CredentialUnknown(`The ${what} is invalid`);
+    throw new CredentialUnknown('The token is invalid');
   }
 }
 

@@ -5,78 +5,22 @@
  * (RFC 7662).
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
-import type { JWTPayload, JWTVerifyGetKey } from 'jose';
-import type { Settings } from '../../platform/settings/index.js';
-import { isHttpUrl } from '../../platform/settings/types.js';
-import type { Logger } from '../../platform/log.js';
-import { readPublicKey } from '../../platform/settings/public-key.js';
-import type { AuthorizationServer } from './authorization-server.js';
-import type { Caller, CredentialKind, Credentials } from './caller.js';
-import { CredentialUnknown, InvalidToken, unavailabilityOf } from './challenge.js';
-import type { Introspection } from './introspection.js';
-import { isCurrent, isJwt, remoteKeys, verifyJwt, type JwtRules } from './jwt.js';
+import type { JWTPayload } from 'jose';
 import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
-
-/** An issuer's tokens: how to check them, and who their callers are. */
-export interface TokenSource extends JwtRules {
-  /** The request's token for this source. Empty or undefined without one. */
-  tokenIn(credentials: Credentials): string | null | undefined;
-  /** The issuer's keys. Undefined where all its tokens are opaque. @throws AuthenticationUnavailable */
-  keys(): Promise<JWTVerifyGetKey | undefined>;
-  claims: Omit<ClaimSettings, 'tenant'>;
-  scope?: string | undefined;
-  /** Checks opaque tokens. Default: none are accepted, and {@link keys} has some */
-  introspection?: Introspection | undefined;
-  /** Whether JWTs are introspected too. */
-  introspectsJwts?: boolean;
-}
-
-/** Access tokens: `Authorization: Bearer`. */
-export function oauthSource(settings: Settings, server: AuthorizationServer): TokenSource {
-  const resource = settings.oauthResource!.replace(/\/$/, '');
-  return {
-    what: 'access token',
-    tokenIn: ({ bearer }) => bearer,
-    issuer: settings.oauthIssuer!,
-    audience: [resource, `${resource}/`],
-    keys: () => server.keys(),
-    claims: {
-      tenantClaim: settings.oauthTenantClaim,
-      subjectClaim: settings.oauthSubjectClaim,
-      groupsClaim: settings.oauthGroupsClaim,
-    },
-    scope: settings.oauthScope,
-    introspection: server.introspection,
-    introspectsJwts: settings.oauthIntrospection,
-  };
-}
-
-/** JWTs of the gateway in front. @throws Error when the file of the public key can't be used */
-export function gatewaySource(settings: Settings, logger: Logger): TokenSource {
-  const where = settings.gatewayKeys!;
-  const keys = isHttpUrl(where)
-    ? remoteKeys(where, unavailabilityOf("the gateway's callers", logger))
-    : keyIn(where);
-  return {
-    what: "gateway's JWT",
-    tokenIn: ({ headers }) => headers?.get(settings.gatewayHeader!),
-    issuer: settings.gatewayIssuer!,
-    audience: [settings.gatewayAudience!],
-    keys: () => Promise.resolve(keys),
-    claims: {
-      tenantClaim: settings.gatewayTenantClaim,
-      subjectClaim: settings.gatewaySubjectClaim,
-      groupsClaim: settings.gatewayGroupsClaim,
-    },
-  };
-}
+import { isBearerHeader, type TokenSource } from '../../platform/settings/token-sources.js';
+import type { Caller, CredentialKind } from './caller.js';
+import { CredentialUnknown, InvalidToken } from './challenge.js';
+import type { Issuer } from './issuer.js';
+import { isCurrent, isJwt, verifyJwt } from './jwt.js';
 
 /** Throws what {@link callerOfToken} throws. */
-export function callersOf(source: TokenSource): CredentialKind {
-  return (credentials) => {
-    const token = source.tokenIn(credentials);
-    return token ? callerOfToken(source, token, credentials.isSuspect) : undefined;
+export function callersOf(issuer: Issuer): CredentialKind {
+  const { header } = issuer.source;
+  const isBearer = isBearerHeader(header);
+  return ({ bearer, headers, isSuspect }) => {
+    const token = isBearer ? bearer : headers?.get(header);
+    return token ? callerOfToken(issuer, token, isSuspect) : undefined;
   };
 }
 
@@ -85,48 +29,71 @@ export function callersOf(source: TokenSource): CredentialKind {
  * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialUnknown}
  * @throws AuthenticationUnavailable
  */
-async function callerOfToken(source: TokenSource, token: string, isSuspect: boolean): Promise<Caller> {
-  const { what, introspection } = source;
-  const keys = await source.keys();
+async function callerOfToken(issuer: Issuer, token: string, isSuspect: boolean): Promise<Caller> {
+  const { source, introspection } = issuer;
+  const keys = await issuer.keys();
   const isVerified = keys && (!introspection || isJwt(token));
-  const verified = isVerified ? await verifyJwt(token, source, keys) : undefined;
+  const verified = isVerified
+    ? await verifyJwt(token, { issuer: source.issuer, audience: audienceOf(source) }, keys)
+    : undefined;
   const isUnexpired = () => !verified || isCurrent(verified.exp!);
-  const isAsked = introspection && (!verified || source.introspectsJwts);
+  const isAsked = introspection && (!verified || source.introspection?.jwts);
   if (!isAsked) {
-    if (!verified) throw new CredentialUnknown(`The ${what} is invalid`);
-    return { ...callerOf(source, verified), isValid: isUnexpired };
+    if (!verified) throw new CredentialUnknown('The token is invalid');
+    return { ...callerOfClaims(source, verified), isValid: isUnexpired };
   }
   const { accepted, isValid } = await introspection.check(
     { token, isSigned: verified !== undefined, isSuspect },
-    (claims) => callerOf(source, verified ?? addressed(source, claims)),
+    (claims) => callerOfClaims(source, verified ?? addressed(source, claims)),
   );
   return { ...accepted, isValid: () => isUnexpired() && isValid() };
 }
 
-/** @throws OAuthError `invalid_token`, `insufficient_scope` */
-function callerOf(
-  { what, issuer, claims: names, scope }: TokenSource,
-  claims: JWTPayload,
-): Omit<Caller, 'isValid'> {
-  // Introspection answers need not name the issuer.
-  const caller = callerOfClaims({ iss: issuer, ...claims }, what, { ...names, tenant: tenantOf(issuer) });
-  if (scope !== undefined && !caller.scopes.includes(scope))
-    throw new OAuthError(OAuthErrorCode.InsufficientScope, `The ${what} lacks the scope ${scope}`);
-  return caller;
+/** The claim `aud` must have one of them. The URL of a resource may end with a slash. */
+function audienceOf({ header, audience }: TokenSource): string[] {
+  if (!isBearerHeader(header)) return [audience];
+  const resource = audience.replace(/\/$/, '');
+  return [resource, `${resource}/`];
 }
 
 /** Refuses claims of an opaque token that isn't for this server, as {@link verifyJwt} does. The issuer may be missing. */
-function addressed({ what, issuer, audience }: TokenSource, claims: JWTPayload): JWTPayload {
-  const { iss = issuer, aud = [] } = claims;
-  if (iss !== issuer) throw new InvalidToken(`The claim iss of the ${what} is invalid`);
+function addressed(source: TokenSource, claims: JWTPayload): JWTPayload {
+  const { iss = source.issuer, aud = [] } = claims;
+  if (iss !== source.issuer) throw new InvalidToken('The claim iss of the token is invalid');
+  const audience = audienceOf(source);
   if (![aud].flat().some((one) => audience.includes(one)))
-    throw new InvalidToken(`The claim aud of the ${what} is invalid`);
+    throw new InvalidToken('The claim aud of the token is invalid');
   return claims;
 }
 
-function keyIn(path: string): JWTVerifyGetKey {
-  const key = readPublicKey(path);
-  return () => Promise.resolve(key);
+/**
+ * The caller that a JWT or an introspection answer names.
+ *
+ * @throws OAuthError `invalid_token` when the tenant or subject is missing or not a valid name; `insufficient_scope`
+ */
+export function callerOfClaims(
+  { issuer, scope, claims: names }: Pick<TokenSource, 'issuer' | 'scope' | 'claims'>,
+  claims: JWTPayload,
+): Omit<Caller, 'isValid'> {
+  const identity = identitySchema.safeParse({
+    tenant: names.tenant === undefined ? tenantOf(issuer) : claimOf(claims, names.tenant),
+    subject: claimOf(claims, names.subject),
+  });
+  if (!identity.success) {
+    const { path, message } = identity.error.issues[0]!;
+    throw new InvalidToken(`The claim ${names[path[0] as 'tenant' | 'subject']} of the token: ${message}`);
+  }
+  const scopes = scopesOf(claims);
+  if (scope !== undefined && !scopes.includes(scope))
+    throw new OAuthError(OAuthErrorCode.InsufficientScope, `The token lacks the scope ${scope}`);
+  const groups = claimOf(claims, names.groups);
+  return {
+    ...identity.data,
+    principal: principalOf(identity.data),
+    groups: textsOf(typeof groups === 'string' ? [groups] : groups),
+    scopes,
+    credential: credentialOf(issuer, claims),
+  };
 }
 
 /** The issuer's host, or the issuer itself if it isn't a URL, like Pomerium's. */
@@ -134,47 +101,10 @@ function tenantOf(issuer: string): string {
   return (URL.canParse(issuer) && new URL(issuer).host) || issuer;
 }
 
-export interface ClaimSettings {
-  /** Claim that names the tenant. Default: none, so all callers are in `tenant`. */
-  tenantClaim: string | undefined;
-  /** Tenant of callers without such a claim. */
-  tenant: string;
-  subjectClaim: string;
-  groupsClaim: string;
-}
-
-/**
- * @param what carries the claims, for messages: `access token`
- * @throws OAuthError `invalid_token` when the tenant or subject is missing or not a valid name
- */
-export function callerOfClaims(
-  claims: JWTPayload,
-  what: string,
-  { tenantClaim, tenant, subjectClaim, groupsClaim }: ClaimSettings,
-): Omit<Caller, 'isValid'> {
-  const identity = identitySchema.safeParse({
-    tenant: tenantClaim === undefined ? tenant : claimOf(claims, tenantClaim),
-    subject: claimOf(claims, subjectClaim),
-  });
-  if (!identity.success) {
-    const { path, message } = identity.error.issues[0]!;
-    const claim = path[0] === 'tenant' ? tenantClaim : subjectClaim;
-    throw new InvalidToken(`The claim ${claim} of the ${what}: ${message}`);
-  }
-  const groups = claimOf(claims, groupsClaim);
-  return {
-    ...identity.data,
-    principal: principalOf(identity.data),
-    groups: textsOf(typeof groups === 'string' ? [groups] : groups),
-    scopes: scopesOf(claims),
-    credential: credentialOf(claims),
-  };
-}
-
 /** The client is in `client_id` (RFC 9068, section 2.2), or in OpenID Connect's `azp`. */
-function credentialOf({ iss, client_id, azp }: JWTPayload): AuditCredential {
+function credentialOf(issuer: string, { client_id, azp }: JWTPayload): AuditCredential {
   const client = client_id ?? azp;
-  return { kind: 'token', issuer: iss ?? '', ...(typeof client === 'string' ? { client } : {}) };
+  return { kind: 'token', issuer, ...(typeof client === 'string' ? { client } : {}) };
 }
 
 /** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or some servers' `scp`. */

@@ -11,7 +11,6 @@ import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/log.js';
 import { limitConnections } from '../limits/connections.js';
-import { settingFlag } from '../../platform/settings/flag.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/watch-files.js';
 
@@ -70,7 +69,7 @@ class ServerTls {
     private readonly settings: Settings,
     private readonly logger: Logger,
   ) {
-    this.#files = readTlsFiles(settings, settingFlag);
+    this.#files = readTlsFiles(settings);
     this.#warnIfExpired();
   }
 
@@ -90,7 +89,7 @@ class ServerTls {
     const paths = [tlsCert, tlsKey, tlsClientCa].filter((path) => path !== undefined);
     const reload = async () => {
       const { ca } = this.#files;
-      this.#files = readTlsFiles(this.settings, settingFlag);
+      this.#files = readTlsFiles(this.settings);
       server.setSecureContext(this.#context());
       if (this.#files.ca !== ca) this.#forgetCertificates();
       this.logger.info({ validTo: this.#files.certificate.validTo }, 'uses the changed files of TLS');

@@ -38,10 +38,10 @@ export type RateName = 'kickoff' | 'status';
 /** Requests per window for each principal. */
 export type RateLimits = Record<RateName, number>;
 
-export type RateSettings = Pick<
-  Settings,
-  'kickoffsPerMinute' | 'statusPerMinute' | 'serverKickoffsPerMinute' | 'serverStatusPerMinute'
->;
+export type RateSettings = Pick<Settings, 'kickoffsPerMinute' | 'statusPerMinute'>;
+
+/** Requests per window of all callers together, unless one caller may make more. */
+const SERVER_LIMITS: RateLimits = { kickoff: 60_000, status: 600_000 };
 
 const EVERYBODY = 'all callers';
 
@@ -51,11 +51,11 @@ export class Rates {
   readonly #own: Record<RateName, RateLimiterMemory>;
   readonly #server: Record<RateName, RateLimiterMemory>;
 
-  constructor(settings: RateSettings) {
+  constructor(settings: RateSettings, serverLimits = SERVER_LIMITS) {
     this.limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
     this.#serverLimits = {
-      kickoff: settings.serverKickoffsPerMinute,
-      status: settings.serverStatusPerMinute,
+      kickoff: Math.max(serverLimits.kickoff, this.limits.kickoff),
+      status: Math.max(serverLimits.status, this.limits.status),
     };
     const limiters = (limits: RateLimits, prefix: string) => {
       const limiter = (name: RateName) =>

@@ -4,11 +4,10 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isLoopback } from '../settings/auth-conflict.js';
 import { SettingsError } from '../settings/index.js';
 import { Origins } from '../http/origins.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
-import { formatAddress, type ListenAddress } from '../settings/health-address.js';
+import { formatAddress, isLoopback, type ListenAddress } from '../settings/health-address.js';
 import { ALIVE, type ReadinessBody } from './checks.js';
 
 /** Limits of a request, and of an idle connection or an answer that isn't read. */

@@ -4,14 +4,15 @@
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../settings/index.js';
-import { settingFlag } from '../settings/flag.js';
 import { namesOf, readTlsFiles } from '../settings/tls-files.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /** The settings that decide a listener's names and origins. */
 export type OriginsOptions = Pick<Settings, 'host' | 'port' | 'allowedHosts'> &
-  Partial<Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsClientCa' | 'oauthResource'>> & {
+  Partial<Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>> & {
+    /** Public URL of the MCP endpoint. */
+    resource?: URL | undefined;
     /** Accept every IP address as the host: a rebound page has a name. Default: false. */
     acceptsAddresses?: boolean;
   };
@@ -31,18 +32,13 @@ export class Origins {
 
   /** @throws Error when the TLS files can't be used */
   constructor(options: OriginsOptions) {
-    const { host, port, allowedHosts, tlsCert, tlsKey, tlsClientCa, oauthResource } = options;
+    const { host, port, allowedHosts, tlsCert, tlsKey, tlsClientCa, resource } = options;
     const ofCertificate =
-      tlsCert === undefined
-        ? []
-        : namesOf(readTlsFiles({ tlsCert, tlsKey, tlsClientCa }, settingFlag).certificate);
+      tlsCert === undefined ? [] : namesOf(readTlsFiles({ tlsCert, tlsKey, tlsClientCa }).certificate);
     this.#names = [...new Set([...LOOPBACK_NAMES, bracketed(host), ...allowedHosts, ...ofCertificate])];
     const scheme = tlsCert === undefined ? 'http' : 'https';
-    const addresses = [
-      ...this.#names.map((name) => `${scheme}://${name}:${port}`),
-      ...(oauthResource === undefined ? [] : [oauthResource]),
-    ];
-    this.#own = new Set(addresses.map(originOf).filter((origin) => origin !== undefined));
+    const addresses = this.#names.map((name) => originOf(`${scheme}://${name}:${port}`));
+    this.#own = new Set([...addresses, resource?.origin].filter((origin) => origin !== undefined));
     this.#acceptsAddresses = options.acceptsAddresses ?? false;
   }
 

@@ -1,11 +1,7 @@
-/** The policy file: roles, their members, and cases that `longhaul policy test` checks. YAML 1.2. */
-import { readFileSync } from 'node:fs';
-import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
+/** The policy file: roles, their members, and cases that `longhaul policy test` checks. */
 import { z } from 'zod';
-import { didYouMean } from '../../operations/near-names.js';
-import { formatKeyPath, type KeyPath } from '../../pipelines/problems.js';
-import { SettingsError } from '../settings/index.js';
 import { groupName, identityShape } from '../principal.js';
+import { parseYamlSettings, readYamlSettings } from '../settings/yaml-file.js';
 
 /** Actions on operations that a role may allow. */
 export const VERBS = ['read', 'answer', 'cancel', 'resume', 'delete'] as const;
@@ -85,7 +81,7 @@ const testCase = z.strictObject({
   cannot: z.array(right).default([]),
 });
 
-export const policyFile = z.strictObject(
+const policyFile = z.strictObject(
   {
     roles: z.record(name, role, 'expected a map of names and roles'),
     cases: z.array(testCase, 'expected a list').default([]),
@@ -97,68 +93,18 @@ export type PolicyFile = z.output<typeof policyFile>;
 export type PolicyRole = PolicyFile['roles'][string];
 export type PolicyCase = PolicyFile['cases'][number];
 
-/** Reads a policy. @throws SettingsError with a line for each problem: `file:line:column: path: what was expected; what came` */
+const FORMAT = {
+  what: 'policy file',
+  schema: policyFile,
+  keys: [policyFile, role, member, caller, testCase].flatMap(({ shape }) => Object.keys(shape)),
+};
+
+/** @throws SettingsError with a line for each problem: `file:line:column: path: what was expected` */
 export function readPolicyFile(path: string): PolicyFile {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new SettingsError(`${path}: expected a policy file; ${(error as Error).message}`, { cause: error });
-  }
-  return parsePolicy(text, path);
+  return readYamlSettings(path, FORMAT);
 }
 
 /** @throws SettingsError as {@link readPolicyFile} */
 export function parsePolicy(text: string, path: string): PolicyFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
-  };
-  if (document.errors.length > 0)
-    throw new SettingsError(
-      document.errors.map(({ pos, message }) => `${at(pos[0])}: ${message.split('\n', 1)[0]}`).join('\n'),
-    );
-  const parsed = policyFile.safeParse(document.toJS());
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap(problemsOf);
-  throw new SettingsError(
-    problems
-      .map(
-        ({ path: keyPath, message }) =>
-          `${at(offsetOf(document, keyPath))}: ${keyPath.length === 0 ? '' : `${formatKeyPath(keyPath)}: `}${message}`,
-      )
-      .join('\n'),
-  );
-}
-
-function problemsOf(issue: z.core.$ZodIssue): { path: KeyPath; message: string }[] {
-  const path = issue.path as KeyPath;
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      path: [...path, key],
-      message: `unknown key${didYouMean(key, KNOWN_KEYS) || ''}`,
-    }));
-  if (issue.code === 'invalid_union') {
-    const within = issue.errors.find((errors) =>
-      errors.some((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
-    );
-    if (within) return within.flatMap((one) => problemsOf({ ...one, path: [...path, ...one.path] }));
-  }
-  return [{ path, message: issue.message }];
-}
-
-const KNOWN_KEYS = [
-  ...['roles', 'cases', 'members', 'tools', 'own', 'tenant', 'subject', 'group', 'scope'],
-  ...['name', 'caller', 'groups', 'scopes', 'can', 'cannot'],
-];
-
-/** Offset of the value at a path, or of its nearest ancestor. */
-function offsetOf(document: Document.Parsed, path: KeyPath): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return document.contents?.range?.[0] ?? 0;
+  return parseYamlSettings(text, path, FORMAT);
 }

@@ -1,4 +1,10 @@
-/** Values of the setting `healthAddress`. */
+/** Addresses that processes listen on, and values of the setting `healthAddress`. */
+import { isIPv4 } from 'node:net';
+
+/** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
 
 export interface ListenAddress {
   host: string;

@@ -15,12 +15,16 @@ import {
   type Settings,
 } from './table.js';
 import { Expected, isHttpUrl } from './types.js';
-import { contradictionOf } from './worker.js';
 
 export type { LonghaulConfig, SettingName, Settings } from './table.js';
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 const ROWS = SETTINGS as unknown as Record<SettingName, Row<unknown>>;
+/** Settings with those that they need. */
+const PAIRS = [
+  ['targetCpuUsage', 'targetMemoryUsage'],
+  ['targetMemoryUsage', 'targetCpuUsage'],
+] as const;
 
 /** The environment variable of each setting: `LONGHAUL_TEMPORAL_PORT` for `temporalPort`. */
 export const SETTING_VARIABLES = Object.fromEntries(
@@ -79,12 +83,9 @@ export async function loadSettings(
   }
   const { drainTimeout: drainTimeoutMs, ...others } = values;
   const settings = { ...others, drainTimeoutMs } as unknown as Settings;
-  const contradiction = contradictionOf(settings);
-  if (contradiction) {
-    const { name, expected, other, otherValue } = contradiction;
-    const beside = otherValue === undefined ? settingFlag(other) : `${otherValue}; ${settingFlag(other)}`;
-    throw invalid(givenFor(name)!, `expected ${expected} (${beside})`);
-  }
+  for (const [name, other] of PAIRS)
+    if (settings[name] !== undefined && settings[other] === undefined)
+      throw invalid(givenFor(name)!, `expected ${settingFlag(other)} too`);
   return settings;
 }
 
@@ -177,11 +178,6 @@ export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): strin
 /** Header `authorization` for the codec server. Never a setting, so that no list of settings shows it. */
 export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
-}
-
-/** This server's secret at the authorization server, for introspection. Never a setting, so that no list of settings shows it. */
-export function givenOauthClientSecret(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  return environment['LONGHAUL_OAUTH_CLIENT_SECRET'] || undefined;
 }
 
 /** Whether `longhaul up` started this process, and restarts and ends it. */

@@ -4,28 +4,26 @@ import { dirname, join } from 'node:path';
 import type { Settings } from './table.js';
 import type { DataFolders } from '../data-folders.js';
 import { realPathOf } from '../real-path.js';
+import { secretFilesOf } from './token-sources.js';
 
-const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'oauthClientSecretFile'] as const;
+const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'tokenSources'] as const;
 
-export type PrivateSettings = Pick<Settings, (typeof PRIVATE)[number] | 'dataFolders' | 'project'>;
-
-export interface PrivatePath {
+interface PrivatePath {
   name: (typeof PRIVATE)[number];
   path: string;
 }
 
-/** The data folders, with the private paths in them. */
-export function dataFoldersOf(settings: PrivateSettings): DataFolders {
+/** The data folders, with the private paths in them. @throws SettingsError for token sources that can't be read */
+export function dataFoldersOf(settings: Settings): DataFolders {
   return { folders: settings.dataFolders, privatePaths: privatePathsOf(settings).map(({ path }) => path) };
 }
 
-function privatePathsOf(settings: PrivateSettings): PrivatePath[] {
+function privatePathsOf(settings: Settings): PrivatePath[] {
   const storage = settings.storage === 'folder' ? join(settings.home, 'storage') : undefined;
-  const paths = { ...settings, storage };
-  return PRIVATE.flatMap((name) => {
-    const path = paths[name];
-    return path === undefined ? [] : [{ name, path }];
-  });
+  const { tokenSources: sources } = settings;
+  // The file itself names secrets and has none.
+  const paths = { ...settings, storage, tokenSources: sources && secretFilesOf(sources) };
+  return PRIVATE.flatMap((name) => [paths[name] ?? []].flat().map((path) => ({ name, path })));
 }
 
 /** A data folder and a private path, one within the other. */
@@ -40,7 +38,7 @@ export interface Overlap {
  * Data folders that overlap with private paths, each with the first such path. The project folder doesn't count: it often
  * contains the home, and callers can't read private paths there.
  */
-export function overlapsOf(settings: PrivateSettings): Overlap[] {
+export function overlapsOf(settings: Settings): Overlap[] {
   const project = realPathOf(settings.project);
   const privatePaths = privatePathsOf(settings).map((privatePath) => ({
     privatePath,

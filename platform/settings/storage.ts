@@ -10,10 +10,3 @@ export function bucketIn(storage: string): { bucket: string; prefix: string } | 
   if (bucket === undefined || (prefix !== '' && !PREFIX.test(prefix))) return undefined;
   return { bucket, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/` };
 }
-
-/** Whether a text is the URL of a store: an origin. */
-export function isEndpoint(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, pathname, search, hash, username } = new URL(text);
-  return /^https?:$/.test(protocol) && pathname === '/' && !search && !hash && !username;
-}

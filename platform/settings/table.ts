@@ -4,7 +4,7 @@ import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { cachedWorkflows } from './cached-workflows.js';
 import { parseAddress } from './health-address.js';
-import { bucketIn, isEndpoint } from './storage.js';
+import { bucketIn } from './storage.js';
 import { isBareUrl } from './temporal.js';
 import {
   duration,
@@ -15,7 +15,6 @@ import {
   path,
   pathSeparated,
   text,
-  url,
   urlOrPath,
   yesOrNo,
   type SettingType,
@@ -71,20 +70,25 @@ function shown(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en') : String(value);
 }
 
-/** A row whose default is undefined makes the setting optional. */
-function row<T>(
-  group: Group,
-  type: SettingType<T>,
-  fallback: Default<T>,
-  doc: string,
-  more: Pick<Row<T>, 'underUp'> = {},
-): Row<T> {
-  return { group, type, default: fallback, doc, ...more };
+/** Makes rows of a group. A row whose default is undefined makes the setting optional. */
+function rowOf(group: Group) {
+  return <T>(
+    type: SettingType<T>,
+    fallback: Default<T>,
+    doc: string,
+    more: Pick<Row<T>, 'underUp'> = {},
+  ): Row<T> => ({ group, type, default: fallback, doc, ...more });
 }
 
-const isAuthenticated = ({ values }: Context) => (values['authentication'] as unknown[]).length > 0;
-const inHome = (name: string) =>
-  by(({ values }) => join(values['home'] as string, name), `'${name}' in the home`);
+const basics = rowOf('basics');
+const server = rowOf('server');
+const temporal = rowOf('temporal');
+const worker = rowOf('worker');
+const storage = rowOf('storage');
+const callers = rowOf('callers');
+const limits = rowOf('limits');
+const records = rowOf('records');
+
 const projectOf = ({ values }: Context) => values['project'] as string;
 /** A default for the embedded Temporal, and another one for a named Temporal. */
 const onTemporal = (embedded: number, named: number) =>
@@ -95,60 +99,50 @@ const onTemporal = (embedded: number, named: number) =>
 /** A default for authenticated callers, who need protection from each other, and one for a lone caller. */
 const forCallers = (many: number, alone: number) =>
   by(
-    (context) => (isAuthenticated(context) ? many : alone),
+    ({ values }) => ((values['authentication'] as unknown[]).length > 0 ? many : alone),
     `${shown(many)}, or ${shown(alone)} without authentication`,
   );
 
 const port = integer(1, 65_535);
 const count = integer(1, 1_000_000);
-const slots = (least: number) => integer(least, 10_000);
-const perSecond = number(0.01, 100_000);
-const claim = text('<claim>');
 
 export const SETTINGS = {
-  home: row(
-    'basics',
+  home: basics(
     path('<folder>'),
     by(() => join(homedir(), '.longhaul'), '~/.longhaul'),
     'Folder of the stack and its data.',
   ),
-  project: row(
-    'basics',
+  project: basics(
     path('<folder>'),
     by(({ folder }) => folder, 'the folder of `longhaul.config.*`'),
     'Project with your own `tools/`, `workflows/`, `activities/` and `pipelines/`. Its configuration file is used.',
   ),
-  pipelineFolders: row(
-    'basics',
+  pipelineFolders: basics(
     pathSeparated('<folders>', path('<folder>')),
     by((context) => [join(projectOf(context), 'pipelines')], "the project's `pipelines/`"),
     'Folders with pipelines, `*.yml` and `*.yaml`.',
   ),
-  dataFolders: row(
-    'basics',
+  dataFolders: basics(
     pathSeparated('<folders>', path('<folder>')),
     by((context) => [projectOf(context)], 'the project'),
     'Folders whose files tools may read; not the home, nor other private paths in them.',
   ),
-  shippedTools: row('basics', yesOrNo, is(true), 'Serve the tools that ship with Longhaul.'),
-  mailbox: row('basics', yesOrNo, is(false), 'Serve the tools with which agents wait for messages.'),
-  resourceLinks: row(
-    'basics',
+  shippedTools: basics(yesOrNo, is(true), 'Serve the tools that ship with Longhaul.'),
+  mailbox: basics(yesOrNo, is(false), 'Serve the tools with which agents wait for messages.'),
+  resourceLinks: basics(
     oneOf('auto', 'always', 'never'),
     is('auto'),
     'Whether results have `resource_link` blocks. `auto`: for clients known to accept them; others get the addresses as text.',
   ),
 
-  host: row('server', text('<address>'), is('127.0.0.1'), 'Address that the server listens on.'),
-  port: row('server', port, is(7411), 'Port of the server.'),
-  allowedHosts: row(
-    'server',
+  host: server(text('<address>'), is('127.0.0.1'), 'Address that the server listens on.'),
+  port: server(port, is(7411), 'Port of the server.'),
+  allowedHosts: server(
     pathSeparated('<names>', text('<name>')),
     noneOf<string>(),
     'Host names, beside loopback, that the server accepts in requests.',
   ),
-  corsOrigins: row(
-    'server',
+  corsOrigins: server(
     list(
       '<origins>',
       text('<origin>', isOrigin, 'an origin, such as https://app.example.com, without a path'),
@@ -156,8 +150,7 @@ export const SETTINGS = {
     noneOf<string>(),
     'Origins whose pages may call the HTTP jobs API.',
   ),
-  trustedProxies: row(
-    'server',
+  trustedProxies: server(
     list(
       '<networks>',
       text('<network>', isNetwork, 'addresses or networks, such as 10.0.0.0/8, separated by commas'),
@@ -165,21 +158,18 @@ export const SETTINGS = {
     noneOf<string>(),
     'Proxies whose `Forwarded` and `X-Forwarded-` headers count, as addresses or CIDR.',
   ),
-  tlsCert: row(
-    'server',
+  tlsCert: server(
     path('<file>'),
     none('none: plain HTTP'),
     "Server's certificate as PEM, with its intermediates: the server then speaks HTTPS only.",
   ),
-  tlsKey: row('server', path('<file>'), none(), 'Key of `tlsCert` as PEM, without a passphrase.'),
-  tlsClientCa: row(
-    'server',
+  tlsKey: server(path('<file>'), none(), 'Key of `tlsCert` as PEM, without a passphrase.'),
+  tlsClientCa: server(
     path('<file>'),
     none(),
     'Authorities of client certificates as PEM, for the authentication `mtls`.',
   ),
-  healthAddress: row(
-    'server',
+  healthAddress: server(
     text(
       '<host:port>',
       (value) => parseAddress(value) !== undefined,
@@ -189,9 +179,8 @@ export const SETTINGS = {
     'Address of `/healthz`, `/readyz` and `/metrics`, without authentication. Under `longhaul up` the worker has the next port.',
   ),
 
-  temporalPort: row('temporal', port, none('7233, or the next free one'), 'Port of the embedded Temporal.'),
-  temporalUi: row(
-    'temporal',
+  temporalPort: temporal(port, none('7233, or the next free one'), 'Port of the embedded Temporal.'),
+  temporalUi: temporal(
     text(
       '<url|on|off>',
       (value) => value === 'on' || value === 'off' || isBareUrl(value),
@@ -200,146 +189,118 @@ export const SETTINGS = {
     none('`on` on Linux, else `off`'),
     "Address of Temporal's UI, to which failed operations link. `on`: the embedded Temporal's UI, linked unless callers need authentication. `off`: no UI, no links.",
   ),
-  binFolder: row(
-    'temporal',
+  binFolder: temporal(
     path('<folder>'),
     by(() => join(homedir(), '.longhaul', 'bin'), '~/.longhaul/bin, whatever the home'),
     'Folder that keeps the Temporal binary.',
   ),
-  taskQueue: row(
-    'temporal',
+  taskQueue: temporal(
     text('<name>', /^.{1,200}$/s, 'a name of 1 to 200 characters'),
     is('longhaul'),
     'Task queue that workers poll and operations start on.',
   ),
-  searchAttributes: row(
-    'temporal',
+  searchAttributes: temporal(
     oneOf('auto', 'create', 'off'),
     is('auto'),
     "Temporal's search attributes, by which lists find operations. `auto`: used if the namespace has them. `create`: created as the server connects. `off`: lists are off.",
   ),
-  heartbeatSeconds: row(
-    'temporal',
+  heartbeatSeconds: temporal(
     number(1, 60),
     onTemporal(1, 15),
     "Interval of activities' heartbeats, at most 80 % of their time-out. Progress and cancellation travel with heartbeats; each is a billed action on Temporal Cloud.",
   ),
-  visibilityCallsPerSecond: row(
-    'temporal',
+  visibilityCallsPerSecond: temporal(
     integer(1, 1_000),
     onTemporal(1_000, 10),
     "A server's calls to Temporal's visibility store in a second: first lists, then sessions that listen, then estimates.",
   ),
-  maxHistoryPolls: row(
-    'temporal',
+  maxHistoryPolls: temporal(
     integer(1, 100_000),
     is(500),
     'Histories that a server long-polls at a time. Further watched operations are described in turn.',
   ),
-  payloadCodec: row(
-    'temporal',
+  payloadCodec: temporal(
     urlOrPath('<module|url>'),
     none(),
     'Payload codec of external workflows: a module with a PayloadCodec as its default export, or the URL of a codec server.',
   ),
-  unsignedStarts: row(
-    'temporal',
+  unsignedStarts: temporal(
     oneOf('refuse', 'allow'),
     is('refuse'),
     "Activities of workflows that no server has started and `longhaul sign` hasn't signed for.",
   ),
-  operatorAnswers: row(
-    'temporal',
+  operatorAnswers: temporal(
     yesOrNo,
     is(true),
     "Accept answers by Temporal's own commands, to questions without approvers and four eyes.",
   ),
 
-  workerRole: row(
-    'worker',
+  workerRole: worker(
     oneOf('all', 'workflows', 'host'),
     is('all'),
     'Work that the worker takes. `workflows`: workflows and activities of tools. `host`: jobs of pipelines, on this host.',
     { underUp: 'all' },
   ),
-  maxSteps: row(
-    'worker',
+  maxSteps: worker(
     integer(1, 1_000),
     by(() => availableParallelism(), "the worker's cores"),
     'Pipeline steps that the worker runs at once.',
   ),
-  stepEnvironment: row(
-    'worker',
+  stepEnvironment: worker(
     pathSeparated('<names>', text('<name>')),
     noneOf<string>(),
     "Worker's variables that steps get beside the usual ones.",
   ),
-  stepsEndWithWorker: row(
-    'worker',
+  stepsEndWithWorker: worker(
     yesOrNo,
     is(false),
     'End steps with their worker, also after `kill -9`. Otherwise the next worker of the host takes them over.',
   ),
-  hostAbsenceMinutes: row(
-    'worker',
+  hostAbsenceMinutes: worker(
     number(2, 10_080),
     is(5),
     'Minutes without a poll from any worker of a host after which its jobs count as lost: idempotent jobs start again elsewhere; people are asked about the others.',
   ),
-  drainTimeout: row(
-    'worker',
+  drainTimeout: worker(
     duration('24h'),
     by(() => 5 * 60_000, '5m; always 5s under `longhaul up`'),
     'Time for running activities of tools to end when the worker is asked to stop. They are then cancelled, and run again on another worker.',
     { underUp: 5_000 },
   ),
-  workerVersioning: row(
-    'worker',
+  workerVersioning: worker(
     yesOrNo,
     by(() => true, 'true; always false under `longhaul up`'),
     "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with.",
     { underUp: false },
   ),
-  maxCachedWorkflows: row(
-    'worker',
+  maxCachedWorkflows: worker(
     cachedWorkflows,
     is(300),
     'Open workflows that the worker keeps in memory, or the memory for them, such as `200MB`, at 0.3 MB each.',
   ),
-  maxConcurrentWorkflowTaskExecutions: row(
-    'worker',
-    slots(2),
-    none('40, at most `maxCachedWorkflows`'),
-    'Slots for workflow tasks.',
+  maxConcurrentActivityTaskExecutions: worker(
+    integer(1, 10_000),
+    none('100'),
+    'Slots for activities of tools.',
   ),
-  maxConcurrentActivityTaskExecutions: row('worker', slots(1), none('100'), 'Slots for activities of tools.'),
-  targetCpuUsage: row(
-    'worker',
+  targetCpuUsage: worker(
     number(0.01, 1),
     none(),
     "CPU usage, from 0 to 1, above which the worker takes no further task: Temporal's resource-based tuner, with `targetMemoryUsage`.",
   ),
-  targetMemoryUsage: row(
-    'worker',
-    number(0.01, 1),
-    none(),
-    'Memory usage, from 0 to 1: see `targetCpuUsage`.',
-  ),
-  maxTaskQueueActivitiesPerSecond: row(
-    'worker',
-    perSecond,
+  targetMemoryUsage: worker(number(0.01, 1), none(), 'Memory usage, from 0 to 1: see `targetCpuUsage`.'),
+  maxTaskQueueActivitiesPerSecond: worker(
+    number(0.01, 100_000),
     none(),
     'Activities of tools that all workers together start in a second. Give all workers the same value.',
   ),
-  stickyQueueScheduleToStartTimeoutSeconds: row(
-    'worker',
+  stickyQueueScheduleToStartTimeoutSeconds: worker(
     number(1, 60),
     onTemporal(2, 10),
     'Seconds before open workflows of a killed worker continue on another one.',
   ),
 
-  storage: row(
-    'storage',
+  storage: storage(
     text(
       '<folder|url>',
       (value) => value === 'folder' || bucketIn(value) !== undefined,
@@ -348,20 +309,21 @@ export const SETTINGS = {
     is('folder'),
     'Where artifacts, logs and large values are stored: `folder` in the home, or `s3://bucket/prefix`. All servers and workers need the same.',
   ),
-  storageEndpoint: row(
-    'storage',
-    text('<url>', isEndpoint, 'the URL of a store, such as https://minio.example.com:9000, without a path'),
+  storageEndpoint: storage(
+    text(
+      '<url>',
+      (value) => isBareUrl(value) && new URL(value).pathname === '/',
+      'the URL of a store, such as https://minio.example.com:9000, without a path',
+    ),
     none('AWS'),
     'URL of an S3-compatible store. The bucket is in the path of its URLs.',
   ),
-  storageRegion: row(
-    'storage',
+  storageRegion: storage(
     text('<name>', /^[a-z0-9-]{1,40}$/, 'the name of a region, such as eu-central-1'),
     by(regionOf, "the AWS SDK's; `us-east-1` with an endpoint"),
     'Region of the bucket.',
   ),
-  storageEncryption: row(
-    'storage',
+  storageEncryption: storage(
     text(
       '<AES256|aws:kms|aws:kms=key>',
       /^(AES256|aws:kms(=\S+)?)$/,
@@ -371,164 +333,66 @@ export const SETTINGS = {
     'Server-side encryption that each write asks for.',
   ),
 
-  authentication: row(
-    'callers',
-    list('<keys|oauth|gateway|mtls>', oneOf('keys', 'oauth', 'gateway', 'mtls')),
-    noneOf<'keys' | 'oauth' | 'gateway' | 'mtls'>(),
+  authentication: callers(
+    list('<keys|tokens|mtls>', oneOf('keys', 'tokens', 'mtls')),
+    noneOf<'keys' | 'tokens' | 'mtls'>(),
     'How callers say who they are; several may be named. Without it, all callers are one, and the server listens on loopback only.',
   ),
-  allowUnauthenticated: row(
-    'callers',
+  allowUnauthenticated: callers(
     yesOrNo,
     is(false),
     'Listen on other addresses than loopback without authentication.',
   ),
-  keysFolder: row(
-    'callers',
+  keysFolder: callers(
     path('<folder>'),
-    inHome('keys'),
+    by(({ values }) => join(values['home'] as string, 'keys'), "'keys' in the home"),
     'Folder of the API keys, which `longhaul keys` writes.',
   ),
-  policy: row(
-    'callers',
+  policy: callers(
     path('<file>'),
     none(),
     'File with the roles of callers. Without it, each may do everything with operations of its own.',
   ),
-  oauthIssuer: row(
-    'callers',
-    url(),
+  tokenSources: callers(
+    path('<file>'),
     none(),
-    'Issuer of OAuth access tokens, as in their claim `iss`. Needed for `oauth`.',
-  ),
-  oauthResource: row(
-    'callers',
-    url(),
-    none(),
-    "Public URL of the server's MCP endpoint, the audience of access tokens. Needed for `oauth`.",
-  ),
-  oauthScope: row(
-    'callers',
-    text('<scope>', /^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one OAuth scope'),
-    none(),
-    'Scope that each access token needs.',
-  ),
-  oauthTenantClaim: row('callers', claim, none(), 'Claim of access tokens that names the tenant.'),
-  oauthSubjectClaim: row('callers', claim, is('sub'), 'Claim of access tokens that names the subject.'),
-  oauthGroupsClaim: row(
-    'callers',
-    claim,
-    is('groups'),
-    "Claim of access tokens that lists the caller's groups.",
-  ),
-  oauthClientId: row(
-    'callers',
-    text('<id>'),
-    none(),
-    "Server's client ID at the authorization server, to introspect opaque tokens. Its secret is in LONGHAUL_OAUTH_CLIENT_SECRET or a file.",
-  ),
-  oauthClientSecretFile: row('callers', path('<file>'), none(), 'File with the secret of `oauthClientId`.'),
-  oauthIntrospection: row('callers', yesOrNo, is(false), 'Introspect JWTs too, so that revoked ones end.'),
-  oauthIntrospectionEndpoint: row(
-    'callers',
-    url(),
-    none("that of the issuer's metadata"),
-    'Introspection endpoint.',
-  ),
-  gatewayHeader: row(
-    'callers',
-    text(
-      '<name>',
-      /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i,
-      'the name of a header other than Authorization',
-    ),
-    none(),
-    'Header in which a gateway in front sends a JWT about the caller. Needed for `gateway`.',
-  ),
-  gatewayKeys: row(
-    'callers',
-    urlOrPath('<url|file>'),
-    none(),
-    "Address of the gateway's keys (JWKS), or a PEM file with its public key or certificate. Needed for `gateway`.",
-  ),
-  gatewayIssuer: row(
-    'callers',
-    text('<issuer>'),
-    none(),
-    "Issuer of the gateway's JWTs. Needed for `gateway`.",
-  ),
-  gatewayAudience: row(
-    'callers',
-    text('<audience>'),
-    none(),
-    "Audience of the gateway's JWTs. Needed for `gateway`.",
-  ),
-  gatewayTenantClaim: row('callers', claim, none(), "Claim of the gateway's JWTs that names the tenant."),
-  gatewaySubjectClaim: row(
-    'callers',
-    claim,
-    is('sub'),
-    "Claim of the gateway's JWTs that names the subject.",
-  ),
-  gatewayGroupsClaim: row(
-    'callers',
-    claim,
-    is('groups'),
-    "Claim of the gateway's JWTs that lists the caller's groups.",
+    'File with the issuers of tokens: OAuth authorization servers, and gateways in front. Needed for `tokens`.',
   ),
 
-  kickoffsPerMinute: row(
-    'limits',
+  kickoffsPerMinute: limits(
     count,
     forCallers(600, 60_000),
     'Operations that a caller may start in a minute, for each server process.',
   ),
-  statusPerMinute: row(
-    'limits',
+  statusPerMinute: limits(
     count,
     forCallers(6_000, 600_000),
     'Requests over HTTP that a caller may make in a minute, for each server process.',
   ),
-  serverKickoffsPerMinute: row(
-    'limits',
-    count,
-    is(60_000),
-    'Operations that all callers may start in a minute, for each server process.',
-  ),
-  serverStatusPerMinute: row(
-    'limits',
-    count,
-    is(600_000),
-    'Requests over HTTP of all callers in a minute, for each server process.',
-  ),
-  maxOpenRequests: row(
-    'limits',
+  maxOpenRequests: limits(
     count,
     forCallers(1_000, 20_000),
     'Requests, waits and streams that a caller may have open, for each server process.',
   ),
-  maxConnectionsPerAddress: row(
-    'limits',
+  maxConnectionsPerAddress: limits(
     count,
     forCallers(2_000, 20_000),
     "Connections from one address that isn't a trusted proxy's.",
   ),
-  maxOpenOperations: row('limits', count, none(), 'Operations that a caller may have open, on all servers.'),
+  maxOpenOperations: limits(count, none(), 'Operations that a caller may have open, on all servers.'),
 
-  logLevel: row(
-    'records',
+  logLevel: records(
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
     is('info'),
     'Least severe level that is logged.',
   ),
-  metrics: row(
-    'records',
+  metrics: records(
     yesOrNo,
     by(({ values }) => values['healthAddress'] !== undefined, 'true with a health address, else false'),
     "Keep metrics, and serve them as `/metrics`: on the health address, and on the server's own port only without authentication.",
   ),
-  auditLog: row('records', path('<folder>'), none(), 'Folder of the audit log: who did what.'),
-  auditRequired: row('records', yesOrNo, is(false), "Refuse changes that the audit log can't record."),
+  auditLog: records(path('<folder>'), none(), 'Folder of the audit log: who did what.'),
+  auditRequired: records(yesOrNo, is(false), "Refuse changes that the audit log can't record."),
 };
 
 type Table = typeof SETTINGS;

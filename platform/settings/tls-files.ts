@@ -3,15 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { settingFlag } from './flag.js';
+import { SettingsError, type Settings } from './index.js';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** TLS settings. Without a certificate the server speaks plain HTTP. */
-export interface TlsSettings {
-  tlsCert: string | undefined;
-  tlsKey: string | undefined;
-  tlsClientCa: string | undefined;
-}
+type TlsSettings = Pick<Settings, 'tlsCert' | 'tlsKey' | 'tlsClientCa'>;
 
 export interface TlsFiles {
   cert: string;
@@ -22,47 +19,46 @@ export interface TlsFiles {
   certificate: X509Certificate;
 }
 
-/** Reads the files and checks that they fit together. @throws Error that names the file, what was expected and what came */
-export function readTlsFiles(
-  { tlsCert, tlsKey, tlsClientCa }: TlsSettings,
-  name: (setting: keyof TlsSettings) => string,
-): TlsFiles {
-  const read = (setting: keyof TlsSettings, path: string | undefined): string => {
-    try {
-      return readFileSync(path!, 'utf8');
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new Error(`${name(setting)} ${path}: expected a readable PEM file; got ${code}`, {
-        cause: error,
-      });
-    }
-  };
-  const certificatesIn = (
-    setting: keyof TlsSettings,
-    path: string | undefined,
-  ): [string, X509Certificate] => {
-    const text = read(setting, path);
-    try {
-      const [first] = (text.match(CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
-      if (first) return [text, first];
-    } catch {
-      // Throw the same message as for a file without certificates.
-    }
-    throw new Error(`${name(setting)} ${path}: expected PEM with certificates alone; got something else`);
-  };
-  const [cert, certificate] = certificatesIn('tlsCert', tlsCert);
-  const key = read('tlsKey', tlsKey);
+/** Reads the files and checks that they fit together. @throws SettingsError that names the file, what was expected and what came */
+export function readTlsFiles({ tlsCert, tlsKey, tlsClientCa }: TlsSettings): TlsFiles {
+  const [cert, certificate] = certificatesIn('tlsCert', tlsCert!);
+  const key = read('tlsKey', tlsKey!);
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw new Error(
-      `${name('tlsKey')} ${tlsKey}: expected the key of ${tlsCert}, as PEM without a passphrase; got ${(error as Error).message}`,
+    throw new SettingsError(
+      `${settingFlag('tlsKey')} ${tlsKey}: expected the key of ${tlsCert}, as PEM without a passphrase; got ${(error as Error).message}`,
       { cause: error },
     );
   }
   if (tlsClientCa === undefined) return { cert, key, certificate };
   const [ca] = certificatesIn('tlsClientCa', tlsClientCa);
   return { cert, key, ca, certificate };
+}
+
+function read(setting: keyof TlsSettings, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${settingFlag(setting)} ${path}: expected a readable PEM file; got ${code}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The text of a file, and its first certificate. */
+function certificatesIn(setting: keyof TlsSettings, path: string): [string, X509Certificate] {
+  const text = read(setting, path);
+  try {
+    const [first] = (text.match(CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
+    if (first) return [text, first];
+  } catch {
+    // Throw the same message as for a file without certificates.
+  }
+  throw new SettingsError(
+    `${settingFlag(setting)} ${path}: expected PEM with certificates alone; got something else`,
+  );
 }
 
 /** Whether a certificate covers a host name or address. */

@@ -45,37 +45,31 @@ export function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }
 
-export function url(placeholder = '<url>'): SettingType<string> {
-  return text(placeholder, isHttpUrl, 'an http or https URL');
-}
-
 /** An http or https URL, or the path of a file. */
 export function urlOrPath(placeholder: string): SettingType<string> {
   return { ...text(placeholder), isPath: true };
 }
 
-export function number(least: number, most: number, what = 'a number'): SettingType<number> {
+export function number(
+  least: number,
+  most: number,
+  type: 'number' | 'integer' = 'number',
+): SettingType<number> {
+  const what = type === 'integer' ? 'a whole number' : 'a number';
   return {
     placeholder: '<number>',
-    schema: { type: 'number', minimum: least, maximum: most },
+    schema: { type, minimum: least, maximum: most },
     parse(given) {
       const value = typeof given === 'string' && given.trim() ? Number(given) : given;
       const isWithin = typeof value === 'number' && value >= least && value <= most;
-      return isWithin ? value : fail(`${what} from ${least} to ${most}`);
+      const isValid = isWithin && (type === 'number' || Number.isInteger(value));
+      return isValid ? value : fail(`${what} from ${least} to ${most}`);
     },
   };
 }
 
 export function integer(least: number, most: number): SettingType<number> {
-  const base = number(least, most, 'a whole number');
-  return {
-    ...base,
-    schema: { ...base.schema, type: 'integer' },
-    parse(given) {
-      const value = base.parse(given);
-      return Number.isInteger(value) ? value : fail(`a whole number from ${least} to ${most}`);
-    },
-  };
+  return number(least, most, 'integer');
 }
 
 const YES_AND_NO = new Map<unknown, boolean>([

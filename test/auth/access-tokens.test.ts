@@ -1,5 +1,8 @@
 /** A server that wants access tokens of an authorization server, which behaves well, changes its keys, hangs, or lies. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import {
   exportJWK,
@@ -17,23 +20,21 @@ import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { onSharedQueue, TestStack } from '../support/test-stack.js';
 import { Issuer } from './issuer.js';
+import { acceptTokens } from './token-sources.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 const RESOURCE = 'https://longhaul.example.com/mcp';
 const METADATA = 'https://longhaul.example.com/.well-known/oauth-protected-resource/mcp';
 
+let folder: string;
 let issuer: Issuer;
 let key: CryptoKey;
 let stack: TestStack;
-const settings = (url: string) => ({
-  LONGHAUL_AUTHENTICATION: 'oauth',
-  LONGHAUL_OAUTH_ISSUER: url,
-  LONGHAUL_OAUTH_RESOURCE: RESOURCE,
-  LONGHAUL_OAUTH_SCOPE: 'longhaul',
-  LONGHAUL_OAUTH_TENANT_CLAIM: 'org',
-});
+const settings = (url: string) =>
+  acceptTokens(folder, { issuer: url, audience: RESOURCE, scope: 'longhaul', claims: { tenant: 'org' } });
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-access-tokens-'));
   issuer = await Issuer.start();
   key = await issuer.newKey('first');
   // Own server: its callers have access tokens.
@@ -42,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
   await issuer?.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);

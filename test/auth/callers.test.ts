@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ApiKeys } from '../../mcp-server/auth/api-keys.js';
-import { callerOfClaims, type ClaimSettings } from '../../mcp-server/auth/tokens.js';
+import { callerOfClaims } from '../../mcp-server/auth/tokens.js';
 import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
+import type { TokenSource } from '../../platform/settings/token-sources.js';
 import { createLogger } from '../../platform/log.js';
 
 const logger = createLogger('test', 'silent');
@@ -18,28 +19,25 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const SETTINGS: ClaimSettings = {
-  tenantClaim: undefined,
-  tenant: 'login.example.com',
-  subjectClaim: 'sub',
-  groupsClaim: 'groups',
-};
-const callerOf = (claims: Record<string, unknown>, changes: Partial<ClaimSettings> = {}) =>
-  callerOfClaims({ sub: 'alice', ...claims }, 'access token', { ...SETTINGS, ...changes });
+const callerOf = (claims: Record<string, unknown>, names: Partial<TokenSource['claims']> = {}) =>
+  callerOfClaims(
+    { issuer: 'https://login.example.com', claims: { subject: 'sub', groups: 'groups', ...names } },
+    { sub: 'alice', ...claims },
+  );
 
 test('claims name tenant, subject, groups and scopes', () => {
   expect(callerOf({ groups: ['ops', 'sre'], scope: 'openid longhaul' })).toEqual({
     tenant: 'login.example.com',
     subject: 'alice',
     principal: 'login.example.com/alice',
-    credential: { kind: 'token', issuer: '' },
+    credential: { kind: 'token', issuer: 'https://login.example.com' },
     groups: ['ops', 'sre'],
     scopes: ['openid', 'longhaul'],
   });
   expect(
     callerOf(
       { org: 'acme', oid: '7', roles: ['a'], groups: ['b'] },
-      { tenantClaim: 'org', subjectClaim: 'oid', groupsClaim: 'roles' },
+      { tenant: 'org', subject: 'oid', groups: 'roles' },
     ),
   ).toMatchObject({ principal: 'acme/7', groups: ['a'] });
 });
@@ -64,8 +62,7 @@ test.each<[Record<string, unknown>, string[]]>([
 
 test('a claim within another is named by a path, unless a claim has that very name', () => {
   const claims = { realm_access: { roles: ['nested'] }, 'https://example.com/groups': ['plain'] };
-  const groupsOf = (groupsClaim: string, more = {}) =>
-    callerOf({ ...claims, ...more }, { groupsClaim }).groups;
+  const groupsOf = (groups: string, more = {}) => callerOf({ ...claims, ...more }, { groups }).groups;
   expect(groupsOf('realm_access.roles')).toEqual(['nested']);
   expect(groupsOf('https://example.com/groups')).toEqual(['plain']);
   expect(groupsOf('realm_access.roles', { 'realm_access.roles': ['flat'] })).toEqual(['flat']);
@@ -74,9 +71,9 @@ test('a claim within another is named by a path, unless a claim has that very na
 });
 
 test('a claim that is no name is refused with its name', () => {
-  expect(() => callerOf({ sub: 7 })).toThrow('The claim sub of the access token: ');
-  expect(() => callerOf({ sub: '' })).toThrow('The claim sub of the access token: ');
-  expect(() => callerOf({}, { tenantClaim: 'org.name' })).toThrow('The claim org.name of the access token: ');
+  expect(() => callerOf({ sub: 7 })).toThrow('The claim sub of the token: ');
+  expect(() => callerOf({ sub: '' })).toThrow('The claim sub of the token: ');
+  expect(() => callerOf({}, { tenant: 'org.name' })).toThrow('The claim org.name of the token: ');
 });
 
 test('a key has the groups that it was made with; one without has none', () => {

@@ -14,7 +14,7 @@ const settings = (given: Parameters<typeof loadSettings>[0] = {}, authentication
   loadSettings({ authentication, ...given }, {}, '/');
 
 test('rates count for each principal, and for all together', async () => {
-  const rates = new Rates(await settings({ kickoffsPerMinute: 2, serverKickoffsPerMinute: 3 }));
+  const rates = new Rates(await settings({ kickoffsPerMinute: 2 }), { kickoff: 3, status: 3 });
   expect(await rates.count('kickoff', 'a/a')).toMatchObject({ limit: 2, remaining: 1 });
   await rates.count('kickoff', 'a/a');
   const own = await rates.count('kickoff', 'a/a').catch((error: unknown) => error as RateLimited);

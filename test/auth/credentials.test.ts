@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Authentication } from '../../mcp-server/auth/index.js';
 import { addApiKey } from '../../platform/api-keys.js';
-import { loadSettings, type SettingName } from '../../platform/settings/index.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/log.js';
 import { Issuer } from './issuer.js';
+import { acceptTokens } from './token-sources.js';
 
 const RESOURCE = 'https://longhaul.example.com/mcp';
 const GATEWAY = 'https://gateway.example.com';
@@ -35,22 +36,20 @@ afterAll(async () => {
 });
 
 /** All kinds of credentials. */
-async function authenticationWith(changes: Partial<Record<SettingName, string>>): Promise<Authentication> {
-  const flags = {
-    authentication: 'keys,oauth,gateway,mtls',
-    keysFolder: 'keys',
-    oauthIssuer: issuer.url,
-    oauthResource: RESOURCE,
-    oauthTenantClaim: 'org',
-    gatewayHeader: HEADER,
-    gatewayKeys: 'gateway.pem',
-    gatewayIssuer: GATEWAY,
-    gatewayAudience: 'longhaul',
-    gatewayTenantClaim: 'org',
-    gatewaySubjectClaim: 'email',
-    ...changes,
-  };
-  return new Authentication(await loadSettings(flags, {}, folder), createLogger('test', 'silent'));
+async function authenticationWith({ issuerUrl = issuer.url, gatewayKeys = 'gateway.pem' }) {
+  const tokens = acceptTokens(
+    folder,
+    { issuer: issuerUrl, audience: RESOURCE, claims: { tenant: 'org' } },
+    {
+      issuer: GATEWAY,
+      audience: 'longhaul',
+      header: HEADER,
+      keys: gatewayKeys,
+      claims: { tenant: 'org', subject: 'email' },
+    },
+  );
+  const flags = { authentication: 'keys,tokens,mtls', keysFolder: 'keys' };
+  return new Authentication(await loadSettings(flags, tokens, folder), createLogger('test', 'silent'));
 }
 
 const signed = (claims: object, key: CryptoKey) =>
@@ -112,15 +111,15 @@ test('an issuer that is away keeps its tokens out, and no other credential', asy
   const { url } = away;
   await away.close();
   const gatewayKeys = `${url}/keys`;
-  const other = await authenticationWith({ oauthIssuer: url, gatewayKeys });
+  const other = await authenticationWith({ issuerUrl: url, gatewayKeys });
   try {
     const callerAt = (headers: Record<string, string>) => other.callerOf(requestWith(headers));
     for (const [headers, message] of [
-      [bearer(await accessToken()), `access tokens can't be checked: ${url} does not answer`],
-      [bearer('opaque'), `access tokens can't be checked: ${url} does not answer`],
+      [bearer(await accessToken()), `tokens of ${url} can't be checked: ${url} does not answer`],
+      [bearer('opaque'), `tokens of ${url} can't be checked: ${url} does not answer`],
       [
         { [HEADER]: await gatewayJwt() },
-        `the gateway's callers can't be checked: ${gatewayKeys} does not answer`,
+        `tokens of ${GATEWAY} can't be checked: ${gatewayKeys} does not answer`,
       ],
     ] as [Record<string, string>, string][])
       await expect(callerAt(headers)).rejects.toMatchObject({ name: 'AuthenticationUnavailable', message });

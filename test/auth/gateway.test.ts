@@ -1,6 +1,9 @@
 /** A server behind a gateway that authenticates callers, and says who they are by a signed JWT in a header of its own. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import {
   exportJWK,
@@ -15,6 +18,7 @@ import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
+import { acceptTokens } from './token-sources.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -23,29 +27,32 @@ const HEADER = 'Cf-Access-Jwt-Assertion';
 const ISSUER = 'https://acme.cloudflareaccess.com';
 const AUDIENCE = '4714c1358e65fe4b408ad6d432a5f878f08194bdb4752441fd56faefa9b2b6f2';
 
+let folder: string;
 let keys: { privateKey: CryptoKey; publicKey: CryptoKey };
 let gateway: Server;
 let stack: TestStack;
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-gateway-'));
   keys = await generateKeyPair('RS256', { extractable: true });
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
   gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
   await new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening));
   // Own server: a gateway says who its callers are.
-  stack = await TestStack.serverOnSharedWorker({
-    LONGHAUL_AUTHENTICATION: 'gateway',
-    LONGHAUL_GATEWAY_HEADER: HEADER,
-    LONGHAUL_GATEWAY_KEYS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
-    LONGHAUL_GATEWAY_ISSUER: ISSUER,
-    LONGHAUL_GATEWAY_AUDIENCE: AUDIENCE,
-    LONGHAUL_GATEWAY_SUBJECT_CLAIM: 'email',
-    LONGHAUL_GATEWAY_TENANT_CLAIM: 'custom.org',
-  });
+  stack = await TestStack.serverOnSharedWorker(
+    acceptTokens(folder, {
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      header: HEADER,
+      keys: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
+      claims: { tenant: 'custom.org', subject: 'email' },
+    }),
+  );
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();
   gateway?.closeAllConnections();
   gateway?.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);

@@ -11,6 +11,7 @@ import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { RESOURCE_SERVER_SECRET, startAuthorizationServer } from './authorization-server.js';
 import { Issuer } from './issuer.js';
+import { acceptTokens } from './token-sources.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -28,14 +29,14 @@ beforeAll(async () => {
   key = await issuer.newKey('first');
   issuer.metadata = { introspection_endpoint: `${issuer.url}/introspect` };
   // Own server: its callers have opaque access tokens.
-  stack = await TestStack.serverOnSharedWorker({
-    LONGHAUL_AUTHENTICATION: 'oauth',
-    LONGHAUL_OAUTH_ISSUER: issuer.url,
-    LONGHAUL_OAUTH_RESOURCE: RESOURCE,
-    LONGHAUL_OAUTH_SCOPE: 'longhaul',
-    LONGHAUL_OAUTH_CLIENT_ID: 'longhaul server',
-    LONGHAUL_OAUTH_CLIENT_SECRET_FILE: join(folder, 'secret'),
-  });
+  stack = await TestStack.serverOnSharedWorker(
+    acceptTokens(folder, {
+      issuer: issuer.url,
+      audience: RESOURCE,
+      scope: 'longhaul',
+      introspection: { 'client-id': 'longhaul server', 'secret-file': 'secret' },
+    }),
+  );
 }, STACK_MS);
 afterEach(() => {
   issuer.introspect = () => ({ active: false });
@@ -145,7 +146,7 @@ test('while the authorization server fails, calls are answered 503, and open str
     issuer.introspect = () => failure;
     const { status, headers, body } = await new JobsClient(stack.base, newToken()).get('/v1/jobs');
     expect([status, body.type]).toEqual([503, '/problems/unavailable']);
-    expect(body.detail).toBe(`access tokens can't be checked: ${issuer.url}/introspect does not answer`);
+    expect(body.detail).toBe(`tokens of ${issuer.url} can't be checked: ${issuer.url}/introspect does not answer`);
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   }
   const asked = issuer.questions.filter(({ body }) => body.get('token') === token).length;
@@ -160,7 +161,7 @@ test('while the authorization server fails, calls are answered 503, and open str
   stream.close();
   await client.request('tasks/cancel', { taskId });
   const output = stack.parts.map((part) => part.output()).join('\n');
-  expect(output).toContain("access tokens can't be checked");
+  expect(output).toContain(`tokens of ${issuer.url} can't be checked`);
   for (const secret of [SECRET, 'hush', token]) expect(output).not.toContain(secret);
 });
 
@@ -175,16 +176,14 @@ test('tokens of oidc-provider: opaque, from client credentials, until they are r
       body: new URLSearchParams(body),
     });
   // Own server: it asks another authorization server.
+  const settings = acceptTokens(folder, {
+    issuer: server.issuer,
+    audience: resource,
+    claims: { subject: 'client_id' },
+    introspection: { 'client-id': 'longhaul', 'secret-variable': 'INTROSPECTION_SECRET', jwts: true },
+  });
   const own = await TestStack.serverOnSharedWorker(
-    {
-      LONGHAUL_AUTHENTICATION: 'oauth',
-      LONGHAUL_OAUTH_ISSUER: server.issuer,
-      LONGHAUL_OAUTH_RESOURCE: resource,
-      LONGHAUL_OAUTH_SUBJECT_CLAIM: 'client_id',
-      LONGHAUL_OAUTH_CLIENT_ID: 'longhaul',
-      LONGHAUL_OAUTH_CLIENT_SECRET: RESOURCE_SERVER_SECRET,
-      LONGHAUL_OAUTH_INTROSPECTION: 'true',
-    },
+    { ...settings, INTROSPECTION_SECRET: RESOURCE_SERVER_SECRET },
     port,
   );
   try {

@@ -10,6 +10,7 @@ import { assertServable, assertWorkable, settingConflicts } from '../../platform
 import { readText } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
 import { TestStack } from '../support/test-stack.js';
+import { acceptTokens } from './token-sources.js';
 
 const roots: string[] = [];
 let root: string;
@@ -45,12 +46,6 @@ describe('data folders and private paths', () => {
     ['the keys folder', { dataFolders: '../data', keysFolder: '../data/keys' }, 'keysFolder', 'data/keys'],
     ['the audit log', { dataFolders: '../data', auditLog: '../data/audit' }, 'auditLog', 'data/audit'],
     ['the key of TLS', { dataFolders: '../data', tlsKey: '../data/key.pem' }, 'tlsKey', 'data/key.pem'],
-    [
-      'a secret of OAuth',
-      { dataFolders: '../data', oauthClientSecretFile: '../data/secret' },
-      'oauthClientSecretFile',
-      'data/secret',
-    ],
   ])('a data folder around %s is refused, with both values', async (_what, flags, name, path) => {
     const [conflict, ...more] = (await conflictsOf(flags)).filter((each) => each.includes('--data-folders'));
     const { dataFolders } = await settingsOf(flags);
@@ -60,6 +55,19 @@ describe('data folders and private paths', () => {
         'there. Name a folder beside it, or move it',
     );
     expect(more).toEqual([]);
+  });
+
+  test('a data folder around a secret of the token sources is refused, for workers too', async () => {
+    const source = {
+      issuer: 'https://login.example.com',
+      audience: 'https://longhaul.example.com/mcp',
+      introspection: { 'client-id': 'longhaul', 'secret-file': 'data/secret' },
+    };
+    const { LONGHAUL_TOKEN_SOURCES: tokenSources } = acceptTokens(root, source);
+    const settings = await settingsOf({ dataFolders: '../data', tokenSources });
+    expect(() => assertWorkable(settings)).toThrow(
+      `--data-folders ${root}/data: expected folders without --token-sources ${root}/data/secret`,
+    );
   });
 
   test.each<[string, Flags, string]>([
@@ -143,7 +151,7 @@ describe('the keys folder', () => {
       `--authentication keys, --keys-folder ${keys}: expected a folder that its owner alone can write, since who writes there ` +
         `can make keys; got mode ${mode.toString(8).padStart(4, '0')}. Run: chmod go-w '${keys}'`,
     ]);
-    expect(await conflicts({ authentication: 'mtls,oauth' })).not.toContainEqual(
+    expect(await conflicts({ authentication: 'mtls,tokens' })).not.toContainEqual(
       expect.stringContaining('--keys-folder'),
     );
   });

@@ -1,11 +1,13 @@
-/** Settings of authentication that no server starts with. */
+/** Settings of authentication, and token sources, that no server starts with. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose';
 import { loadSettings, type SettingName } from '../../platform/settings/index.js';
 import { assertServable } from '../../platform/settings/conflicts.js';
+import { readTokenSources } from '../../platform/settings/token-sources.js';
+import { acceptTokens } from './token-sources.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -14,106 +16,131 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'public.pem'), await exportSPKI(publicKey));
   writeFileSync(join(folder, 'private.pem'), await exportPKCS8(privateKey));
   writeFileSync(join(folder, 'damaged.pem'), 'public');
+  writeFileSync(join(folder, 'secret'), 'hush\n');
   writeFileSync(join(folder, 'empty'), '\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const check = async (flags: Partial<Record<SettingName, unknown>>) =>
-  assertServable(await loadSettings(flags, {}, folder));
-const GATEWAY = {
-  authentication: 'gateway',
-  gatewayHeader: 'X-Pomerium-Jwt-Assertion',
-  gatewayIssuer: 'longhaul.example.com',
-  gatewayAudience: 'longhaul.example.com',
-};
-const JWKS = { gatewayKeys: 'https://longhaul.example.com/.well-known/pomerium/jwks.json' };
-
-test('a gateway with an address of its keys, or a file, is a kind of authentication', async () => {
-  await check({ ...GATEWAY, ...JWKS, host: '0.0.0.0' });
-  await check({ ...GATEWAY, gatewayKeys: 'public.pem' });
+afterEach(() => {
+  delete process.env['INTROSPECTION_SECRET'];
 });
 
-test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
-  ['no header', { ...GATEWAY, ...JWKS, gatewayHeader: undefined }, 'expected --gateway-header too'],
-  ['no issuer', { ...GATEWAY, ...JWKS, gatewayIssuer: undefined }, 'expected --gateway-issuer too'],
-  ['no audience', { ...GATEWAY, ...JWKS, gatewayAudience: undefined }, 'expected --gateway-audience too'],
-  ['no keys', GATEWAY, 'expected --gateway-keys too'],
+const check = async (flags: Partial<Record<SettingName, unknown>>, environment = {}) =>
+  assertServable(await loadSettings(flags, environment, folder));
+const checkSources = (...sources: object[]) => check({}, acceptTokens(folder, ...sources));
+
+const OAUTH = { issuer: 'https://login.example.com', audience: 'https://longhaul.example.com/mcp' };
+const GATEWAY = {
+  issuer: 'longhaul.example.com',
+  audience: 'longhaul.example.com',
+  header: 'X-Pomerium-Jwt-Assertion',
+  keys: 'https://longhaul.example.com/.well-known/pomerium/jwks.json',
+};
+const INTROSPECTION = { 'client-id': 'longhaul', 'secret-file': 'secret' };
+
+test('sources have the address of their keys, a file, or metadata, and claims with defaults', async () => {
+  const sources = [OAUTH, GATEWAY, { ...GATEWAY, header: 'X-Other', keys: 'public.pem' }];
+  await check({ host: '0.0.0.0' }, acceptTokens(folder, ...sources));
+  const read = readTokenSources(acceptTokens(folder, ...sources).LONGHAUL_TOKEN_SOURCES);
+  expect(read).toMatchObject([
+    { ...OAUTH, header: 'Authorization', claims: { subject: 'sub', groups: 'groups' } },
+    GATEWAY,
+    { keys: join(folder, 'public.pem') },
+  ]);
+});
+
+test('the secret for introspection comes from a file, or from the environment', async () => {
+  await checkSources({ ...OAUTH, introspection: INTROSPECTION });
+  process.env['INTROSPECTION_SECRET'] = 'hush';
+  const introspection = { 'client-id': 'longhaul', 'secret-variable': 'INTROSPECTION_SECRET' };
+  await checkSources({ ...OAUTH, introspection });
+});
+
+test.each<[string, object, string]>([
+  ['no issuer', { ...GATEWAY, issuer: undefined }, '[0].issuer: expected the issuer, as in the claim iss'],
+  ['no audience', { ...GATEWAY, audience: undefined }, '[0].audience: expected the audience of this server'],
+  ['no keys, and no metadata', { ...GATEWAY, keys: undefined }, '[0].issuer: expected an http or https URL'],
   [
     'a missing file',
-    { ...GATEWAY, gatewayKeys: 'missing.pem' },
-    'missing.pem: expected a file with a public key; ENOENT',
+    { ...GATEWAY, keys: 'missing.pem' },
+    'missing.pem: expected a file with a public key in PEM format, or the http or https URL of keys; ENOENT',
   ],
   [
     'a private key',
-    { ...GATEWAY, gatewayKeys: 'private.pem' },
+    { ...GATEWAY, keys: 'private.pem' },
     'private.pem: expected a public key in PEM format; got a private key',
   ],
   [
     'a file without a key',
-    { ...GATEWAY, gatewayKeys: 'damaged.pem' },
+    { ...GATEWAY, keys: 'damaged.pem' },
     'damaged.pem: expected a public key or a certificate in PEM format; got something else',
   ],
   [
     'an address that is no URL',
-    { ...GATEWAY, gatewayKeys: 'htps://longhaul.example.com/keys' },
-    'Or name the http or https URL of its keys',
+    { ...GATEWAY, keys: 'htps://longhaul.example.com/keys' },
+    'or the http or https URL of keys',
   ],
+  ['a header with a blank', { ...GATEWAY, header: 'X Jwt' }, '[0].header: expected the name of a header'],
   [
-    "the callers' own header",
-    { ...GATEWAY, gatewayHeader: 'authorization' },
-    '--gateway-header: expected the name of a header other than Authorization; got "authorization"',
+    "the callers' own header for an audience that is no URL",
+    { ...GATEWAY, header: 'authorization' },
+    '[0].audience: expected an http or https URL, the public one',
   ],
-  ['an unknown method', { authentication: 'password' }, '--authentication: '],
-])('%s', async (_what, flags, message) => {
-  await expect(check(flags)).rejects.toThrow(message);
-});
-
-const OAUTH = {
-  authentication: 'oauth',
-  oauthIssuer: 'https://login.example.com',
-  oauthResource: 'https://longhaul.example.com/mcp',
-};
-
-test('the secret for introspection comes from a file, or from the environment', async () => {
-  await check({ ...OAUTH, oauthClientId: 'longhaul', oauthClientSecretFile: 'damaged.pem' });
-  process.env['LONGHAUL_OAUTH_CLIENT_SECRET'] = 'secret';
-  try {
-    await check({ ...OAUTH, oauthClientId: 'longhaul' });
-    await expect(
-      check({ ...OAUTH, oauthClientId: 'longhaul', oauthClientSecretFile: 'damaged.pem' }),
-    ).rejects.toThrow('got both');
-  } finally {
-    delete process.env['LONGHAUL_OAUTH_CLIENT_SECRET'];
-  }
-});
-
-test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
+  ['two scopes', { ...OAUTH, scope: 'a b' }, '[0].scope: expected one OAuth scope'],
+  ['a misspelled key', { ...OAUTH, isuer: '' }, '[0].isuer: unknown key; did you mean "issuer"?'],
+  [
+    'introspection without an ID',
+    { ...OAUTH, introspection: { 'secret-file': 'secret' } },
+    "[0].introspection.client-id: expected this server's client ID",
+  ],
   [
     'an ID without its secret',
-    { oauthClientId: 'longhaul' },
-    '--oauth-client-id: expected its secret either in the variable LONGHAUL_OAUTH_CLIENT_SECRET or in ' +
-      '--oauth-client-secret-file; got neither',
+    { ...OAUTH, introspection: { 'client-id': 'longhaul' } },
+    '[0].introspection: expected either secret-file or secret-variable',
+  ],
+  [
+    'two places of a secret',
+    { ...OAUTH, introspection: { ...INTROSPECTION, 'secret-variable': 'INTROSPECTION_SECRET' } },
+    '[0].introspection: expected either secret-file or secret-variable',
+  ],
+  [
+    'a variable that is not set',
+    { ...OAUTH, introspection: { 'client-id': 'longhaul', 'secret-variable': 'INTROSPECTION_SECRET' } },
+    'expected a secret in the environment variable INTROSPECTION_SECRET; got none',
   ],
   [
     'a file that is missing',
-    { oauthClientId: 'longhaul', oauthClientSecretFile: 'missing' },
+    { ...OAUTH, introspection: { ...INTROSPECTION, 'secret-file': 'missing' } },
     'missing: expected a file with a secret; ENOENT',
   ],
   [
     'a file that is empty',
-    { oauthClientId: 'longhaul', oauthClientSecretFile: 'empty' },
+    { ...OAUTH, introspection: { ...INTROSPECTION, 'secret-file': 'empty' } },
     'empty: expected a secret; got an empty file',
   ],
   [
-    'introspection without an ID',
-    { oauthIntrospection: 'true' },
-    '--oauth-introspection: expected --oauth-client-id too',
+    'an endpoint that is no URL',
+    { ...OAUTH, introspection: { ...INTROSPECTION, endpoint: 'login.example.com' } },
+    '[0].introspection.endpoint: expected an http or https URL',
   ],
-  [
-    'an endpoint without an ID',
-    { oauthIntrospectionEndpoint: 'https://login.example.com/introspect' },
-    '--oauth-introspection-endpoint: expected --oauth-client-id too',
-  ],
-])('introspection: %s', async (_what, flags, message) => {
-  await expect(check({ ...OAUTH, ...flags })).rejects.toThrow(message);
+])('a source with %s is refused with its place', async (_what, source, message) => {
+  await expect(checkSources(source)).rejects.toThrow(message);
+  await expect(checkSources(source)).rejects.toThrow(/tokens-\S+\.yml:\d+:\d+: \[0\]/);
+});
+
+test('two sources in one header are refused', async () => {
+  await expect(checkSources(GATEWAY, { ...GATEWAY, header: 'x-pomerium-jwt-assertion' })).rejects.toThrow(
+    '[1].header: expected one source for each header; got x-pomerium-jwt-assertion again',
+  );
+});
+
+test('tokens need their sources, and sources need tokens', async () => {
+  await expect(check({ authentication: 'tokens' })).rejects.toThrow('expected --token-sources too');
+  const { LONGHAUL_TOKEN_SOURCES: tokenSources } = acceptTokens(folder, OAUTH);
+  await expect(check({ authentication: 'keys', tokenSources })).rejects.toThrow(
+    '--token-sources: expected tokens in --authentication',
+  );
+  await expect(check({ authentication: 'tokens', tokenSources: 'missing.yml' })).rejects.toThrow(
+    'missing.yml: expected a file of token sources; ENOENT',
+  );
+  await expect(check({ authentication: 'password' })).rejects.toThrow('--authentication: ');
 });

@@ -76,9 +76,9 @@ test.each(['up', 'server'])(
       expect(stderr).toContain(`--host ${host}: expected a loopback address such as 127.0.0.1`);
       expect(stderr).toContain('longhaul keys add');
     }
-    const { code, stderr } = await run([command, '--authentication', 'oauth']);
+    const { code, stderr } = await run([command, '--authentication', 'tokens']);
     expect(code).not.toBe(0);
-    expect(stderr).toContain('--authentication oauth: expected --oauth-issuer too');
+    expect(stderr).toContain('--authentication tokens: expected --token-sources too');
   },
 );
 

@@ -249,7 +249,7 @@ test('files and settings that do not fit are refused at the start', async () => 
         `--tls-key ${folder}: expected a readable PEM file; got EISDIR`,
       ],
       ['server', ['--tls-cert', keyFile, '--tls-key', keyFile], 'expected PEM with certificates alone'],
-      ['server', ['--tls-client-ca', ca], '--tls-client-ca: expected --tls-cert and --tls-key too'],
+      ['server', ['--tls-client-ca', ca], '--tls-client-ca: expected --tls-cert too'],
       ['server', ['--authentication', 'mtls'], '--authentication mtls: expected --tls-client-ca too'],
       [
         'server',

@@ -12,7 +12,7 @@ import { createLogger } from '../../platform/log.js';
 import { eventually } from '../support/eventually.js';
 import { Issuer } from './issuer.js';
 
-const unavailable = unavailabilityOf('access tokens', createLogger('test', 'silent'));
+const unavailable = unavailabilityOf('https://issuer.example.com', createLogger('test', 'silent'));
 const ENDPOINT = 'https://issuer.example.com/introspect';
 
 /** A question that waits for its answer. */
@@ -89,7 +89,7 @@ test('an answer is used no longer than its token is valid', async () => {
   expect(isValid()).toBe(true);
   jest.advanceTimersByTime(3_500);
   expect(isValid()).toBe(false);
-  expect(await failure(check('token'))).toMatchObject({ message: 'The access token has expired' });
+  expect(await failure(check('token'))).toMatchObject({ message: 'The token has expired' });
 });
 
 test('a token that was valid, or is signed, is no guess once it is revoked', async () => {
@@ -98,7 +98,7 @@ test('a token that was valid, or is signed, is no guess once it is revoked', asy
   const revoked = failure(check('token'));
   await answerAll({ active: false });
   expect(await revoked).not.toBeInstanceOf(CredentialUnknown);
-  expect(await revoked).toMatchObject({ message: 'The access token is unknown, revoked or expired' });
+  expect(await revoked).toMatchObject({ message: 'The token is unknown, revoked or expired' });
   const signed = failure(introspection.check({ token: 'JWT', isSuspect: true, isSigned: true }, () => 1));
   await answerAll({ active: false });
   expect(await signed).not.toBeInstanceOf(CredentialUnknown);
@@ -171,7 +171,7 @@ async function withJwts(
 
 /** Failure of a check with keys that are read when they are needed. */
 function verifier({ url }: Issuer): (token: string) => Promise<unknown> {
-  const rules = { what: 'access token', issuer: url, audience: ['longhaul'] };
+  const rules = { issuer: url, audience: ['longhaul'] };
   const keys = remoteKeys(`${url}/jwks`, unavailable);
   return (token) => failure(verifyJwt(token, rules, keys));
 }

@@ -46,7 +46,7 @@ describe('settings of the worker', () => {
   test('child processes read the same', async () => {
     const settings = await load({
       maxCachedWorkflows: '200MB',
-      maxConcurrentWorkflowTaskExecutions: 20,
+      maxConcurrentActivityTaskExecutions: 20,
       targetCpuUsage: '0.9',
       targetMemoryUsage: 0.8,
       maxTaskQueueActivitiesPerSecond: 0.5,
@@ -66,10 +66,6 @@ describe('refused', () => {
     [{ maxCachedWorkflows: '200KB' }, `${CACHE} "200KB"`],
     [{ maxCachedWorkflows: '0.3MB' }, `${CACHE} "0.3MB"`],
     [{ maxCachedWorkflows: 1 }, `${CACHE} 1`],
-    [
-      { maxConcurrentWorkflowTaskExecutions: 1 },
-      '--max-concurrent-workflow-task-executions: expected a whole number from 2 to 10000; got 1',
-    ],
     [{ maxConcurrentActivityTaskExecutions: '0' }, 'expected a whole number from 1 to 10000; got "0"'],
     [{ maxConcurrentActivityTaskExecutions: '1.5' }, 'expected a whole number from 1 to 10000; got "1.5"'],
     [
@@ -91,25 +87,15 @@ describe('refused', () => {
     [{ drainTimeout: '25h' }, `${DRAIN} "25h"`],
     [{ drainTimeout: `${'1'.repeat(200)}s` }, `${DRAIN} "1111`],
     [{ stickyQueueScheduleToStartTimeoutSeconds: '10s' }, 'expected a number from 1 to 60; got "10s"'],
-    [
-      { targetCpuUsage: '0.8' },
-      '--target-cpu-usage: expected a target memory usage beside it (--target-memory-usage); got "0.8"',
-    ],
-    [
-      { targetMemoryUsage: 0.8 },
-      '--target-memory-usage: expected a target CPU usage beside it (--target-cpu-usage); got 0.8',
-    ],
-    [
-      { maxConcurrentWorkflowTaskExecutions: 301 },
-      '--max-concurrent-workflow-task-executions: expected at most as many as cached workflows (300; --max-cached-workflows); got 301',
-    ],
+    [{ targetCpuUsage: '0.8' }, '--target-cpu-usage: expected --target-memory-usage too; got "0.8"'],
+    [{ targetMemoryUsage: 0.8 }, '--target-memory-usage: expected --target-cpu-usage too; got 0.8'],
   ])('%j', async (flags, message) => {
     await expect(load(flags)).rejects.toThrow(message);
   });
 
   test('from the environment, with the variable', async () => {
     await expect(load({}, { LONGHAUL_TARGET_CPU_USAGE: '0.8' })).rejects.toThrow(
-      'LONGHAUL_TARGET_CPU_USAGE: expected a target memory usage beside it (--target-memory-usage); got "0.8"',
+      'LONGHAUL_TARGET_CPU_USAGE: expected --target-memory-usage too; got "0.8"',
     );
   });
 });

@@ -62,10 +62,7 @@ async function atOnce({ client }: TestStack): Promise<{ activities: number; loca
 }
 
 test('slots bound how many activities a worker runs at once', async () => {
-  const stack = await start({
-    LONGHAUL_MAX_CONCURRENT_WORKFLOW_TASK_EXECUTIONS: '2',
-    LONGHAUL_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '1',
-  });
+  const stack = await start({ LONGHAUL_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '1' });
   expect(await atOnce(stack)).toMatchObject({ activities: 1 });
 });
 

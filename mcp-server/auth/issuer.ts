@@ -1,8 +1,8 @@
-/** The OAuth authorization server: its keys and endpoints, found by its metadata (RFC 8414, OpenID Connect Discovery 1.0). */
-import { readFileSync } from 'node:fs';
+/** The issuer of tokens: its keys and endpoints, by the token source or by its metadata (RFC 8414, OpenID Connect Discovery 1.0). */
 import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import { givenOauthClientSecret, type Settings } from '../../platform/settings/index.js';
+import { readPublicKey, readSecret, type TokenSource } from '../../platform/settings/token-sources.js';
+import { isHttpUrl } from '../../platform/settings/types.js';
 import type { Logger } from '../../platform/log.js';
 import { unavailabilityOf, type Unavailability } from './challenge.js';
 import { Introspection, type IntrospectionEndpoint } from './introspection.js';
@@ -21,48 +21,50 @@ const metadataSchema = z.looseObject({
 
 type Metadata = z.infer<typeof metadataSchema>;
 
-export class AuthorizationServer {
-  /** Undefined if this server has no credential for introspection. */
+export class Issuer {
+  /** Checks opaque tokens. Undefined if this server has no credential for that; {@link keys} has some then. */
   readonly introspection: Introspection | undefined;
   readonly #unavailable: Unavailability;
   readonly #read: () => Promise<Metadata>;
   #metadata: Promise<Metadata> | undefined;
   #keys: JWTVerifyGetKey | undefined;
 
+  /** @throws Error when the file of keys can't be used */
   constructor(
-    private readonly settings: Settings,
+    readonly source: TokenSource,
     logger: Logger,
   ) {
-    const { oauthIssuer, oauthClientId: clientId, oauthClientSecretFile: file } = settings;
-    this.#unavailable = unavailabilityOf('access tokens', logger);
-    this.#read = pausing(() => readMetadata(oauthIssuer!, clientId === undefined));
-    if (clientId === undefined) return;
-    const secret = () => (file === undefined ? givenOauthClientSecret()! : readFileSync(file, 'utf8').trim());
-    this.introspection = new Introspection({ clientId, secret }, () => this.#endpoint(), this.#unavailable);
+    const { issuer, keys, introspection: asked } = source;
+    this.#unavailable = unavailabilityOf(issuer, logger);
+    this.#read = pausing(() => readMetadata(issuer, keys === undefined && !asked));
+    if (keys !== undefined) this.#keys = isHttpUrl(keys) ? remoteKeys(keys, this.#unavailable) : keyIn(keys);
+    if (!asked) return;
+    const client = { clientId: asked['client-id'], secret: () => readSecret(asked) };
+    this.introspection = new Introspection(client, () => this.#endpoint(asked.endpoint), this.#unavailable);
   }
 
   /** All callers share one read, kept once it has succeeded. @throws AuthenticationUnavailable */
   metadata(): Promise<Metadata> {
     this.#metadata ??= this.#read().catch((error: unknown) => {
       this.#metadata = undefined;
-      throw this.#unavailable(`${this.settings.oauthIssuer} does not answer`, error);
+      throw this.#unavailable(`${this.source.issuer} does not answer`, error);
     });
     return this.#metadata;
   }
 
   /** Undefined where {@link introspection} checks all tokens, which are opaque. @throws AuthenticationUnavailable */
   async keys(): Promise<JWTVerifyGetKey | undefined> {
+    if (this.#keys) return this.#keys;
     const { jwks_uri } = await this.metadata();
-    if (jwks_uri === undefined) return undefined;
-    this.#keys ??= remoteKeys(jwks_uri, this.#unavailable);
+    if (jwks_uri !== undefined) this.#keys ??= remoteKeys(jwks_uri, this.#unavailable);
     return this.#keys;
   }
 
-  async #endpoint(): Promise<IntrospectionEndpoint> {
+  async #endpoint(given: string | undefined): Promise<IntrospectionEndpoint> {
     const { introspection_endpoint, introspection_endpoint_auth_methods_supported: methods } =
       await this.metadata();
-    const { oauthIssuer, oauthIntrospectionEndpoint: url = introspection_endpoint } = this.settings;
-    if (url === undefined) throw this.#unavailable(`${oauthIssuer} names no introspection endpoint`);
+    const url = given ?? introspection_endpoint;
+    if (url === undefined) throw this.#unavailable(`${this.source.issuer} names no introspection endpoint`);
     const usesPost = methods?.includes('client_secret_post') && !methods.includes('client_secret_basic');
     return { url, usesPost: usesPost ?? false };
   }
@@ -93,4 +95,9 @@ async function readMetadata(issuer: string, needsKeys: boolean): Promise<Metadat
     }
   }
   throw failure;
+}
+
+function keyIn(path: string): JWTVerifyGetKey {
+  const key = readPublicKey(path);
+  return () => Promise.resolve(key);
 }
