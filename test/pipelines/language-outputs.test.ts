@@ -1,5 +1,6 @@
-/** Outputs whose values can't fit, as far as the file shows it. */
+/** Values of outputs, and what a file shows of those that can't fit. */
 import { expect, test } from '@jest/globals';
+import { readOutput } from '../../pipelines/output-value.js';
 import { only, problemsOf } from './language-support.js';
 
 /** An output of a job that runs for each item, or once. */
@@ -82,3 +83,39 @@ test.each([
   ],
   ['a text that fits', once('{ value: count.n, type: integer }', ['run: echo n=3 >> $LONGHAUL_OUTPUT'])],
 ])('%s is left alone', (_, text) => expect(problemsOf(text)).toEqual([]));
+
+const VERSION = { type: 'string', pattern: '^v[0-9]+$' };
+const POSITIVE = { type: 'integer', minimum: 1 };
+const LIST = { type: 'array', items: { type: 'integer' } };
+const OBJECT = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+
+test.each<[schema: object, text: string, problem: string]>([
+  [VERSION, '1.4', 'expected pattern ^v[0-9]+$; got "1.4"'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'c', 'expected one of "a", "b"; got "c"'],
+  [{ type: 'number' }, '', 'expected number, written as JSON; got ""'],
+  [{ type: 'number' }, '1e999', 'expected a number that JSON can hold'],
+  [{ type: 'number' }, '9007199254740993', 'expected a number that keeps its digits'],
+  [{ type: 'number' }, 'x'.repeat(500), `got "${'x'.repeat(76)}...`],
+  [POSITIVE, '2.5', 'expected integer; got 2.5'],
+  [POSITIVE, '0', 'expected minimum 1; got 0'],
+  [{ type: 'boolean' }, '1', 'expected boolean; got 1'],
+  [LIST, '7', 'expected array; got 7'],
+  [LIST, '[1,"two"]', '[1]: expected integer; got "two"'],
+  [LIST, '[1, 9007199254740993]', '1: expected a number that keeps its digits'],
+  [OBJECT, '{"a":"x"}', 'a: expected integer; got "x"'],
+  [{ type: 'null' }, '0', 'expected null; got 0'],
+  [{ type: ['integer', 'null'] }, '"a"', 'expected integer or null; got "a"'],
+])('as %j, the text %s does not fit', (schema, text, problem) => {
+  const { problems, inexact } = readOutput(schema, text);
+  expect([...problems, inexact].join('; ')).toContain(problem);
+});
+
+test.each<[schema: object, text: string, value: unknown]>([
+  [VERSION, 'v14', 'v14'],
+  [{ type: 'number' }, '-2.5e3', -2500],
+  [{ type: 'boolean' }, 'false', false],
+  [OBJECT, '{"a": 1, "b": null}', { a: 1, b: null }],
+  [{ type: ['integer', 'null'] }, 'null', null],
+])('as %j, the text %s is a value', (schema, text, value) => {
+  expect(readOutput(schema, text)).toEqual({ value, problems: [] });
+});
