@@ -89,7 +89,7 @@ const POSITIVE = { type: 'integer', minimum: 1 };
 const LIST = { type: 'array', items: { type: 'integer' } };
 const OBJECT = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
 
-test.each<[schema: object, text: string, problem: string]>([
+test.each<[schema: Record<string, unknown>, text: string, problem: string]>([
   [VERSION, '1.4', 'expected pattern ^v[0-9]+$; got "1.4"'],
   [{ type: 'string', enum: ['a', 'b'] }, 'c', 'expected one of "a", "b"; got "c"'],
   [{ type: 'number' }, '', 'expected number, written as JSON; got ""'],
@@ -110,7 +110,7 @@ test.each<[schema: object, text: string, problem: string]>([
   expect([...problems, inexact].join('; ')).toContain(problem);
 });
 
-test.each<[schema: object, text: string, value: unknown]>([
+test.each<[schema: Record<string, unknown>, text: string, value: unknown]>([
   [VERSION, 'v14', 'v14'],
   [{ type: 'number' }, '-2.5e3', -2500],
   [{ type: 'boolean' }, 'false', false],
