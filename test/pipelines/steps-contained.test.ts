@@ -184,9 +184,7 @@ describe('by default, hidden processes end', () => {
     const pids = await home.launcherRecord();
     home.letGo();
     await eventually('its launcher has ended', () => !isRunning(pids.launcher));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expectEnded();
   });
 });

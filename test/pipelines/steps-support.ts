@@ -1,11 +1,10 @@
 /** Running steps as real processes, without Temporal, each test on a home of its own. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readdirSync } from 'node:fs';
 import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
 import { createLogger } from '../../platform/log.js';
-import type { AdoptionContext } from '../../worker/adopt-steps.js';
+import { adoptSteps, type AdoptionContext } from '../../worker/adopt-steps.js';
 import { hostId } from '../../activities/pipeline/host.js';
 import { endRun } from '../../activities/pipeline/end-steps.js';
 import { HostSteps, type HostStepsOptions } from '../../activities/pipeline/host-steps.js';
@@ -168,6 +167,12 @@ export class StepHome {
       },
       logger: createLogger('worker', 'silent'),
     };
+  }
+
+  /** Adopts the steps that nobody follows, and waits for their ends. */
+  async adopt(temporal: Temporal = {}): Promise<void> {
+    const { settled } = await adoptSteps(this.adoption(temporal));
+    await settled;
   }
 
   log(step = 1): string {
