@@ -214,6 +214,7 @@ describe('without a worker', () => {
       ['each[22-43]', 'completed'],
       ['each[44-49]', 'completed'],
     ]);
+    expect(pages[0].status_message).toBe('1 of 22 failed: each[3]');
     for (const [name, position, isStored] of [
       ['each[22-43]', 22, true],
       ['each[44-49]', 44, false],

@@ -158,7 +158,9 @@ test('a job that was skipped leaves its output out', async () => {
 
 test('a job that runs in any case is checked too, and both failures are named', async () => {
   const token = await project.startOn('out_always', 'always', { value: 'x' });
-  expect(textOf(await project.finish(token))).toContain('fails: step "step 1" failed with exit code 9');
+  const text = textOf(await project.finish(token));
+  expect(text).toContain('fails: step "step 1" failed with exit code 9');
+  expect(text).toContain('Also failed: count');
   const count = (await project.children(token)).find(({ name }) => name === 'count');
   expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
   expect(project.lines('always')).toEqual([]);
