@@ -1,12 +1,12 @@
 /** Queues of tools: how many operations run at once, who is next, what waiting ones say, and that no turn gets lost. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { queueWorkflowId } from '../../operations/queue-wire.js';
 import { addApiKey } from '../../platform/api-keys.js';
+import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -36,7 +36,6 @@ beforeAll(async () => {
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keys,
     LONGHAUL_PROJECT: resolve('test/fair/project'),
-    LONGHAUL_PIPELINE_FOLDERS: resolve('test/fair/project/pipelines'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
   });
   worker = stack.worker();
@@ -55,14 +54,7 @@ interface Recorded {
   at: number;
 }
 
-function recorded(): Recorded[] {
-  const path = join(place, 'log');
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Recorded);
-}
+const recorded = () => linesOf(join(place, 'log')).map((line) => JSON.parse(line) as Recorded);
 
 const begun = () => recorded().flatMap(({ what, name }) => (what === 'begin' ? [name] : []));
 
@@ -280,46 +272,6 @@ test('an operation that continues as new keeps its turn', async () => {
   await completed(alice, [first, second]);
   expect(begun()).toEqual(['first', 'second']);
   expect(mostAtOnce()).toBe(1);
-});
-
-test('a pipeline has a queue too', async () => {
-  const { alice } = callers;
-  const run = () => alice.start('queued', { folder: place });
-  const first = await run();
-  await alice.until(first, 'running');
-  const second = await run();
-  await untilWaiting(alice, second, 'it is next');
-  release();
-  await completed(alice, [first, second]);
-  expect(readFileSync(join(place, 'steps'), 'utf8').trim().split('\n')).toEqual([
-    'begin',
-    'end',
-    'begin',
-    'end',
-  ]);
-});
-
-test('events of a job say that it is queued until it has its turn', async () => {
-  const { alice } = callers;
-  const held = await start(alice, 'continued', 'held');
-  await untilBegun(['held']);
-  const waiting = await start(alice, 'continued', 'waiting');
-  await untilWaiting(alice, waiting, 'it is next');
-  release();
-  await completed(alice, [held, waiting]);
-  const { body } = await alice.get(`/v1/jobs/${waiting}/events`, { accept: 'text/event-stream' });
-  const statuses = [...String(body).matchAll(/"status":"(\w+)"/g)].map(([, status]) => status);
-  expect([...new Set(statuses)]).toEqual(['queued', 'running', 'succeeded']);
-});
-
-test('a tool without a queue has none of it in its history', async () => {
-  const { alice } = callers;
-  const id = await start(alice, 'unbounded', 'free');
-  release();
-  await completed(alice, [id]);
-  const temporal = await stack.temporal();
-  const queues = temporal.workflow.getHandle(queueWorkflowId(stack.taskQueue, 'unbounded'));
-  await expect(queues.describe()).rejects.toThrow(/not found/i);
 });
 
 test('the queue continues where it was after its worker was killed', async () => {

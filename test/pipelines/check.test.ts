@@ -90,21 +90,6 @@ test('programs get JSON', async () => {
   });
 });
 
-test.each([
-  ['an empty file', '', 'expected a pipeline: a map with `jobs`; got an empty file'],
-  ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]), 'expected text in UTF-8; got other bytes'],
-  [
-    'a program',
-    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]),
-    'expected text; got the control character U+007F',
-  ],
-  ['a huge file', Buffer.alloc(64 * 1024 * 1024, 'a'), 'expected at most 1 MiB; got 67108864 bytes'],
-])('%s is reported as such', async (_, content, message) => {
-  const { code, stdout } = await longhaul('check', file('odd.yml', content));
-  expect(stdout).toBe(`odd.yml:1:1: ${message}\n`);
-  expect(code).toBe(1);
-});
-
 test('only files are read', async () => {
   expect((await longhaul('check', '/dev/zero')).stdout).toBe(
     '/dev/zero:1:1: expected a file; got something else\n',

@@ -170,58 +170,11 @@ describe('what can not be answered is refused, saying why', () => {
       'invalid_arguments',
       'arguments.lines: unknown; remove it',
     ],
-    ['no token', () => ({}), 'invalid_arguments', 'arguments: missing "token"'],
-    [
-      'tail of 0',
-      () => ({ token, tail: 0 }),
-      'invalid_arguments',
-      'arguments.tail: expected minimum 1; got 0',
-    ],
-    [
-      'tail of a range',
-      () => ({ token, tail: 1, to_line: 2 }),
-      'invalid_arguments',
-      "tail: can't be used with",
-    ],
-    ['pattern', () => ({ token, pattern: '[' }), 'invalid_arguments', 'pattern: Invalid regular expression'],
-    [
-      'cursor',
-      () => ({ token, cursor: 'x' }),
-      'invalid_arguments',
-      'cursor: expected one from an earlier page',
-    ],
     ['unknown step', () => ({ token, step: 'build/9' }), 'invalid_arguments', 'build/2 ("Compile", pending)'],
-    [
-      'unknown job',
-      () => ({ token, step: 'nope' }),
-      'invalid_arguments',
-      'report/1 ("Announce / all", pending)',
-    ],
     ['not begun', () => ({ token, step: 'build/2' }), 'not_found', 'step build/2: it has not started yet'],
-    ['not begun', () => ({ token, step: 'report' }), 'not_found', 'no step of report has started yet'],
-    ['token', () => ({ token: 'unknown' }), 'not_found', 'operation not found'],
   ])('%s', async (_name, args, kind, message) => {
     const result = await callLogs(args());
     expect(textOf(result)).toContain(message);
     expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind } } });
-  });
-
-  test('a cursor of another step', async () => {
-    const { cursor } = await logs({ token });
-    const result = await callLogs({ token, cursor, step: 'build/2' });
-    expect(textOf(result)).toContain('cursor: belongs to the step build/1; got step build/2');
-  });
-
-  test('a step of a tool that is no pipeline', async () => {
-    const other = await project.client.start('slow_compute', { seconds: 0 });
-    await project.client.until(other, 'completed');
-    expect(textOf(await callLogs({ token: other, step: 'build' }))).toContain(
-      'only pipelines have steps with logs',
-    );
-  });
-
-  test('a resume of an operation that is still running', async () => {
-    const result = await call('operation_resume', { token });
-    expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'wrong_state' } } });
   });
 });

@@ -255,13 +255,10 @@ describe('a pattern', () => {
 test.each<[PageQuery, string]>([
   [{ cursor: 'nonsense' }, 'cursor: expected one from an earlier page'],
   [{ cursor: Buffer.from('{"line":1,"offset":99}').toString('base64url') }, 'cursor: expected one'],
-  [{ cursor: Buffer.from('{"line":1,"offset":-1}').toString('base64url') }, 'cursor: expected one'],
   [{ pattern: '(' }, 'pattern: Invalid regular expression'],
-  [{ pattern: 'x'.repeat(201) }, 'pattern: expected 1 to 200 characters; got 201'],
   [{ tail: 0 }, 'tail: expected a whole number from 1 to 200; got 0'],
   [{ tail: 2, fromLine: 3 }, "tail: can't be used with"],
   [{ fromLine: 3, toLine: 2 }, 'last line: expected 3 or more'],
-  [{ limit: 201 }, 'limit: expected a whole number from 1 to 200'],
 ])('%j is refused, saying what was expected', async (query, message) => {
   await write('a\n');
   await expect(page(query)).rejects.toMatchObject({

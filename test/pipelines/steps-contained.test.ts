@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findContainment, findOnPath, type Containment } from '../../activities/pipeline/containment.js';
-import { endRun } from '../../activities/pipeline/end-steps.js';
 import { findAttempts } from '../../activities/pipeline/journal.js';
 import { isLauncherAlive, killLeftovers } from '../../activities/pipeline/leftovers.js';
 import { adoptSteps } from '../../worker/adopt-steps.js';
@@ -101,13 +100,6 @@ describe.each(CONTAINMENTS)('in %s, hidden processes end', (_name, containment) 
     expect(home.log()).toBe('done\n');
   });
 
-  test('with a step that fails by a signal', async () => {
-    const failed = await home.failed(`${HIDING}\nkill -KILL $$`, {}, { containment });
-    await areHidden();
-    expectEnded();
-    expect(failed.trouble).toMatchObject({ signal: 'SIGKILL' });
-  });
-
   test('with a step that is cancelled, and has time to clean up', async () => {
     const stop = new AbortController();
     const script = `${HIDING}\ntrap 'sleep 0.3; echo cleaned >clean; exit' TERM; echo $$ >ready; while :; do sleep 0.1; done`;
@@ -129,15 +121,6 @@ describe.each(CONTAINMENTS)('in %s, hidden processes end', (_name, containment) 
     const pids = await home.launcherRecord();
     await killLeftovers({ folder: run!.folder, stepId, cgroup, pids });
     expect(isLauncherAlive({ folder: run!.folder, stepId, pids })).toBe(false);
-    expectEnded();
-    expect((await running).type).toBe('StepInDoubt');
-  });
-
-  test('with the stack', async () => {
-    const running = home.failed(`${HIDING}\nsleep 600`, {}, { containment });
-    await areHidden();
-    const [run] = await findAttempts(home.paths);
-    await endRun(run!, 'down', 5_000);
     expectEnded();
     expect((await running).type).toBe('StepInDoubt');
   });

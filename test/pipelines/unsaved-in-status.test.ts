@@ -1,13 +1,14 @@
-/** Artifacts of an operation that can't be saved, as its callers see them. */
+/** Artifacts of an operation that can't be saved, or whose copies are cancelled, as its callers see them. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { eventually } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
+jest.setTimeout(OUTAGE_MS);
 
 const PIPELINES = {
   incomplete: `
@@ -39,6 +40,17 @@ jobs:
   use:
     needs: build
     steps: [{ run: 'cd "$LONGHAUL_ARTIFACTS/build"; test -x bin/tool; test -d out/empty' }]
+`,
+  disks: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  make:
+    artifacts: [images]
+    steps:
+      - run: |
+          mkdir images
+          for i in {1..40}; do truncate -s 9G images/$i; done
+          pwd >> "$INPUT_LEDGER"
 `,
 };
 
@@ -107,4 +119,31 @@ test('the executable bit and empty folders survive storage and download', async 
   expect(statSync(tool).mode & 0o100).toBe(0o100);
   const got = await run(project.parts, ['get', token, 'build/out/empty/', '-o', empty]);
   expect([got.code, statSync(empty).isDirectory()]).toEqual([0, true]);
+});
+
+test('a cancelled operation says canceled once its files are no longer copied', async () => {
+  const token = await project.startOn('disks', 'disks');
+  const handle = (await project.parts.temporal()).workflow.getHandle(token);
+  const events = async () => (await handle.fetchHistory()).events ?? [];
+  const saves = async () =>
+    (await events()).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled?.activityType?.name === 'savePipelineArtifacts' ? [Number(eventId)] : [],
+    );
+  const saving = await eventually('a worker copies the files', async () => {
+    const [first] = await saves();
+    const { raw } = await handle.describe();
+    return raw.pendingActivities?.some(({ state }) => state === 2) ? first : undefined;
+  });
+  await project.client.request('tasks/cancel', { taskId: token });
+  const ended = await eventually('the copy has ended', async () => {
+    const found = (await events()).find(
+      ({ activityTaskCanceledEventAttributes: canceled }) => Number(canceled?.scheduledEventId) === saving,
+    );
+    return found && Number(found.eventId);
+  });
+  // The operation's end saves what is there by then.
+  rmSync(`${project.lines('disks')[0]!}/images`, { recursive: true });
+  await project.client.until(token, 'cancelled', OUTAGE_MS);
+  const [, again] = await saves();
+  expect(again).toBeGreaterThan(ended);
 });

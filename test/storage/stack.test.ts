@@ -8,6 +8,7 @@ import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
 import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
 import { inheritedEnvironment } from '../support/run-temporal.js';
@@ -62,15 +63,8 @@ async function keysOf(token: string): Promise<string[]> {
   return found;
 }
 
-async function job(path: string): Promise<{ status: number; body: any }> {
-  const response = await fetch(`${stack.base}/v1/jobs/${path}`);
-  return { status: response.status, body: await response.json() };
-}
-
-async function readiness(): Promise<{ status: number; body: any }> {
-  const response = await fetch(`${stack.base}/readyz`);
-  return { status: response.status, body: await response.json() };
-}
+const job = (path: string) => new JobsClient(stack.base).get(`/v1/jobs/${path}`);
+const readiness = () => new JobsClient(stack.base).get('/readyz');
 
 /** Runs a command to its end. @returns its outputs, and its exit code or signal */
 async function command(args: string[], environment: Record<string, string> = {}) {
@@ -201,12 +195,7 @@ test('operations wait for a store that is away, say so, and complete once it is 
 
 test('settings that can not work end a worker with one line, and a server says so', async () => {
   for (const [environment, expected] of [
-    [{ AWS_SECRET_ACCESS_KEY: 'wrong' }, 'the store refuses these credentials'],
     [{ LONGHAUL_STORAGE: 's3://absent' }, 'there is no bucket absent'],
-    [
-      { LONGHAUL_STORAGE_REGION: 'eu-west-1' },
-      'the bucket is in the region us-east-1, and eu-west-1 was asked',
-    ],
     [
       { LONGHAUL_STORAGE: 's3:/typo' },
       'LONGHAUL_STORAGE: expected "folder", or the bucket of S3 as s3://bucket',
