@@ -133,18 +133,6 @@ test('one caller has no more running than perCaller, so the one call of another 
   for (const caller of ['a', 'b']) expect(mostAtOnce((name) => name.startsWith(caller))).toBe(1);
 });
 
-test('tasks of MCP say their place too', async () => {
-  const client = stack.client.as(callers.alice.credential!);
-  const first = await client.start('pair', { folder: place, name: 'first' });
-  const second = await client.start('pair', { folder: place, name: 'second' });
-  await untilBegun(['first', 'second']);
-  const third = await client.start('pair', { folder: place, name: 'third' });
-  const task = await client.until(third, ({ statusMessage }) => /it is next/.test(statusMessage ?? ''));
-  expect(task).toMatchObject({ status: 'working', statusMessage: 'waiting for its turn: it is next' });
-  release();
-  for (const token of [first, second, third]) await client.until(token, 'completed');
-});
-
 test('a call that would have to wait is refused where the author says so, with when to try again', async () => {
   const { alice, bob } = callers;
   const id = await start(alice, 'refusing', 'held');

@@ -9,7 +9,7 @@ import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import type { TestStack } from '../support/test-stack.js';
-import { behindTime, LogStack, TIME } from './support.js';
+import { behindTime, LogStack } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 let logs: LogStack;
@@ -169,23 +169,5 @@ describe('several workers', () => {
       expect(time).toBeGreaterThan(latest - 5_000);
       latest = Math.max(latest, time);
     }
-  });
-
-  test('of which one is killed leave whole lines, and the next one continues', async () => {
-    const token = await caller.start('chatter', { lines: 200, speakers: 4, pauseMs: 20 });
-    await eventually('some lines are there', async () => (await logs.logOf(token)).length > 50);
-    const [killed] = logs.workers;
-    await killed!.end('SIGKILL');
-    parts.worker();
-    expect(
-      await eventually('it has ended', async () => {
-        const { status } = await caller.get('operation_get', { token });
-        return status === 'completed';
-      }),
-    ).toBe(true);
-    for (const line of await logs.logOf(token))
-      expect(line).toMatch(new RegExp(`^${TIME} [A-Z]+ (activity|workflow) `));
-    const last = (await logs.logOf(token)).at(-1);
-    expect(last).toContain('the workflow ends');
   });
 });

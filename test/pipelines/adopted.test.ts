@@ -1,4 +1,4 @@
-/** Whatever ends a step reaches it also after its worker was killed: through the next worker, or without any. */
+/** Steps whose worker has ended: whatever ends a step reaches it through the next worker, or without any. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,6 +83,16 @@ async function failure(token: string): Promise<string> {
 
 const STEP_TIMEOUT = 'it took longer than its timeout-minutes of 0.4 min';
 const PIPELINE_TIMEOUT = 'longer than its maximum';
+
+test('a worker that is stopped leaves its step to the next one, which reports its end', async () => {
+  const token = await project.startOn('plain', 'stopped');
+  await project.reaches('stopped', 'started');
+  await worker.end('SIGTERM');
+  await adopt(1);
+  project.letGo('stopped');
+  expect((await project.finish(token)).isError).toBeUndefined();
+  expect(project.lines('stopped')).toEqual(['started', 'ended']);
+});
 
 test('with the next worker: a cancel, timeout-minutes of the step and of the pipeline', async () => {
   const [cancelled, limited, short] = (await orphans(

@@ -29,13 +29,6 @@ jobs:
     needs: build
     steps: [{ name: 'Announce / all', run: echo announced }]
 `,
-  wide: `
-inputs: { properties: { items: { type: array, items: { type: string } } }, required: [items] }
-jobs:
-  each:
-    for-each: items
-    steps: [{ run: 'echo "item $LONGHAUL_ITEM"' }, { run: 'true' }]
-`,
 };
 
 let project: PipelineProject;
@@ -139,21 +132,6 @@ test('resume continues as a new operation, which shows the logs of the steps bef
   expect(texts(await logs({ token: resumed.token, step: 'report/Announce / all' }))).toEqual(['announced']);
   const again = await call('operation_resume', { token, from: 'report' });
   expect(again).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'conflict' } } });
-});
-
-test('a job that runs for each item has a log for each', async () => {
-  const token = await project.client.start('wide', { items: ['a', 'b'] });
-  await project.client.until(token, 'completed');
-  expect(texts(await logs({ token, step: 'each[1]/1' }))).toEqual(['item b']);
-  expect(await logs({ token, step: 'each[0]/2' })).toMatchObject({
-    lines: [],
-    total_bytes: 0,
-    is_complete: true,
-  });
-  const ambiguous = await callLogs({ token, step: 'each/1' });
-  expect(textOf(ambiguous)).toContain(
-    'step: expected one step; got "each/1", which is any of each[0]/1 (completed), each[1]/1 (completed)',
-  );
 });
 
 describe('what can not be answered is refused, saying why', () => {

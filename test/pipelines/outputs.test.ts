@@ -2,8 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { STATE_MEMO } from '../../operations/wire.js';
-import { planResume } from '../../pipelines/resume.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
@@ -191,27 +189,4 @@ test('resume checks the values of finished steps, and repeats a step only where 
   const fourth = newToken(await project.resume(third, 'count/1'));
   expect((await project.finish(fourth)).structuredContent).toEqual({ total: 12 });
   expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish', 'count', 'publish', 'deploy']);
-});
-
-test('a job that an earlier operation completed is checked before what needs it runs', async () => {
-  const token = await project.startOn('out_integer', 'reused', { value: 'x' });
-  await project.finish(token);
-  const temporal = await project.parts.temporal();
-  const handle = temporal.workflow.getHandle(token);
-  const [started] = (await handle.fetchHistory()).events!;
-  const payload = started!.workflowExecutionStartedEventAttributes!.input!.payloads![0]!;
-  const run = JSON.parse(Buffer.from(payload.data!).toString());
-  const { children } = (await handle.describe()).memo![STATE_MEMO] as any;
-  // As an operation leaves it whose outputs were checked only as the pipeline ended.
-  children[0].status = 'completed';
-  const input = planResume({ workflowId: token, run, children, pages: {} }, {});
-  const resumed = await temporal.workflow.start('pipeline', {
-    taskQueue: project.parts.taskQueue,
-    workflowId: `${token}-resumed`,
-    args: [input],
-  });
-  await expect(resumed.result()).rejects.toMatchObject({
-    cause: { type: 'BadOutput', message: expect.stringContaining('count: output "total" (count.n)') },
-  });
-  expect(project.lines('reused')).toEqual(['count', 'report']);
 });

@@ -1,4 +1,4 @@
-/** Runs of pipelines: values, conditions, retries and concurrency. */
+/** Runs of pipelines: values, conditions and retries. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { LEDGER, PipelineProject, stepStatuses, textOf } from './support.js';
@@ -95,16 +95,6 @@ jobs:
           echo "tries=$tries" >> "$LONGHAUL_OUTPUT"
           test "$tries" -ge 3
 `,
-  bounded: `
-concurrency: 2
-${LEDGER.trimEnd()}
-jobs:
-  a: { steps: [{ run: &run 'echo + >> "$INPUT_LEDGER"; sleep 0.4; echo - >> "$INPUT_LEDGER"' }] }
-  b: { steps: [{ run: *run }] }
-  c: { steps: [{ run: *run }] }
-  d: { steps: [{ run: *run }] }
-  e: { steps: [{ run: *run }] }
-`,
 };
 
 let project: PipelineProject;
@@ -186,16 +176,4 @@ test('retry runs a step again as often as it says', async () => {
   const result = await project.finish(await project.startOn('retried', 'retried'));
   expect(result.structuredContent).toEqual({ tries: '3' });
   expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
-});
-
-test('concurrency bounds how many jobs run side by side', async () => {
-  await project.finish(await project.startOn('bounded', 'bounded'));
-  let running = 0;
-  let most = 0;
-  for (const line of project.lines('bounded')) {
-    running += line === '+' ? 1 : -1;
-    most = Math.max(most, running);
-  }
-  expect(project.lines('bounded')).toHaveLength(10);
-  expect(most).toBe(2);
 });

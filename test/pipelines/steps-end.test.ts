@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { readLauncher } from '../../activities/pipeline/launcher-record.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
 import { StepHome } from './steps-support.js';
 
@@ -124,30 +123,10 @@ describe('the end of a step', () => {
     });
   });
 
-  test('of a launcher that is killed ends the step as well, and leaves it in doubt', async () => {
-    const running = home.failed(`setsid sleep 600 & echo $$ >ready; sleep 600`);
-    await pidIn('ready');
-    // It writes its record while the step runs already.
-    const record = await eventually('the launcher has left its record', () =>
-      readLauncher(join(home.paths.steps, '1', '1.1')),
-    );
-    kill(record.launcher);
-    expect(await running).toMatchObject({
-      type: 'StepInDoubt',
-      message: expect.stringContaining('the process that watched over it was killed') as unknown,
-    });
-  });
-
   test('is not delayed by a step that stops itself', async () => {
     const failed = await home.failed('kill -STOP $$; echo never', { timeoutMinutes: 0.02 }, { graceMs: 300 });
     expect(failed.type).toBe('StepTimedOut');
     expect(home.log()).toBe('');
-  });
-
-  test('with a full device is an ordinary failure', async () => {
-    const failed = await home.failed('head -c 100000 /dev/zero >/dev/full');
-    expect(failed).toMatchObject({ type: 'StepFailed', nonRetryable: false, trouble: { exitCode: 1 } });
-    expect(failed.trouble.lastLines.join()).toContain('No space left on device');
   });
 
   test('is known also when its journal cannot be written', async () => {
