@@ -119,20 +119,6 @@ test('no more run at once than the queue allows, and all of them run', async () 
   expect(done[9].estimated_duration_seconds).toBeLessThan(60);
 });
 
-test('one caller has no more running than perCaller, so the one call of another begins beside its many', async () => {
-  const { alice, bob } = callers;
-  const own = [await start(alice, 'capped', 'a1')];
-  await untilBegun(['a1']);
-  own.push(...(await startWaiting(alice, 'capped', ['a2', 'a3'])));
-  const others = [await start(bob, 'capped', 'b1')];
-  await untilBegun(['a1', 'b1']);
-  others.push(...(await startWaiting(bob, 'capped', ['b2'])));
-  release();
-  await completed(alice, own);
-  await completed(bob, others);
-  for (const caller of ['a', 'b']) expect(mostAtOnce((name) => name.startsWith(caller))).toBe(1);
-});
-
 test('a call that would have to wait is refused where the author says so, with when to try again', async () => {
   const { alice, bob } = callers;
   const id = await start(alice, 'refusing', 'held');

@@ -101,21 +101,6 @@ describe('lines of workflows and activities', () => {
     expect(line).toMatch(/x \.\.\. \(20\d{3} bytes\)$/);
   });
 
-  test('that come faster than they can be written are counted where they are missing', async () => {
-    const token = await logs.ended({ lines: 300, wide: 7_000 });
-    const query = { token, view: 'logs', pattern: '^--- ' };
-    const { log } = await caller.get('operation_get', query);
-    const [missing, ...others] = log.lines.map(({ text }: any) => text);
-    expect(others).toEqual([]);
-    const [, count] = /^--- (\d+) lines are missing: they came faster than they could be written$/.exec(
-      missing,
-    )!;
-    const page = await caller.get('operation_get', { token, view: 'logs', tail: 1 });
-    // Two of the workflow before, the notice, one of the last activity and one of the workflow after.
-    expect(page.log.lines[0].number).toBe(300 - Number(count) + 5);
-    expect(page.log.lines[0].text).toContain('the workflow ends');
-  });
-
   test('that come without pause do not stop the worker, whose log leaves some out and says so', async () => {
     const token = await logs.ended({ lines: 10_000 });
     const { log } = await caller.get('operation_get', { token, view: 'logs', pattern: 'line 5000 ' });

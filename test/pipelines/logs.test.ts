@@ -70,14 +70,6 @@ describe('a page', () => {
     expect(lines.map(({ text }) => text)).toEqual(numbered(301, 750));
   });
 
-  test('of lines that are yet to come is empty, and its cursor waits for them', async () => {
-    await write('1\n2\n3');
-    const none = await page({ fromLine: 5 });
-    expect(none).toMatchObject({ lines: [], isAtEnd: true });
-    await write('3\n4\n5\n6');
-    expect(texts(await page({ cursor: none.cursor }))).toEqual(['5', '6']);
-  });
-
   test('of a line over 4 KiB is a piece of it: nothing is left out', async () => {
     const long = 'ä'.repeat(30_000);
     await write(`a\n${long}\nb\n`);
@@ -121,15 +113,6 @@ describe('tail', () => {
     expect(lines[0]).toMatchObject({ number: 11, isContinued: true });
     expect(lines[0]!.text).not.toContain('\ufffd');
     expect(raw(lines)).toMatch(/ää.*end$/);
-  });
-
-  test('continues behind its page', async () => {
-    await write('1\n2\n3\n');
-    const { cursor } = await page({ tail: 1 });
-    await write('4\n5');
-    expect(await page({ cursor })).toMatchObject({
-      lines: [{ number: 4 }, { number: 5, isUnfinished: true }],
-    });
   });
 });
 
@@ -230,12 +213,6 @@ describe('a pattern', () => {
     expect(lines[0]).toMatchObject({ number: 1, isContinued: true, isUnfinished: true, lineBytes: 210_006 });
     expect(lines[0]!.text).toMatch(/^(😀)+needle€+$/u);
     expect(Buffer.byteLength(lines[0]!.text)).toBeLessThanOrEqual(4096);
-  });
-
-  test('goes through lines of megabytes without an end', async () => {
-    await write(`${'x'.repeat(3_500_000)}needle`);
-    const lines = await rest({ pattern: 'needle', isComplete: true });
-    expect(lines).toMatchObject([{ number: 1, isContinued: true, isUnfinished: true }]);
   });
 
   test('that would run for ever is ended, and nothing stands still meanwhile', async () => {

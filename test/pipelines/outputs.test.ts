@@ -57,21 +57,6 @@ jobs:
   rescue: { needs: count, if: failure, steps: [{ run: '${note('rescue')}' }] }
 ${DEPLOY}
 `,
-  out_overwritten: withTotal(`
-  count:
-    outputs: [n]
-    steps:
-      - { run: 'n=none; ${write('n', 'n')}; exit 3', continue-on-error: true }
-      - { run: 'n=7; ${write('n', 'n')}' }
-`),
-  out_skipped: `
-${INPUTS}
-outputs: { total: { value: never.n, type: integer } }
-jobs:
-  count: { steps: [{ run: '${note('count')}' }] }
-  never: { needs: count, if: failure, outputs: [n], steps: [{ run: '${write('n')}' }] }
-${DEPLOY}
-`,
   out_always: withTotal(`
   fails: { steps: [{ run: exit 9 }] }
   count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
@@ -140,18 +125,6 @@ test('a job that runs for each fails with the item whose value does not fit', as
     ['rescue', 'completed'],
     ['deploy', 'skipped'],
   ]);
-});
-
-test('the last value counts: one that a later step of the job replaces is not checked', async () => {
-  const result = await project.finish(await project.startOn('out_overwritten', 'overwritten'));
-  expect(result.structuredContent).toEqual({ total: 7 });
-  expect(project.lines('overwritten')).toEqual(['deploy']);
-});
-
-test('a job that was skipped leaves its output out', async () => {
-  const result = await project.finish(await project.startOn('out_skipped', 'skipped', { value: 'x' }));
-  expect(result.structuredContent).toEqual({});
-  expect(project.lines('skipped')).toEqual(['count', 'deploy']);
 });
 
 test('a job that runs in any case is checked too, and both failures are named', async () => {

@@ -51,18 +51,6 @@ jobs:
         run: |
           echo 3 >> "$INPUT_LEDGER"
 `,
-  later: `
-${LEDGER}
-jobs:
-  work:
-    steps:
-      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
-      - name: two
-        run: |${ALONE('two')}
-      - name: three
-        run: |
-          rm "$INPUT_LEDGER.go"${ALONE('three')}
-`,
   failing: `
 ${LEDGER}
 jobs:
@@ -159,20 +147,6 @@ describe('a step whose process runs at the reset', () => {
     await project.reaches('waiting', 'start two');
     await resetTo(token, 'work / two');
     await expectNewOneCounts(token, 'waiting');
-  });
-
-  test('after the step that is reset to has ended before that one begins', async () => {
-    const token = await project.startOn('later', 'later');
-    project.letGo('later');
-    await project.reaches('later', 'start three');
-    await resetTo(token, 'work / two');
-    await project.reaches('later', 'start two', 2);
-    project.letGo('later');
-    await project.reaches('later', 'start three', 2);
-    project.letGo('later');
-    await project.finish(token);
-    const twice = ['start two', 'done two', 'start three'];
-    expect(project.lines('later')).toEqual(['1', ...twice, 'ended three', ...twice, 'done three']);
   });
 
   test('of a killed worker is not reported to the new run, and not asked about', async () => {

@@ -4,26 +4,6 @@ import { PipelineProject } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-/** Ten jobs of six steps each, four side by side, with scripts as a long pipeline would have them. */
-const LARGE = `
-concurrency: 4
-jobs:
-${Array.from(
-  { length: 10 },
-  (_, job) => `  job_${job}:
-    outputs: [last]
-    steps:
-${Array.from(
-  { length: 6 },
-  (_, step) => `      - name: Step ${step} of job ${job}
-        run: |
-          # A comment of some length, so that the script has the size that scripts have, or nearly so.
-          for line in 1 2 3; do echo "job ${job}, step ${step}, line $line"; done
-          echo "last=${step}" >> "$LONGHAUL_OUTPUT"
-`,
-).join('')}`,
-).join('')}`;
-
 const EACH = `
 inputs: { properties: { items: { type: array } }, required: [items] }
 outputs: { squares: { value: square.square, type: integer } }
@@ -49,19 +29,9 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.shared({ large: LARGE, each: EACH, big_input: BIG_INPUT });
+  project = await PipelineProject.shared({ each: EACH, big_input: BIG_INPUT });
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
-
-test('sixty steps stay under 750 events and 600 KiB of history', async () => {
-  const token = await project.client.start('large');
-  const { result } = await project.client.until(token, 'completed', STACK_MS);
-  expect(result.isError).toBeFalsy();
-  const description = await (await project.parts.temporal()).workflow.getHandle(token).describe();
-  expect(description.historyLength).toBeLessThan(750);
-  expect(description.historySize!).toBeLessThan(600 * 1024);
-  expect((await project.children(token)).flatMap(({ steps }) => steps)).toHaveLength(60);
-});
 
 test('a worker runs no more steps at once than LONGHAUL_MAX_STEPS says', async () => {
   // Its own worker, whose bound is 2.

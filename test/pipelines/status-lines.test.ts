@@ -1,7 +1,5 @@
 /** Steps and artifacts of an operation, as its callers see them. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
 import {
@@ -62,15 +60,6 @@ jobs:
     artifacts: [report.txt, missing.txt, link]
     steps: [{ run: 'echo report > report.txt; ln -s nowhere link; exit 3' }]
 `,
-  whole: `
-jobs:
-  build:
-    artifacts: [bin, out]
-    steps: [{ run: "mkdir -p bin out/empty; printf '#!/bin/sh' > bin/tool; chmod +x bin/tool" }]
-  use:
-    needs: build
-    steps: [{ run: 'cd "$LONGHAUL_ARTIFACTS/build"; test -x bin/tool; test -d out/empty' }]
-`,
   disks: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -85,15 +74,11 @@ jobs:
 };
 const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-status-'));
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.shared(PIPELINES);
 }, PROCESSES_MS);
-afterAll(async () => {
-  await project?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => project?.stop());
 
 test('a step that is tried again is named by job and step, on every protocol', async () => {
   const token = await project.client.start('stubborn');
@@ -201,16 +186,6 @@ test('a job that has failed before keeps its failure, and names them too', async
       unsavedArtifacts: [MISSING, { path: 'link', reason: 'is a broken link' }],
     },
   ]);
-});
-
-test('the executable bit and empty folders survive storage and download', async () => {
-  const token = await project.client.start('whole');
-  expect((await project.finish(token)).isError).toBeFalsy();
-  const [tool, empty] = [join(folder, 'tool'), join(folder, 'empty')];
-  expect(await run(project.parts, ['get', token, 'build/bin/tool', '-o', tool])).toMatchObject({ code: 0 });
-  expect(statSync(tool).mode & 0o100).toBe(0o100);
-  const got = await run(project.parts, ['get', token, 'build/out/empty/', '-o', empty]);
-  expect([got.code, statSync(empty).isDirectory()]).toEqual([0, true]);
 });
 
 test('a cancelled operation says canceled once its files are no longer copied', async () => {
