@@ -187,18 +187,6 @@ describe('turns', () => {
     for (const id of ['a1', 'a2', 'a3']) turns.remove(id);
     expect(running(turns)).toEqual(['a4']);
   });
-
-  test('are shown for two thousand of ten thousand that wait', () => {
-    const turns = turnsWith([request('x1'), request('x2')]);
-    turns.state.waiting = Array.from({ length: 10_000 }, (_, at) => ({
-      id: `w${at}`,
-      principal: `p${at % 100}`,
-      createdAtMs: at,
-      until: 1,
-    }));
-    turns.remove('x1');
-    expect(turns.places().order).toHaveLength(2_000);
-  });
 });
 
 test('priorities: the caller is the fairness key, shortened if it is long', () => {

@@ -127,6 +127,11 @@ test('a job that runs for each fails with the item whose value does not fit', as
   ]);
 });
 
+test('a job that runs for each of an empty list has an empty list of values', async () => {
+  const result = await project.finish(await project.startOn('out_each', 'none', { items: [] }));
+  expect(result.structuredContent).toEqual({ sizes: [] });
+});
+
 test('a job that runs in any case is checked too, and both failures are named', async () => {
   const token = await project.startOn('out_always', 'always', { value: 'x' });
   const text = textOf(await project.finish(token));

@@ -95,6 +95,18 @@ jobs:
           echo "tries=$tries" >> "$LONGHAUL_OUTPUT"
           test "$tries" -ge 3
 `,
+  big_input: `
+inputs: { properties: { text: { type: string }, small: { type: string } }, required: [text] }
+outputs: { length: { value: only.length, type: integer }, variable: only.variable }
+jobs:
+  only:
+    outputs: [length, variable]
+    steps:
+      - run: |
+          length=$(node -p 'JSON.parse(require("fs").readFileSync(process.env.LONGHAUL_INPUTS, "utf8")).text.length')
+          echo "length=$length" >> "$LONGHAUL_OUTPUT"
+          echo "variable=\${INPUT_TEXT-none} $INPUT_SMALL" >> "$LONGHAUL_OUTPUT"
+`,
 };
 
 let project: PipelineProject;
@@ -176,4 +188,11 @@ test('retry runs a step again as often as it says', async () => {
   const result = await project.finish(await project.startOn('retried', 'retried'));
   expect(result.structuredContent).toEqual({ tries: '3' });
   expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
+});
+
+test('an input of nearly 1 MiB is in the file, and its variable is left out', async () => {
+  const text = 'x'.repeat(1024 * 1024 - 100);
+  const token = await project.client.start('big_input', { text, small: 'small' });
+  const { structuredContent } = await project.finish(token);
+  expect(structuredContent).toEqual({ length: text.length, variable: 'none small' });
 });

@@ -87,15 +87,6 @@ describe('a step without a worker', () => {
     expect(home.runs()).toBe(1);
   });
 
-  test('that is killed with its launcher, as with its host, has no end on record', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    const [{ stepId }] = (await runningSteps(home.home)) as [FoundStep];
-    await killLeftovers({ folder: home.journal('.'), stepId, pids: await home.launcherRecord() });
-    expect(existsSync(home.journal('exit.json'))).toBe(false);
-    await home.adopt();
-    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
-  });
-
   test('whose worker was killed before the journal had its start starts again, and nobody is asked', async () => {
     await home.killedWorker('echo $$ >ready; sleep 600');
     const [{ stepId, file }] = (await runningSteps(home.home)) as [FoundStep];
@@ -111,20 +102,6 @@ describe('a step without a worker', () => {
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }, { type: 'StepNotRun' }]);
     await home.run(COUNT);
     expect(home.runs()).toBe(1);
-  });
-
-  test('is recorded as one whose start is not in the journal until it is', async () => {
-    const { steps } = home;
-    const records: (boolean | undefined)[] = [];
-    const look = async () => records.push((await runningSteps(home.home))[0]?.isStarting);
-    const recordStarting = steps.recordStarting.bind(steps);
-    steps.recordStarting = async (running) => {
-      await look();
-      await recordStarting(running);
-      await look();
-    };
-    await home.run(COUNT);
-    expect(records).toEqual([true, undefined]);
   });
 
   test('that keeps printing waits once 64 MiB are unread, and loses nothing', async () => {
@@ -168,12 +145,6 @@ describe('a step without a worker', () => {
     await home.adopt({ isClosed: true });
     expect(isRunning(await home.pidIn('ready'))).toBe(false);
     expect(readdirSync(join(home.journal('.')))).toContain('stopped-closed');
-  });
-
-  test('ends when its job has moved to another host meanwhile', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    await home.adopt({ movedTo: 'another-0123456789' });
-    expect(isRunning(await home.pidIn('ready'))).toBe(false);
   });
 
   test('whose attempt has timed out runs on until the next one takes it', async () => {

@@ -133,7 +133,6 @@ describe('outputs', () => {
       '1a=1',
       'line 1 of $LONGHAUL_OUTPUT: expected a key of letters, digits, _ and -, not beginning with a digit; got "1a"',
     ],
-    ['a<<', 'line 1 of $LONGHAUL_OUTPUT: expected a delimiter after a<<'],
     ['\n\na<<END\nx', 'line 3 of $LONGHAUL_OUTPUT: the value of a has no end: no line "END" follows'],
     [
       `a=${'x'.repeat(65_537)}`,

@@ -50,18 +50,6 @@ describe('what a killed worker leaves', () => {
     expect(lines.at(-2)).toMatch(/^end /);
   });
 
-  test('of output cut in the middle of a character: the log has it whole', async () => {
-    const first = await home.worker(
-      `echo x >ready; printf 'a\\xe2\\x82'; until [ -e go ]; do sleep 0.05; done; printf '\\xac b\\n'`,
-    );
-    await eventually('the first part is in the log', () => home.log().length > 1);
-    await first('SIGKILL');
-    const { settled } = await adoptSteps(home.adoption());
-    home.letGo();
-    await settled;
-    expect(home.log()).toBe('a\u20ac b\n');
-  });
-
   test('of a secret that was printed in part: it is masked', async () => {
     const first = await home.worker(
       `echo x >ready; printf 'before top-sec'; until [ -e go ]; do sleep 0.05; done; printf 'ret-value after\\n'`,

@@ -40,8 +40,6 @@ interface Temporal {
   isClosed?: boolean;
   /** Whether the attempt has timed out. */
   isTimedOut?: boolean;
-  /** Host that has the job by now. */
-  movedTo?: string;
   isCanceled?: boolean;
 }
 
@@ -127,24 +125,18 @@ export class StepHome {
   }
 
   /** Context of a worker that adopts steps, with a Temporal that answers heartbeats as given and takes all outcomes. */
-  adoption({
-    steps = this.steps,
-    isClosed,
-    isTimedOut,
-    movedTo,
-    isCanceled,
-  }: Temporal = {}): AdoptionContext {
+  adoption({ steps = this.steps, isClosed, isTimedOut, isCanceled }: Temporal = {}): AdoptionContext {
     const activity = {
       heartbeat: async (_token: Uint8Array, details: unknown) => {
         this.heartbeats.push(details);
-        if (isClosed || isTimedOut || movedTo) throw new ActivityNotFoundError('not found');
+        if (isClosed || isTimedOut) throw new ActivityNotFoundError('not found');
         if (isCanceled) throw new ActivityCancelledError('cancelled');
       },
     };
     const workflow = {
       getHandle: () => ({
         describe: async () => ({ status: { name: isClosed ? 'TERMINATED' : 'RUNNING' } }),
-        query: async () => ({ children: [{ name: 'build', host: movedTo ?? hostId(this.home) }] }),
+        query: async () => ({ children: [{ name: 'build', host: hostId(this.home) }] }),
       }),
     };
     const withDeadline = (_deadline: number, call: () => Promise<unknown>) => call();

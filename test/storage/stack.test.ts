@@ -109,24 +109,6 @@ test('results, files and logs of operations are in the bucket, and are read from
   expect(JSON.stringify(body)).toContain('values are stored');
 });
 
-test('a step in progress is read from the bucket, and its log and files are whole', async () => {
-  const token = await stack.client.start('chatter', { seconds: 6, lines: 1_000 });
-  await eventually('its first lines can be read', async () => {
-    const { body } = await job(`${token}/logs/talk%2F1`);
-    return (
-      JSON.stringify(body).includes('second 1, line 100"') &&
-      (await stack.client.get(token)).status === 'working'
-    );
-  });
-  await stack.client.until(token, 'completed');
-  const expected = [1, 2, 3, 4, 5, 6].flatMap((second) =>
-    Array.from({ length: 1_000 }, (_, line) => `second ${second}, line ${line + 1}\n`),
-  );
-  expect(await logText(storage, stepLogPrefix(token, 'talk', 1))).toBe(expected.join(''));
-  const report = artifactKey(token, 'talk/report.txt');
-  expect((await storage.read(report)).toString().split('\n')).toHaveLength(100_001);
-});
-
 test('operations wait for a store that is away, say so, and complete once it is back', async () => {
   const done = await stack.client.start('stored_values', { activityBytes: 2, resultBytes: MB });
   await stack.client.until(done, 'completed');
