@@ -5,8 +5,7 @@ import { resolve } from 'node:path';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { published, unpackedBytes } from './packages.js';
-import { FrontRegistry } from './registry.js';
+import { FrontRegistry, published, unpackedBytes } from './registry.js';
 
 jest.setTimeout(INSTALL_MS);
 

@@ -84,29 +84,3 @@ test("a file whose name can't be a tool's needs a name", () => {
   ]);
   expect(problemsOf(`name: second\n${JOBS}`, 'pipelines/2nd try.yml')).toEqual([]);
 });
-
-describe('inputs with schemas of any form', () => {
-  test.each([
-    ['booleans', 'properties: { a: true, b: false, c: { items: true, not: false } }\nallOf: [true]'],
-    ['a property that every object has', 'properties: { a: { required: [toString] } }'],
-    [
-      'lengths beyond all bounds',
-      'properties: { a: { type: string, minLength: 1000000000000 } }\nrequired: [a]',
-    ],
-  ])('%s are no problem', (_, text) => {
-    expect(problemsOf(inputs(text))).toEqual([]);
-  });
-
-  test('no type in a list of types', () => {
-    only(
-      inputs('properties: { a: { type: ▸[] } }'),
-      'inputs.properties.a.type: expected at least one type; got an empty list',
-    );
-  });
-
-  test('a reserved name within a combination', () => {
-    expect(problemsOf(inputs('allOf: [{ properties: { wait: true } }]'))).toEqual([
-      '1:1: tool "demo": input.wait: the name is reserved for every tool\'s calls; choose another',
-    ]);
-  });
-});

@@ -243,26 +243,3 @@ test.each<[PageQuery, string]>([
     message: expect.stringContaining(message),
   });
 });
-
-test('100 MB are read from any place in little memory', async () => {
-  const block = Buffer.from(`${'0123456789'.repeat(9)}\n`.repeat(10_000));
-  const log = open();
-  let bytes = 0;
-  for (; bytes < 100_000_000; bytes += block.length) await log.appendAt(bytes, block);
-  await log.appendAt(bytes, Buffer.from('the very last line\n'));
-  const { totalBytes, ...tail } = await page({ tail: 1 });
-  expect(totalBytes).toBeGreaterThan(100_000_000);
-  const last = tail.lines[0]!;
-  expect(last.text).toBe('the very last line');
-  const before = process.memoryUsage().rss;
-  let most = before;
-  const watching = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5);
-  expect(texts(await page({ fromLine: last.number }))).toEqual(['the very last line']);
-  const middle = await page({ fromLine: Math.floor(last.number / 2), limit: 1 });
-  expect(numbers(await page({ cursor: middle.cursor, limit: 1 }))).toEqual([Math.floor(last.number / 2) + 1]);
-  expect((await rest({ pattern: '^the', isComplete: true })).map(({ number }) => number)).toEqual([
-    last.number,
-  ]);
-  clearInterval(watching);
-  expect(most - before).toBeLessThan(300_000_000);
-});
