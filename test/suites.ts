@@ -205,7 +205,7 @@ export const SUITES: Suite[] = [
     'attacks on a stack by a shell and curl alone, for any build: approvals, answers, schemas',
     [...[JOBS, PLAIN, OLD_REVISION, ...STDIO, ...PIPELINES, ...STACK]],
   ),
-  folder('hosts', 'pipelines on several hosts: lost, partitioned and restored hosts; cancel', [
+  folder('hosts', 'pipelines on several hosts: lost, partitioned and returning hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],
   ]),
   folder('http-jobs', 'the jobs API, its OpenAPI document, schemathesis', [

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import proto from '@temporalio/proto';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { run } from '../cli/commands.js';
 import { Caller, textOf } from '../operation-tools/support.js';
@@ -314,46 +313,4 @@ test('an answer that reaches a part too late is refused in the record, which has
       ? ['running', ['applied', undefined, answered.id]]
       : ['running', ['applied', true, undefined], ['refused', undefined, answered.id]],
   );
-});
-
-test('the events that a part costs are as documented', async () => {
-  const { EventType } = proto.temporal.api.enums.v1;
-  const temporal = await parts.temporal();
-  const countsOf = async (workflowId: string) => {
-    const { events } = await temporal.workflow.getHandle(workflowId).fetchHistory();
-    const counts: Record<string, number> = {};
-    for (const { eventType } of events!) {
-      const name = EventType[eventType as number]!.replace('EVENT_TYPE_', '');
-      if (!/^(WORKFLOW_TASK|ACTIVITY|TIMER)_/.test(name)) counts[name] = (counts[name] ?? 0) + 1;
-    }
-    return counts;
-  };
-  const token = await start({ name: 'north', asks: true });
-  await until(token, 'it has asked', ({ status }) => status === 'input_required');
-  await caller.get('operation_answer', { token, content: { sure: true } });
-  await caller.settled(token);
-  expect(await countsOf(token)).toEqual({
-    WORKFLOW_EXECUTION_STARTED: 1,
-    // The status, as the question is asked and answered.
-    UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 2,
-    START_CHILD_WORKFLOW_EXECUTION_INITIATED: 1,
-    CHILD_WORKFLOW_EXECUTION_STARTED: 1,
-    CHILD_WORKFLOW_EXECUTION_COMPLETED: 1,
-    // The question, and its answer to the part.
-    WORKFLOW_EXECUTION_SIGNALED: 1,
-    SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED: 1,
-    EXTERNAL_WORKFLOW_EXECUTION_SIGNALED: 1,
-    WORKFLOW_EXECUTION_UPDATE_ACCEPTED: 1,
-    WORKFLOW_EXECUTION_UPDATE_COMPLETED: 1,
-    WORKFLOW_PROPERTIES_MODIFIED: 3,
-    WORKFLOW_EXECUTION_COMPLETED: 1,
-  });
-  expect(await countsOf(`${token}.north`)).toEqual({
-    WORKFLOW_EXECUTION_STARTED: 1,
-    SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED: 1,
-    EXTERNAL_WORKFLOW_EXECUTION_SIGNALED: 1,
-    WORKFLOW_EXECUTION_SIGNALED: 1,
-    WORKFLOW_PROPERTIES_MODIFIED: 2,
-    WORKFLOW_EXECUTION_COMPLETED: 1,
-  });
 });

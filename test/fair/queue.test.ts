@@ -1,12 +1,12 @@
 /** Queues of tools: how many operations run at once, who is next, what waiting ones say, and that no turn gets lost. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { queueWorkflowId } from '../../operations/queue-wire.js';
 import { addApiKey } from '../../platform/api-keys.js';
+import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
@@ -36,7 +36,6 @@ beforeAll(async () => {
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keys,
     LONGHAUL_PROJECT: resolve('test/fair/project'),
-    LONGHAUL_PIPELINE_FOLDERS: resolve('test/fair/project/pipelines'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
   });
   worker = stack.worker();
@@ -55,14 +54,7 @@ interface Recorded {
   at: number;
 }
 
-function recorded(): Recorded[] {
-  const path = join(place, 'log');
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Recorded);
-}
+const recorded = () => linesOf(join(place, 'log')).map((line) => JSON.parse(line) as Recorded);
 
 const begun = () => recorded().flatMap(({ what, name }) => (what === 'begin' ? [name] : []));
 
@@ -125,32 +117,6 @@ test('no more run at once than the queue allows, and all of them run', async () 
   expect(begun().sort()).toEqual([...names].sort());
   // The wait for the turn is neither work nor part of the estimate of later calls.
   expect(done[9].estimated_duration_seconds).toBeLessThan(60);
-});
-
-test('one caller has no more running than perCaller, so the one call of another begins beside its many', async () => {
-  const { alice, bob } = callers;
-  const own = [await start(alice, 'capped', 'a1')];
-  await untilBegun(['a1']);
-  own.push(...(await startWaiting(alice, 'capped', ['a2', 'a3'])));
-  const others = [await start(bob, 'capped', 'b1')];
-  await untilBegun(['a1', 'b1']);
-  others.push(...(await startWaiting(bob, 'capped', ['b2'])));
-  release();
-  await completed(alice, own);
-  await completed(bob, others);
-  for (const caller of ['a', 'b']) expect(mostAtOnce((name) => name.startsWith(caller))).toBe(1);
-});
-
-test('tasks of MCP say their place too', async () => {
-  const client = stack.client.as(callers.alice.credential!);
-  const first = await client.start('pair', { folder: place, name: 'first' });
-  const second = await client.start('pair', { folder: place, name: 'second' });
-  await untilBegun(['first', 'second']);
-  const third = await client.start('pair', { folder: place, name: 'third' });
-  const task = await client.until(third, ({ statusMessage }) => /it is next/.test(statusMessage ?? ''));
-  expect(task).toMatchObject({ status: 'working', statusMessage: 'waiting for its turn: it is next' });
-  release();
-  for (const token of [first, second, third]) await client.until(token, 'completed');
 });
 
 test('a call that would have to wait is refused where the author says so, with when to try again', async () => {
@@ -280,46 +246,6 @@ test('an operation that continues as new keeps its turn', async () => {
   await completed(alice, [first, second]);
   expect(begun()).toEqual(['first', 'second']);
   expect(mostAtOnce()).toBe(1);
-});
-
-test('a pipeline has a queue too', async () => {
-  const { alice } = callers;
-  const run = () => alice.start('queued', { folder: place });
-  const first = await run();
-  await alice.until(first, 'running');
-  const second = await run();
-  await untilWaiting(alice, second, 'it is next');
-  release();
-  await completed(alice, [first, second]);
-  expect(readFileSync(join(place, 'steps'), 'utf8').trim().split('\n')).toEqual([
-    'begin',
-    'end',
-    'begin',
-    'end',
-  ]);
-});
-
-test('events of a job say that it is queued until it has its turn', async () => {
-  const { alice } = callers;
-  const held = await start(alice, 'continued', 'held');
-  await untilBegun(['held']);
-  const waiting = await start(alice, 'continued', 'waiting');
-  await untilWaiting(alice, waiting, 'it is next');
-  release();
-  await completed(alice, [held, waiting]);
-  const { body } = await alice.get(`/v1/jobs/${waiting}/events`, { accept: 'text/event-stream' });
-  const statuses = [...String(body).matchAll(/"status":"(\w+)"/g)].map(([, status]) => status);
-  expect([...new Set(statuses)]).toEqual(['queued', 'running', 'succeeded']);
-});
-
-test('a tool without a queue has none of it in its history', async () => {
-  const { alice } = callers;
-  const id = await start(alice, 'unbounded', 'free');
-  release();
-  await completed(alice, [id]);
-  const temporal = await stack.temporal();
-  const queues = temporal.workflow.getHandle(queueWorkflowId(stack.taskQueue, 'unbounded'));
-  await expect(queues.describe()).rejects.toThrow(/not found/i);
 });
 
 test('the queue continues where it was after its worker was killed', async () => {

@@ -11,6 +11,8 @@ jest.setTimeout(MOVE_LIMIT_MS + 80_000);
 
 let hosts: Hosts;
 let first: TestHost;
+/** Killed before the other one, and started again in the last test. */
+let returning: TestHost;
 const tokens: Record<string, string> = {};
 
 const client = () => hosts.parts.client;
@@ -39,6 +41,10 @@ async function answer(token: string, content: object, limitMs?: number): Promise
 
 beforeAll(async () => {
   hosts = await Hosts.start(PIPELINES);
+  returning = await hosts.add('returning');
+  tokens['returned'] = await hosts.startOn('careful', 'returned');
+  await eventually('it runs', () => hosts.lines('returned').includes('start two returning'));
+  await hosts.kill(returning);
   first = await hosts.add('first');
   for (const name of Object.keys(PIPELINES)) tokens[name] = await hosts.startOn(name, name);
   for (const name of ['repeatable', 'careful', 'tidied'])
@@ -125,4 +131,26 @@ describe('a host that is killed for good', () => {
       'tidy second',
     ]);
   });
+});
+
+test('a host that comes back while a question about it is open withdraws the question', async () => {
+  const token = tokens['returned']!;
+  const asked = async (start: string) => {
+    const { inputRequests } = await client().until(
+      token,
+      (task) =>
+        Object.values<any>(task.inputRequests ?? {}).some(({ params }) => params.message.startsWith(start)),
+      MOVE_LIMIT_MS,
+    );
+    return Object.keys(inputRequests);
+  };
+  await asked(`The host ${returning.id}, which has the workspace of work`);
+  await hosts.again(returning, 'returning');
+  // Its journal has the start of the step, but not its end.
+  const [key, ...others] = await asked('Is work / two done?');
+  expect(others).toEqual([]);
+  hosts.letGo('returned');
+  await client().answer(token, key!, { action: 'accept', content: { decision: 'run_again' } });
+  await client().until(token, 'completed');
+  expect(linesOf('returned', 'second')).toEqual([]);
 });

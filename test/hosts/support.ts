@@ -1,9 +1,7 @@
 /** Several hosts on one machine: a home each, with one storage, one Temporal and one server. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { hostId } from '../../activities/pipeline/host.js';
 import { readLauncher } from '../../activities/pipeline/launcher-record.js';
 import { killLeftovers } from '../../activities/pipeline/leftovers.js';
@@ -136,57 +134,4 @@ function newHome(root: string, name: string): string {
   mkdirSync(home);
   symlinkSync(join(root, 'storage'), join(home, 'storage'));
   return home;
-}
-
-/** Connection of one host to Temporal, which can be cut. */
-export class Line {
-  readonly #sockets = new Set<Socket>();
-  #isCut = false;
-
-  private constructor(
-    readonly server: Server,
-    readonly address: string,
-  ) {}
-
-  static async open(target: string): Promise<Line> {
-    const [host, port] = target.split(':') as [string, string];
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const line = new Line(server, `127.0.0.1:${(server.address() as { port: number }).port}`);
-    server.on('connection', (near) => {
-      line.#keep(near);
-      // Cut off is not refused: packets get lost.
-      if (line.#isCut) return;
-      const far = connect(Number(port), host);
-      line.#keep(far);
-      near.on('data', (chunk) => void (line.#isCut || far.write(chunk)));
-      far.on('data', (chunk) => void (line.#isCut || near.write(chunk)));
-      near.on('close', () => far.destroy());
-      far.on('close', () => line.#isCut || near.destroy());
-    });
-    return line;
-  }
-
-  #keep(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => this.#sockets.delete(socket));
-  }
-
-  /** From now on nothing gets through, in either direction. */
-  cut(): void {
-    this.#isCut = true;
-  }
-
-  /** New connections get through again; those from before are lost. */
-  restore(): void {
-    this.#isCut = false;
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
 }

@@ -28,12 +28,6 @@ const textOf = () => logText(storage, prefix());
 describe('a log in chunks', () => {
   const append = (log: ChunkedLog, text: string) => log.append(() => Buffer.from(text));
 
-  test('has no size before anything was appended', async () => {
-    expect(await open().size()).toBeUndefined();
-    await open().append(() => Buffer.alloc(0));
-    expect(await open().size()).toBeUndefined();
-  });
-
   test('takes what several writers append at once, and a reader only ever sees more of the same', async () => {
     const writers = 8;
     const appends = 30;
@@ -68,13 +62,6 @@ describe('a log in chunks', () => {
       );
   });
 
-  test('is kept in few files', async () => {
-    const log = open();
-    for (let at = 0; at < 500; at += 1) await append(log, `line ${at}\n`.padEnd(2_000, '.'));
-    expect(names().length).toBeLessThan(80);
-    expect((await textOf()).match(/line \d+/g)).toEqual(Array.from({ length: 500 }, (_, at) => `line ${at}`));
-  });
-
   test('is continued where a writer was late, so that nothing is overwritten or hidden', async () => {
     const late = open();
     await append(late, 'first\n');
@@ -99,14 +86,6 @@ describe('a log in chunks', () => {
     expect(await textOf()).toBe(expected);
     await append(open(), 'behind\n');
     expect(await textOf()).toBe(`${expected}behind\n`);
-  });
-
-  test('is continued behind a chunk that a power failure has emptied', async () => {
-    await append(open(), 'first\n');
-    writeFileSync(join(folder, prefix(), '6'), '');
-    expect(await textOf()).toBe('first\n');
-    await append(open(), 'second\n');
-    expect(await textOf()).toBe('first\nsecond\n');
   });
 
   test('is read on behind chunks that a power failure has emptied or cut off, before later ones', async () => {

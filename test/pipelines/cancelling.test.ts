@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { run } from '../cli/commands.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { PipelineProject, textOf } from './support.js';
@@ -49,15 +50,6 @@ async function running(name: string): Promise<void> {
 const release = (name: string) => writeFileSync(join(project.ledgers, `${name}.released`), '');
 const tool = async (name: string, args: object) =>
   (await plain.request('tools/call', { name, arguments: args })).result;
-const job = async (path: string, init: RequestInit = {}) => {
-  const response = await fetch(`${project.parts.base}/v1/jobs/${path}`, init);
-  return { status: response.status, body: (await response.json()) as any };
-};
-const post = (body: object): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
 
 /** The operation is open: its step runs. */
 async function expectOpen(token: string): Promise<void> {
@@ -107,19 +99,6 @@ describe('plain tools', () => {
     await expectEnded(token);
   });
 
-  test('a call that waits for its own work waits for the end', async () => {
-    const ledger = join(project.ledgers, 'waiting');
-    const key = { idempotency_key: 'waiting' };
-    const call = tool('stubborn', { ledger, ...key, wait: true, timeout: 90 });
-    await running('waiting');
-    const { token } = (await tool('stubborn', { ledger, ...key, wait: false })).structuredContent;
-    await tool('operation_cancel', { token });
-    await expectOpen(token);
-    release('waiting');
-    const result = await call;
-    expect(result).toMatchObject({ isError: true, structuredContent: { token, status: 'cancelled' } });
-  });
-
   test('operation_resume waits for the end, and then continues', async () => {
     const token = await stubborn('resumed');
     await tool('operation_cancel', { token });
@@ -153,24 +132,21 @@ describe('plain tools', () => {
   });
 });
 
-test('HTTP jobs: running with cancel_requested; wait and resume last until the end', async () => {
+test('HTTP jobs: running with cancel_requested, until the end', async () => {
   const token = await stubborn('jobs');
-  const asked = await job(`${token}:cancel`, post({}));
+  const jobs = new JobsClient(project.parts.base);
+  const asked = await jobs.post(`/v1/jobs/${token}:cancel`, {});
   expect(asked).toMatchObject({ status: 202, body: { status: 'running', cancel_requested: true } });
-  expect((await job(token)).body).toMatchObject({
+  expect(await jobs.job(token)).toMatchObject({
     status: 'running',
     cancel_requested: true,
     status_message: STILL_RUNNING,
   });
-  const waiting = job(`${token}?wait=60`);
-  const resuming = job(`${token}:resume`, post({}));
+  const waiting = jobs.get(`/v1/jobs/${token}?wait=60`);
   await expectOpen(token);
   release('jobs');
-  const resumed = await resuming;
-  await expectEnded(token);
-  expect(resumed.body).toMatchObject({ resumed_from: token });
   expect((await waiting).body).toMatchObject({ status: 'canceled', closed_at: expect.any(String) });
-  await project.client.until(resumed.body.job_id, 'completed');
+  await expectEnded(token);
 });
 
 test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result waits for the end', async () => {
@@ -220,15 +196,12 @@ test('two-stage: running with cancel_requested until the end', async () => {
   await expectEnded(token);
 });
 
-test('the command line says that it is being cancelled; its watch and resume wait for the end', async () => {
+test('the command line says that it is being cancelled; its watch waits for the end', async () => {
   const token = await stubborn('cli');
   expect((await run(project.parts, ['cancel', token])).stdout).toContain('cancel requested');
   expect((await run(project.parts, ['status', token])).stdout).toContain(STILL_RUNNING);
   const watched = run(project.parts, ['watch', token]);
-  const resuming = run(project.parts, ['resume', token]);
   await expectOpen(token);
   release('cli');
-  expect(await resuming).toMatchObject({ code: 0 });
-  await expectEnded(token);
   expect((await watched).code).toBe(5);
 });

@@ -56,61 +56,6 @@ test('a folder stands for the pipelines in it', async () => {
   expect(code).toBe(0);
 });
 
-test("without files, the project's pipelines are checked", async () => {
-  file('pipelines/own.yml', 'jobs: { one: { steps: [{ run: a }] } }');
-  expect((await longhaul('check')).stdout).toBe(
-    `${join(folder, 'pipelines/own.yml')}: ok, tool own, 1 job, 1 step\n`,
-  );
-});
-
-test('nothing to check is wrong usage', async () => {
-  mkdirSync(join(folder, 'empty'));
-  const { code, stderr } = await longhaul('check', 'empty');
-  expect(stderr).toBe('longhaul: no .yml or .yaml file in empty; name the files to check\n');
-  expect(code).toBe(2);
-});
-
-test('programs get JSON', async () => {
-  file('json/bad.yml', 'jobs: {}');
-  file('json/good.yml', GOOD);
-  const { code, stdout } = await longhaul('check', '--json', 'json');
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toEqual({
-    ok: false,
-    files: [
-      {
-        file: 'json/bad.yml',
-        ok: false,
-        problems: [
-          { path: 'json/bad.yml', line: 1, column: 7, message: 'jobs: expected 1 to 1000 jobs; got 0' },
-        ],
-      },
-      { file: 'json/good.yml', ok: true, tool: 'good', jobs: 2, steps: 3, problems: [] },
-    ],
-  });
-});
-
-test.each([
-  ['an empty file', '', 'expected a pipeline: a map with `jobs`; got an empty file'],
-  ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]), 'expected text in UTF-8; got other bytes'],
-  [
-    'a program',
-    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]),
-    'expected text; got the control character U+007F',
-  ],
-  ['a huge file', Buffer.alloc(64 * 1024 * 1024, 'a'), 'expected at most 1 MiB; got 67108864 bytes'],
-])('%s is reported as such', async (_, content, message) => {
-  const { code, stdout } = await longhaul('check', file('odd.yml', content));
-  expect(stdout).toBe(`odd.yml:1:1: ${message}\n`);
-  expect(code).toBe(1);
-});
-
-test('only files are read', async () => {
-  expect((await longhaul('check', '/dev/zero')).stdout).toBe(
-    '/dev/zero:1:1: expected a file; got something else\n',
-  );
-});
-
 test('--schema prints the schema for editors', async () => {
   const { code, stdout } = await longhaul('check', '--schema');
   expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync('pipelines/pipeline.schema.json', 'utf8')));

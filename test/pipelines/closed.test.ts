@@ -1,5 +1,4 @@
 /** Closed pipelines are read and resumed while no worker runs: nothing replays them. */
-import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -174,14 +173,6 @@ describe('without a worker', () => {
     expect((await project.client.get(resumed[name]!)).statusMessage).toBe('waiting for a worker');
   });
 
-  test('a step or changes that do not fit are refused', async () => {
-    const token = tokens['failed'];
-    expect(textOf(await call('operation_resume', { token, from: 'two/9' }))).toContain('two/2');
-    expect(textOf(await call('operation_resume', { token, changes: { waits: 'long' } }))).toContain('waits');
-    const large = { token: tokens['large'], changes: { items: [] } };
-    expect(textOf(await call('operation_resume', large))).toContain('runs for each of it');
-  });
-
   test('one that Temporal ended says that a worker has to find out where it stopped', async () => {
     const result = await call('operation_resume', { token: tokens['terminated'] });
     expect(result.isError).toBe(true);
@@ -214,6 +205,7 @@ describe('without a worker', () => {
       ['each[22-43]', 'completed'],
       ['each[44-49]', 'completed'],
     ]);
+    expect(pages[0].status_message).toBe('1 of 22 failed: each[3]');
     for (const [name, position, isStored] of [
       ['each[22-43]', 22, true],
       ['each[44-49]', 44, false],
@@ -266,18 +258,6 @@ describe('without a worker', () => {
       return structuredContent.operations.some((one: any) => one.token === token);
     };
     await eventually('it is listed', isListed, OUTAGE_MS);
-  });
-
-  test('an input that was not signed is not signed by a resume', async () => {
-    const temporal = await project.parts.temporal();
-    const signed = await memoOf(tokens['failed']!);
-    const workflowId = randomUUID().replaceAll('-', '');
-    const { taskQueue } = project.parts;
-    const start = { workflowId, taskQueue, args: [{ pipeline: {}, inputs: {} }], memo: signed };
-    await temporal.workflow.start('pipeline', start);
-    await temporal.workflow.getHandle(workflowId).terminate('a test');
-    const result = await call('operation_resume', { token: workflowId });
-    expect(textOf(result)).toContain("wasn't started by Longhaul");
   });
 });
 

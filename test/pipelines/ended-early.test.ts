@@ -1,4 +1,4 @@
-/** Work that is ended before it is done: cancel, maximum duration, time-out of a step. */
+/** Work that is ended before it is done: cancel and maximum duration. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -37,12 +37,6 @@ jobs:
       - { name: Long, run: 'echo started >> "$INPUT_LEDGER"; sleep 600' }
       - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
 `,
-  step_short_of_time: `
-jobs:
-  work:
-    steps:
-      - { name: Long, timeout-minutes: 0.02, run: 'echo begun; sleep 600' }
-`,
 };
 
 let project: PipelineProject;
@@ -75,11 +69,4 @@ test('the maximum duration does the same', async () => {
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('longer than its maximum');
   expect(project.lines('late')).toEqual(['started', 'always']);
-});
-
-test('a step has a time-out of its own', async () => {
-  const result = await project.finish(await project.client.start('step_short_of_time'));
-  expect(textOf(result)).toMatch(/work: step "Long" took longer|work: step "Long" .*time/);
-  expect(result._meta['longhaul/error']).toMatchObject({ kind: 'failed' });
-  expect(textOf(result)).toContain('begun');
 });

@@ -7,12 +7,10 @@ import { Client, Connection } from '@temporalio/client';
 import { hostId } from '../../activities/pipeline/host.js';
 import { operationFolder } from '../../activities/pipeline/layout.js';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
-import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
 import { connectToTemporal } from '../support/run-temporal.js';
-import { TestStack } from '../support/test-stack.js';
 import { StepHome } from './steps-support.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -33,33 +31,6 @@ describe('a host', () => {
     expect(hostId(join(home, 'new'))).toBe(id);
     expect(hostId(home)).not.toBe(id);
     rmSync(home, { recursive: true });
-  });
-
-  test('has a worker that polls the shared queue and the two of its own', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
-    // Its own stack on a home of its own: a host is a home.
-    const parts = await TestStack.start({ LONGHAUL_HOME: home, LONGHAUL_MAX_STEPS: '1' });
-    try {
-      const host = await eventually('it has an ID', (): string | undefined =>
-        existsSync(join(home, 'host-id')) ? hostId(home) : undefined,
-      );
-      const pollers = async (name: string, taskQueueType: number) => {
-        const { pollers } = await client.workflowService.describeTaskQueue({
-          namespace: 'default',
-          taskQueue: { name },
-          taskQueueType,
-        });
-        return pollers.length;
-      };
-      const queues = [hostTaskQueue(parts.taskQueue, host), stepTaskQueue(parts.taskQueue, host)];
-      for (const queue of [parts.taskQueue, ...queues])
-        await eventually(`${queue} is polled for activities`, () => pollers(queue, 2));
-      await eventually('the shared one is polled for workflows', () => pollers(parts.taskQueue, 1));
-      for (const queue of queues) expect(await pollers(queue, 1)).toBe(0);
-    } finally {
-      await parts.stop();
-      rmSync(home, { recursive: true, force: true });
-    }
   });
 });
 

@@ -8,23 +8,10 @@ describe('expressions', () => {
     ['inputs.dry-run', `${no}; use $INPUT_DRY_RUN in the script`],
     ['github.event.inputs.a', `${no}; use $INPUT_A in the script`],
     ['secrets.TOKEN', `${no}; list TOKEN under \`secrets\` and use $TOKEN in the script`],
-    ['env.HOME', `${no}; use $HOME in the script`],
-    ['vars.REGION', `${no}; set REGION under \`env\` and use $REGION in the script`],
     [
       'needs.a.outputs.b',
       `${no}; have a write b to a file and list it under its \`artifacts\`; here it is under $LONGHAUL_ARTIFACTS/a/`,
     ],
-    ['jobs.a.outputs.b', `${no}; write \`a.b\` without the braces`],
-    [
-      'steps.a.outputs.b',
-      `${no}; steps of a job share its workspace: write a file in one and read it in the other`,
-    ],
-    ['matrix.node', `${no}; use \`for-each\` of the job, and $LONGHAUL_ITEM in the script`],
-    [
-      'github.sha',
-      `${no}; no repository or event starts a pipeline: declare an input, and use its $INPUT_... variable`,
-    ],
-    ['failure()', `${no}; write \`if: failure\``],
     ['a && b', `${no}; compute it in the script`],
   ])('${{ %s }}', (content, message) => {
     only(

@@ -1,5 +1,6 @@
-/** Outputs whose values can't fit, as far as the file shows it. */
+/** Values of outputs, and what a file shows of those that can't fit. */
 import { expect, test } from '@jest/globals';
+import { readOutput } from '../../pipelines/output-value.js';
 import { only, problemsOf } from './language-support.js';
 
 /** An output of a job that runs for each item, or once. */
@@ -16,11 +17,6 @@ test.each([
     'outputs.sizes.type: expected the type of one item\'s value, such as `integer`; got "array"; the job "count" runs for each item, and the output is the list of their values; if each value is itself a list, write `type: [array]`',
   ],
   [
-    'items of the whole list',
-    each('{ value: count.n, ▸items: { type: integer } }'),
-    'outputs.sizes.items: has no effect on text; the job "count" runs for each item, and the output is the list of their values: set `type` to the type of one value',
-  ],
-  [
     'bounds of a number without its type',
     once('{ value: count.n, ▸minimum: 1 }'),
     'outputs.total.minimum: has no effect on text, the default type of an output; add `type: number`',
@@ -31,11 +27,6 @@ test.each([
     "outputs.total.enum[0]: expected string; got 1; the schema's type excludes it",
   ],
   [
-    'a constant of another type',
-    once('{ value: count.n, type: integer, const: ▸"1" }'),
-    'outputs.total.const: expected integer; got "1"; the schema\'s type excludes it',
-  ],
-  [
     'bounds that exclude each other',
     once('{ value: count.n, type: integer, minimum: ▸5, maximum: 4 }'),
     'outputs.total.minimum: expected at most `maximum`, 4; got 5: no value satisfies both',
@@ -44,16 +35,6 @@ test.each([
     'a text for a number',
     once('{ value: count.n, type: number }', [writes('▸echo "n=three" >> "$LONGHAUL_OUTPUT"')]),
     'jobs.count.steps[0].run: writes n, which is output "total", declared as number: expected number, written as JSON; got "three"',
-  ],
-  [
-    'an integer beyond 2^53-1',
-    once('{ value: count.n, type: integer }', [writes('▸echo "n=9007199254740993" >> "$LONGHAUL_OUTPUT"')]),
-    'jobs.count.steps[0].run: writes n, which is output "total", declared as integer: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string',
-  ],
-  [
-    'a text that is no choice',
-    once('{ value: count.n, enum: [a, b] }', [writes("▸echo 'n=c' >> $LONGHAUL_OUTPUT")]),
-    'jobs.count.steps[0].run: writes n, which is output "total", declared as string: expected one of "a", "b"; got "c"',
   ],
 ])('%s', (_, text, message) => only(text, message));
 
@@ -82,3 +63,39 @@ test.each([
   ],
   ['a text that fits', once('{ value: count.n, type: integer }', ['run: echo n=3 >> $LONGHAUL_OUTPUT'])],
 ])('%s is left alone', (_, text) => expect(problemsOf(text)).toEqual([]));
+
+const VERSION = { type: 'string', pattern: '^v[0-9]+$' };
+const POSITIVE = { type: 'integer', minimum: 1 };
+const LIST = { type: 'array', items: { type: 'integer' } };
+const OBJECT = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+
+test.each<[schema: Record<string, unknown>, text: string, problem: string]>([
+  [VERSION, '1.4', 'expected pattern ^v[0-9]+$; got "1.4"'],
+  [{ type: 'string', enum: ['a', 'b'] }, 'c', 'expected one of "a", "b"; got "c"'],
+  [{ type: 'number' }, '', 'expected number, written as JSON; got ""'],
+  [{ type: 'number' }, '1e999', 'expected a number that JSON can hold'],
+  [{ type: 'number' }, '9007199254740993', 'expected a number that keeps its digits'],
+  [{ type: 'number' }, 'x'.repeat(500), `got "${'x'.repeat(76)}...`],
+  [POSITIVE, '2.5', 'expected integer; got 2.5'],
+  [POSITIVE, '0', 'expected minimum 1; got 0'],
+  [{ type: 'boolean' }, '1', 'expected boolean; got 1'],
+  [LIST, '7', 'expected array; got 7'],
+  [LIST, '[1,"two"]', '[1]: expected integer; got "two"'],
+  [LIST, '[1, 9007199254740993]', '1: expected a number that keeps its digits'],
+  [OBJECT, '{"a":"x"}', 'a: expected integer; got "x"'],
+  [{ type: 'null' }, '0', 'expected null; got 0'],
+  [{ type: ['integer', 'null'] }, '"a"', 'expected integer or null; got "a"'],
+])('as %j, the text %s does not fit', (schema, text, problem) => {
+  const { problems, inexact } = readOutput(schema, text);
+  expect([...problems, inexact].join('; ')).toContain(problem);
+});
+
+test.each<[schema: Record<string, unknown>, text: string, value: unknown]>([
+  [VERSION, 'v14', 'v14'],
+  [{ type: 'number' }, '-2.5e3', -2500],
+  [{ type: 'boolean' }, 'false', false],
+  [OBJECT, '{"a": 1, "b": null}', { a: 1, b: null }],
+  [{ type: ['integer', 'null'] }, 'null', null],
+])('as %j, the text %s is a value', (schema, text, value) => {
+  expect(readOutput(schema, text)).toEqual({ value, problems: [] });
+});

@@ -11,16 +11,13 @@ describe('a pattern without quotes', () => {
     ['an alias', '▸*.tgz', "'*.tgz'"],
     ['an alias, in a list on one line', '[a, ▸*.tgz]', "'*.tgz'"],
     ['an alias that looks like a name', '[▸*log]', "'*log'"],
-    ['an alias for all depths', '▸**/*.log', "'**/*.log'"],
     ['a tag', '[dist/*, ▸!*.map]', "'!*.map'"],
-    ['a tag with a folder', '▸!out/**', "'!out/**'"],
   ])('that is %s to YAML', (_, list, quoted) =>
     among(artifacts(list), `text that begins with ${quoted[1]} needs quotes: ${quoted}`),
   );
 
   test.each([
     ['braces', '*.▸{js,css}', "'*.{js,css}'"],
-    ['brackets', '▸*[ab].x', "'*[ab].x'"],
     ['nothing else', '▸*', "'*'"],
     ['braces, left out', '!▸{a,b}/**', "'!{a,b}/**'"],
   ])('with %s', (_, list, quoted) =>
@@ -31,9 +28,7 @@ describe('a pattern without quotes', () => {
 describe('not YAML', () => {
   test.each([
     ['an empty file', '▸', 'expected a pipeline: a map with `jobs`; got an empty file'],
-    ['only comments', '▸# nothing', 'expected a pipeline: a map with `jobs`; got an empty file'],
     ['a list', '▸- a', 'expected a pipeline: a map with `jobs`; got a list'],
-    ['a text', '▸hello', 'expected a pipeline: a map with `jobs`; got "hello"'],
     ['a tab', 'jobs:\n▸\tbuild: 1', "not YAML: tabs can't be used for indentation; use spaces"],
     ['a colon in a text', 'description: ▸Builds: fast', 'not YAML: text that contains ": " needs quotes'],
     ['an open quote', 'name: "abc▸', 'not YAML: Missing closing "quote'],
@@ -49,7 +44,6 @@ describe('not YAML', () => {
     ['a merge key', top('env: { ▸<<: { A: 1 } }'), 'env.<<: YAML 1.2 has no merge keys; repeat the keys'],
     ['a map as key', top('env:\n  ▸{ a: b }: c'), 'env: expected a key that is text; got a map'],
     ['a reserved name', top('env: { ▸__proto__: 1 }'), 'env.__proto__: the name is reserved; choose another'],
-    ['another one', top('env: { ▸constructor: 1 }'), 'env.constructor: the name is reserved; choose another'],
     [
       'a number that JSON cannot represent',
       inputs('properties: { a: { enum: [▸.inf] } }'),
@@ -59,11 +53,6 @@ describe('not YAML', () => {
       'an integer beyond 2^53-1',
       inputs('properties: { a: { enum: [9007199254740991, ▸9007199254740993] } }'),
       'inputs.properties.a.enum[1]: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string',
-    ],
-    [
-      'one in hexadecimal',
-      inputs('properties: { a: { default: ▸0xFFFFFFFFFFFFFFFF } }'),
-      'inputs.properties.a.default: expected a number that keeps its digits (integers up to 9007199254740991); got 0xFFFFFFFFFFFFFFFF; write it as a string',
     ],
     [
       'a number that would be 0',
@@ -94,31 +83,4 @@ test("a file whose name can't be a tool's needs a name", () => {
     "1:1: name: missing; the file's name can't be a tool's: expected a letter, then letters, digits or _",
   ]);
   expect(problemsOf(`name: second\n${JOBS}`, 'pipelines/2nd try.yml')).toEqual([]);
-});
-
-describe('inputs with schemas of any form', () => {
-  test.each([
-    ['booleans', 'properties: { a: true, b: false, c: { items: true, not: false } }\nallOf: [true]'],
-    ['a property that every object has', 'properties: { a: { required: [toString] } }'],
-    [
-      'lengths beyond all bounds',
-      'properties: { a: { type: string, minLength: 1000000000000 } }\nrequired: [a]',
-    ],
-    ['lists beyond all bounds', 'properties: { a: { type: array, minItems: 4000000000 } }\nrequired: [a]'],
-  ])('%s are no problem', (_, text) => {
-    expect(problemsOf(inputs(text))).toEqual([]);
-  });
-
-  test('no type in a list of types', () => {
-    only(
-      inputs('properties: { a: { type: ▸[] } }'),
-      'inputs.properties.a.type: expected at least one type; got an empty list',
-    );
-  });
-
-  test('a reserved name within a combination', () => {
-    expect(problemsOf(inputs('allOf: [{ properties: { wait: true } }]'))).toEqual([
-      '1:1: tool "demo": input.wait: the name is reserved for every tool\'s calls; choose another',
-    ]);
-  });
 });

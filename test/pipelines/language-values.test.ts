@@ -11,12 +11,6 @@ describe('values of another kind', () => {
       top('name: ▸CI build'),
       'name: expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning; got "CI build"; write CI_build',
     ],
-    [
-      top('name: ▸operation_list'),
-      'name: expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning; got "operation_list"',
-    ],
-    [top('name: ▸3'), 'name: expected the name of a tool; got 3'],
-    [top('description: ▸[a]'), 'description: expected text; got a list'.replace('text', 'a sentence or two')],
     [top('▸inputs:'), 'inputs: expected a schema, such as `{ type: string }`; got nothing'],
     [inputs('type: ▸string'), 'inputs.type: expected object; got "string"'],
     [
@@ -32,28 +26,12 @@ describe('values of another kind', () => {
       'inputs.properties.a.required: expected a list of names; got true; list the required names in `required`, next to `properties`',
     ],
     [
-      inputs('properties: { a: { type: [string, ▸bool] } }'),
-      'inputs.properties.a.type[1]: expected string, number, integer, boolean, array, object or null; got "bool"',
-    ],
-    [
-      inputs('properties: { a: { items: ▸text } }'),
-      'inputs.properties.a.items: expected a schema, such as `{ type: string }`; got "text"',
-    ],
-    [
-      inputs('properties: { a: { minLength: ▸-1 } }'),
-      'inputs.properties.a.minLength: expected a whole number from 0; got -1',
-    ],
-    [
       inputs('properties: { a: { pattern: ▸"(" } }'),
       'inputs.properties.a.pattern: expected a regular expression; Invalid regular expression: /(/u: Unterminated group',
     ],
     [
       inputs('properties: { a: { pattern: ▸^a(?=b) } }'),
       'inputs.properties.a.pattern: invalid or unsupported Perl syntax: `(?=`; expected syntax of RE2, which is matched in linear time',
-    ],
-    [
-      inputs('patternProperties: { ▸(a)\\1: { type: string } }'),
-      'inputs.patternProperties.(a)\\1: invalid escape sequence: `\\1`; expected syntax of RE2, which is matched in linear time',
     ],
     [
       inputs('properties: { a: { type: integer, default: ▸x } }'),
@@ -72,24 +50,16 @@ describe('values of another kind', () => {
       inputs('properties: { a-b: {}, ▸A_B: {} }'),
       'inputs.properties.A_B: it would be the variable INPUT_A_B, like "a-b"; rename one of them',
     ],
-    [top('env: ▸[A]'), 'env: expected a map of names and values; got a list'],
     [top('env: { ▸A-B: 1 }'), `env.A-B: ${variable}; got "A-B"`],
     [
       top('env: { ▸LONGHAUL_X: 1 }'),
       "env.LONGHAUL_X: names that begin with LONGHAUL_ are Longhaul's own; choose another",
     ],
-    [
-      top('env: { ▸INPUT_X: 1 }'),
-      "env.INPUT_X: names that begin with INPUT_ are Longhaul's own; choose another",
-    ],
     [top('env: { A: ▸[1] }'), 'env.A: expected text, a number, true or false; got a list'],
-    [top('env: { ▸A: }'), 'env.A: expected text, a number, true or false; got nothing'],
     [
       top('secrets: ▸{ A: b }'),
       'secrets: expected a list of names; got a map; list only the names: secrets: [A]',
     ],
-    [top('secrets: [▸a-b]'), `secrets[0]: ${variable}; got "a-b"`],
-    [top('secrets: [A, ▸A]'), 'secrets[1]: "A" is already listed; list it once'],
     [
       top('secrets: [▸APPROVAL_X]'),
       "secrets[0]: names that begin with APPROVAL_ are Longhaul's own; choose another",
@@ -98,18 +68,13 @@ describe('values of another kind', () => {
       `secrets: [A]\n${withStep('run: x\nenv: { ▸A: 1 }')}`,
       `${step}.env.A: "A" is also a secret; rename one of them`,
     ],
-    [top('concurrency: ▸0'), 'concurrency: expected a whole number from 1 to 200; got 0'],
     [
       top('concurrency: ▸{ group: a }'),
       'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; `queue` bounds the operations that run at once',
     ],
     [top('timeout-minutes: ▸0'), 'timeout-minutes: expected minutes above 0; got 0'],
-    [top('timeout-minutes: ▸1e9'), 'timeout-minutes: expected at most 525600 minutes; got 1000000000'],
-    ['▸description: x', 'jobs: missing; expected a map of names and jobs'],
-    ['jobs: ▸{}', 'jobs: expected 1 to 1000 jobs; got 0'],
-    ['jobs: { ▸1x: { steps: [{ run: x }] } }', `jobs.1x: expected the name of a job: ${name}; got "1x"`],
-    ['jobs: { ▸a: {} }', 'jobs.a.steps: missing; expected a list of steps'],
     ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected at least one step; got an empty list'],
+    ['▸description: x', 'jobs: missing; expected a map of names and jobs'],
     [
       'jobs: { a: { steps: ▸{ run: x } } }',
       'jobs.a.steps: expected a list of steps; got a map; begin each step with a dash: `- run: ...`',
@@ -119,8 +84,6 @@ describe('values of another kind', () => {
       'jobs.a.steps[0]: expected a step: a map with `run` or `approval`; got "make"; write `- run: make`',
     ],
     [withStep('▸name: nothing'), `${step}.run: missing; expected a script, or \`approval\``],
-    [withStep('run: ▸3'), `${step}.run: expected a script; got 3`],
-    [withStep('run: ▸""'), `${step}.run: expected a script; got ""`],
     [withStep('run: x\nname: ▸"a\\nb"'), `${step}.name: expected a name of one line; got "a\\nb"`],
     [
       withStep('run: x\nif: ▸failure()'),
@@ -131,25 +94,8 @@ describe('values of another kind', () => {
       `${step}.if: expected success, failure or always; got "a == b"; there are no expressions: let the script decide`,
     ],
     [
-      withStep('run: x\nretry: ▸3'),
-      `${step}.retry: expected a map such as \`{ attempts: 3, backoff: 10 }\`; got 3`,
-    ],
-    [
-      withStep('run: x\nretry: { attempts: ▸101 }'),
-      `${step}.retry.attempts: expected a whole number from 1 to 100; got 101`,
-    ],
-    [
       withStep('run: x\n▸retry: { backoff: 1 }'),
       `${step}.retry.attempts: missing; expected a whole number from 1 to 100`,
-    ],
-    [withStep('run: x\nidempotent: ▸yes'), `${step}.idempotent: expected true or false; got "yes"`],
-    [
-      withStep('approval: { message: x, approvers: ▸admin }'),
-      `${step}.approval.approvers: expected a list of roles; got "admin"`,
-    ],
-    [
-      withStep('approval: { message: x, four-eyes: ▸maybe }'),
-      `${step}.approval.four-eyes: expected true or false; got "maybe"`,
     ],
     [
       withStep('approval: ▸true'),
@@ -160,10 +106,6 @@ describe('values of another kind', () => {
       `${step}.approval.message: missing; expected a question`,
     ],
     [
-      withStep('approval: { message: x, ▸fields: { type: object } }'),
-      `${step}.approval.fields.properties: missing; expected the names of the fields and their schemas`,
-    ],
-    [
       withStep('approval: { message: x, fields: { properties: { a: ▸{ type: object } } } }'),
       `${step}.approval.fields.properties.a: expected \`type: string\`, number, integer or boolean, or \`enum\`: clients show fields as a form`,
     ],
@@ -172,21 +114,12 @@ describe('values of another kind', () => {
       `${step}.retry: has no effect on a step without \`run\`; remove it`,
     ],
     [
-      withStep('run: x\nworking-directory: ▸/tmp'),
-      `${step}.working-directory: expected a folder within the workspace; got "/tmp"`,
-    ],
-    [
       withStep('run: x\nworking-directory: ▸a/../../b'),
       `${step}.working-directory: expected a folder within the workspace; got "a/../../b"`,
     ],
     [
       withStep('run: x\nworking-directory: ▸$HOME'),
       `${step}.working-directory: variables aren't expanded here; got "$HOME"; use cd in the script`,
-    ],
-    [job('artifacts: ▸dist'), 'jobs.build.artifacts: expected a list of paths and patterns; got "dist"'],
-    [
-      job('artifacts: [▸/etc/passwd]'),
-      'jobs.build.artifacts[0]: expected a path or pattern within the workspace; got "/etc/passwd"',
     ],
     [
       job('artifacts: [a, ▸a/../../b]'),
@@ -200,16 +133,9 @@ describe('values of another kind', () => {
       job('outputs: ▸{ url: x }'),
       'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map; list only the keys: outputs: [url]; a script writes key=value to "$LONGHAUL_OUTPUT"',
     ],
-    [job('outputs: [▸a.b]'), `jobs.build.outputs[0]: expected a key: ${name}; got "a.b"`],
-    [job('outputs: [a, ▸a]'), 'jobs.build.outputs[1]: "a" is already listed; list it once'],
     [
       top('outputs: { a: ▸build }'),
       'outputs.a: expected `job.key`: a job, and a key of its outputs; got "build"',
-    ],
-    [top('outputs: { ▸a: { type: string } }'), 'outputs.a.value: missing; expected `job.key`'],
-    [
-      top('outputs: { ▸a.b: build.a }').replace('build: {', 'build: { outputs: [a],'),
-      `outputs.a.b: expected a name: ${name}; got "a.b"`,
     ],
   ])('%s', (text, message) => only(text, message));
 });

@@ -1,7 +1,10 @@
-/** A registry that proxies npm's: it serves the real packages, and audits that the test sets. */
+/** A registry that proxies npm's, with audits that the test sets; packages as they are published. */
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 const NPM = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' })
@@ -60,11 +63,38 @@ export class FrontRegistry {
 }
 
 /** The answer of npm's own registry, or of the one that this machine uses for it. */
-export async function fromNpm(
+async function fromNpm(
   path: string,
   accept = '*/*',
 ): Promise<{ status: number; headers: Headers; body: Buffer }> {
   const response = await fetch(NPM + path, { headers: { accept } });
   const body = Buffer.from(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, body };
+}
+
+/** The registry's own metadata of a version, and its file. */
+export async function published(
+  name: string,
+  version: string,
+): Promise<{ license: string; integrity: string; file: Buffer }> {
+  const { body } = await fromNpm(`/${name}/${version}`);
+  const { license, dist } = JSON.parse(body.toString()) as {
+    license: string;
+    dist: { tarball: string; integrity: string };
+  };
+  const { body: file } = await fromNpm(new URL(dist.tarball).pathname);
+  return { license, integrity: dist.integrity, file };
+}
+
+/** Size of a package's files once it is unpacked. */
+export function unpackedBytes(tarball: Buffer): number {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-package-'));
+  try {
+    execFileSync('tar', ['-xzf', '-', '-C', folder], { input: tarball });
+    return readdirSync(join(folder, 'package'), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

@@ -1,8 +1,9 @@
 /** Resets of a pipeline's workflow, by an operator in Temporal's own tools: what is after the reset point runs again. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, kill } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { resetBefore, schedules } from '../support/reset-workflow.js';
 import { stepLogText } from '../support/stored-log.js';
@@ -50,18 +51,6 @@ jobs:
         run: |
           echo 3 >> "$INPUT_LEDGER"
 `,
-  later: `
-${LEDGER}
-jobs:
-  work:
-    steps:
-      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
-      - name: two
-        run: |${ALONE('two')}
-      - name: three
-        run: |
-          rm "$INPUT_LEDGER.go"${ALONE('three')}
-`,
   failing: `
 ${LEDGER}
 jobs:
@@ -99,6 +88,19 @@ jobs:
   work:
     steps:
       - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"; until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done' }
+`,
+  counting: `
+${LEDGER}
+outputs: { runs: { value: work.runs, type: integer } }
+jobs:
+  work:
+    outputs: [runs]
+    steps:
+      - name: count
+        run: |
+          echo run >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          echo "runs=$(wc -l < "$INPUT_LEDGER")" >> "$LONGHAUL_OUTPUT"
 `,
 };
 
@@ -145,20 +147,6 @@ describe('a step whose process runs at the reset', () => {
     await project.reaches('waiting', 'start two');
     await resetTo(token, 'work / two');
     await expectNewOneCounts(token, 'waiting');
-  });
-
-  test('after the step that is reset to has ended before that one begins', async () => {
-    const token = await project.startOn('later', 'later');
-    project.letGo('later');
-    await project.reaches('later', 'start three');
-    await resetTo(token, 'work / two');
-    await project.reaches('later', 'start two', 2);
-    project.letGo('later');
-    await project.reaches('later', 'start three', 2);
-    project.letGo('later');
-    await project.finish(token);
-    const twice = ['start two', 'done two', 'start three'];
-    expect(project.lines('later')).toEqual(['1', ...twice, 'ended three', ...twice, 'done three']);
   });
 
   test('of a killed worker is not reported to the new run, and not asked about', async () => {
@@ -266,4 +254,48 @@ test('the time between the reset point and the reset does not count to the maxim
   await project.reaches('short', '3', 2);
   expect((await project.finish(token)).isError).toBeFalsy();
   expect(project.lines('short')).toEqual(['1', '2', '3', '2', '3']);
+});
+
+/** Reads an operation on both: whether it is open, and its result. */
+async function readAll(token: string): Promise<Record<'task' | 'job', [isOpen: boolean, result?: any]>> {
+  const { status, result } = await project.client.get(token);
+  const jobs = new JobsClient(project.parts.base);
+  const isJobOpen = (await jobs.job(token)).status === 'running';
+  return {
+    task: [status === 'working', result?.structuredContent],
+    job: [isJobOpen, isJobOpen ? undefined : (await jobs.get(`/v1/jobs/${token}/result`)).body],
+  };
+}
+
+test('a closed operation that is reset is open again, and ends with the new result', async () => {
+  const token = await project.startOn('counting', 'closed');
+  project.letGo('closed');
+  await project.client.until(token, 'completed');
+  const all = (isOpen: boolean, result?: object) => ({ task: [isOpen, result], job: [isOpen, result] });
+  expect(await readAll(token)).toEqual(all(false, { runs: 1 }));
+
+  rmSync(join(project.ledgers, 'closed.go'));
+  await resetTo(token, 'work / count');
+  await project.reaches('closed', 'run', 2);
+  expect(await readAll(token)).toEqual(all(true));
+
+  project.letGo('closed');
+  await project.client.until(token, 'completed');
+  expect(await readAll(token)).toEqual(all(false, { runs: 2 }));
+});
+
+test('a subscription to a task lasts through a reset, and has the end of the new run', async () => {
+  const token = await project.startOn('counting', 'watched');
+  await project.reaches('watched', 'run');
+  const subscription = await project.client.listen({ taskIds: [token] });
+  await resetTo(token, 'work / count');
+  await project.reaches('watched', 'run', 2);
+  project.letGo('watched');
+  await eventually('its end is notified', () =>
+    subscription.messages.some(({ params }) => params?.status === 'completed'),
+  );
+  subscription.close();
+  const statuses = subscription.messages.flatMap(({ params }) => params?.status ?? []);
+  expect(new Set(statuses)).toEqual(new Set(['working', 'completed']));
+  expect((await project.client.get(token)).result.structuredContent).toEqual({ runs: 2 });
 });

@@ -43,17 +43,9 @@ jobs:
 jobs:
   gate: { steps: [{ name: ask, ${APPROVAL} }] }
   between: { needs: gate, steps: [{ name: pack, run: 'echo pack >> "$INPUT_LEDGER"' }] }
-  aside: { steps: [{ name: test, run: 'echo "test $INPUT_VERSION" >> "$INPUT_LEDGER"; [ ! -e "$INPUT_LEDGER.aside" ]' }] }
   a:
     needs: between
     steps:${publish()}
-`,
-  always: `${INPUTS}
-jobs:
-  a:
-    steps:
-      - { name: gate, ${APPROVAL} }${publish()}
-      - { name: tidy, if: always, run: 'echo tidy >> "$INPUT_LEDGER"' }
 `,
 };
 
@@ -112,10 +104,8 @@ async function cancelAtQuestion(id: string): Promise<void> {
   await alice().post(`/v1/jobs/${id}:cancel`);
   await alice().until(id, 'canceled');
 }
-const change = (ledger: string, what: 'broken' | 'aside') =>
-  writeFileSync(join(project.ledgers, `${ledger}.${what}`), '');
-const restore = (ledger: string, what: 'broken' | 'aside') =>
-  rmSync(join(project.ledgers, `${ledger}.${what}`));
+/** The step `publish` fails while there is this file. */
+const broken = (ledger: string) => join(project.ledgers, `${ledger}.broken`);
 const published = (ledger: string) => project.lines(ledger).filter((line) => line.startsWith('publish'));
 
 describe.each([
@@ -135,27 +125,13 @@ describe.each([
     expect(project.lines(ledger)).not.toContain('sign other');
   });
 
-  test('that was declined is asked for again, and can be declined again', async () => {
-    const ledger = `${pipeline}-declined`;
-    const first = await start(pipeline, ledger);
-    await answer(first, 'bob', false);
-    await alice().until(first, 'failed');
-    const second = await resume(first, { from: behind });
-    await answer(second, 'carol', false);
-    await alice().until(second, 'failed');
-    const third = await resume(second, { from: behind });
-    await answer(third, 'carol', true);
-    await alice().until(third, 'succeeded');
-    expect(published(ledger)).toEqual(['publish 1']);
-  });
-
   test('that was given holds for the same inputs, and for no others', async () => {
     const ledger = `${pipeline}-given`;
-    change(ledger, 'broken');
+    writeFileSync(broken(ledger), '');
     const first = await start(pipeline, ledger);
     await answer(first, 'bob', true);
     await alice().until(first, 'failed');
-    restore(ledger, 'broken');
+    rmSync(broken(ledger));
     const same = await resume(first, {});
     await alice().until(same, 'succeeded');
     expect(published(ledger)).toEqual(['publish 1', 'publish 1']);
@@ -188,36 +164,6 @@ describe('an approval as a job of its own', () => {
     expect(published(ledger)).toEqual(['publish 1', 'publish 2']);
     expect(project.lines(ledger).filter((line) => line === 'pack')).toHaveLength(2);
   });
-
-  test('is not asked for again while nothing behind it runs', async () => {
-    const ledger = 'aside';
-    change(ledger, 'aside');
-    const first = await start('own_job', ledger);
-    await answer(first, 'bob', true);
-    await alice().until(first, 'failed');
-    restore(ledger, 'aside');
-    const second = await resume(first, { changes: { version: '2' } });
-    await alice().until(second, 'succeeded');
-    expect(published(ledger)).toEqual(['publish 1']);
-    expect(project.lines(ledger)).toContain('test 2');
-    // The approval was given for the inputs of the first.
-    const third = await resume(second, { from: 'a/publish' });
-    await question(third);
-    await alice().post(`/v1/jobs/${third}:cancel`);
-    await alice().until(third, 'canceled');
-    const fourth = await resume(third, { from: 'a/publish', changes: { version: '1' } });
-    await answer(fourth, 'bob', true);
-    await alice().until(fourth, 'succeeded');
-    expect(published(ledger)).toEqual(['publish 1', 'publish 1']);
-  });
-});
-
-test('steps that run whatever was answered are behind no approval', async () => {
-  const first = await start('always', 'always');
-  await cancelAtQuestion(first);
-  const second = await resume(first, { from: 'a/tidy' });
-  await alice().until(second, 'succeeded');
-  expect(project.lines('always')).toEqual(['tidy', 'tidy']);
 });
 
 test('who changed arguments in a resume may not approve them, nor in a resume of that', async () => {

@@ -1,4 +1,4 @@
-/** Runs of pipelines: values, conditions, retries and concurrency. */
+/** Runs of pipelines: values, conditions and retries. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { LEDGER, PipelineProject, stepStatuses, textOf } from './support.js';
@@ -95,15 +95,17 @@ jobs:
           echo "tries=$tries" >> "$LONGHAUL_OUTPUT"
           test "$tries" -ge 3
 `,
-  bounded: `
-concurrency: 2
-${LEDGER.trimEnd()}
+  big_input: `
+inputs: { properties: { text: { type: string }, small: { type: string } }, required: [text] }
+outputs: { length: { value: only.length, type: integer }, variable: only.variable }
 jobs:
-  a: { steps: [{ run: &run 'echo + >> "$INPUT_LEDGER"; sleep 0.4; echo - >> "$INPUT_LEDGER"' }] }
-  b: { steps: [{ run: *run }] }
-  c: { steps: [{ run: *run }] }
-  d: { steps: [{ run: *run }] }
-  e: { steps: [{ run: *run }] }
+  only:
+    outputs: [length, variable]
+    steps:
+      - run: |
+          length=$(node -p 'JSON.parse(require("fs").readFileSync(process.env.LONGHAUL_INPUTS, "utf8")).text.length')
+          echo "length=$length" >> "$LONGHAUL_OUTPUT"
+          echo "variable=\${INPUT_TEXT-none} $INPUT_SMALL" >> "$LONGHAUL_OUTPUT"
 `,
 };
 
@@ -188,14 +190,9 @@ test('retry runs a step again as often as it says', async () => {
   expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
 });
 
-test('concurrency bounds how many jobs run side by side', async () => {
-  await project.finish(await project.startOn('bounded', 'bounded'));
-  let running = 0;
-  let most = 0;
-  for (const line of project.lines('bounded')) {
-    running += line === '+' ? 1 : -1;
-    most = Math.max(most, running);
-  }
-  expect(project.lines('bounded')).toHaveLength(10);
-  expect(most).toBe(2);
+test('an input of nearly 1 MiB is in the file, and its variable is left out', async () => {
+  const text = 'x'.repeat(1024 * 1024 - 100);
+  const token = await project.client.start('big_input', { text, small: 'small' });
+  const { structuredContent } = await project.finish(token);
+  expect(structuredContent).toEqual({ length: text.length, variable: 'none small' });
 });

@@ -1,7 +1,6 @@
 /** Encoders that steps of pipelines use: whatever they make of a secret is masked. */
 import { execFileSync } from 'node:child_process';
-import { expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
+import { describe, expect, jest, test } from '@jest/globals';
 import { masking } from '../../activities/pipeline/mask.js';
 import { parseOutputs } from '../../activities/pipeline/outputs.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -44,68 +43,41 @@ const SCRIPTS: [script: string, shown: RegExp][] = [
   ["printf %s \"$SECRET\" | od -An -v -tx1 | tr -d '\\n' | tr ' ' %", /^\*\*\*$/],
 ];
 
-/** As above, of programs that not every machine has. */
-const OTHER_PROGRAMS: Record<string, [script: string, shown: RegExp][]> = {
-  jq: [
-    ['jq -n env.SECRET', /^"\*\*\*"$/],
-    ['jq -an env.SECRET', /^"\*\*\*"$/],
-    ['jq -rn "env.SECRET|@uri"', /^\*\*\*$/],
-    ['jq -rn "env.SECRET|@html"', /^\*\*\*$/],
-    ['jq -rn "env.SECRET|@sh"', /^'\*\*\*'$/],
-    ['jq -rn "[env.SECRET]|@csv"', /^"\*\*\*"$/],
-    ['jq -rn "[env.SECRET]|@tsv"', /^\*\*\*$/],
-    ['jq -rn "env.SECRET|@base64"', /^\*\*\*=*$/],
-  ],
-  xxd: [
-    ['printf %s "$SECRET" | xxd -p', /^\*\*\*$/],
-    ['printf %s "$SECRET" | xxd -p -u -c7', /^\*\*\*$/],
-  ],
-  python3: [
-    ['urllib.parse.quote(s)', /^\*\*\*$/],
+/** As above, of Python, which not every machine has. */
+const PYTHON: [script: string, shown: RegExp][] = (
+  [
     ['urllib.parse.quote(s, safe="")', /^\*\*\*$/],
     ['re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(s, safe=""))', /^\*\*\*$/],
-    ['urllib.parse.quote_plus(s)', /^\*\*\*$/],
-    ['urllib.parse.urlencode({"a": s})', /^a=\*\*\*$/],
-    ['html.escape(s)', /^\*\*\*$/],
     ['html.escape(s).encode("ascii", "xmlcharrefreplace").decode()', /^\*\*\*$/],
     ['xml.sax.saxutils.quoteattr(s)', /^["']\*\*\*["']$/],
-    ['json.dumps(s)', /^"\*\*\*"$/],
     ['json.dumps(s).replace("/", "\\\\/")', /^"\*\*\*"$/],
-    ['shlex.quote(s)', /^'\*\*\*'$/],
     ['repr(s)', /^["']\*\*\*["']$/],
     ['ascii(s)', /^["']\*\*\*["']$/],
     ['s.encode()', /^b["']\*\*\*["']$/],
-    ['s.encode().hex()', /^\*\*\*$/],
     ['s.encode().hex(":")', /^\*\*\*$/],
     ['base64.urlsafe_b64encode(b"x" + s.encode()).decode()', /^.{0,2}\*\*\*=*$/],
-  ].map(([code, shown]) => [
-    `python3 -c 'import base64,html,json,os,re,shlex,urllib.parse,xml.sax.saxutils;s=os.environ["SECRET"];print(${code as string})'`,
-    shown as RegExp,
-  ]),
-};
+  ] satisfies [code: string, shown: RegExp][]
+).map(([code, shown]) => [
+  `python3 -c 'import base64,html,json,os,re,urllib.parse,xml.sax.saxutils;s=os.environ["SECRET"];print(${code})'`,
+  shown,
+]);
 
-const isInstalled = (program: string) => output(`command -v ${program} || true`, '') !== '';
+const hasPython = output('command -v python3 || true', '') !== '';
 
-for (const [name, secret] of Object.entries({ 'one line': SECRET, 'several lines': LINES })) {
-  test(`the shell and its tools show a secret of ${name} in no form`, () => {
+describe.each(Object.entries({ 'one line': SECRET, 'several lines': LINES }))('a secret of %s', (_, secret) => {
+  const expectHidden = (scripts: typeof SCRIPTS) => {
     const hidden = masking([secret]);
-    for (const [script, shown] of SCRIPTS)
+    for (const [script, shown] of scripts)
       expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
         script,
         shown: expect.stringMatching(shown),
       });
-  });
+  };
 
-  for (const [program, scripts] of Object.entries(OTHER_PROGRAMS))
-    (isInstalled(program) ? test : test.skip)(`${program} shows a secret of ${name} in no form`, () => {
-      const hidden = masking([secret]);
-      for (const [script, shown] of scripts)
-        expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
-          script,
-          shown: expect.stringMatching(shown),
-        });
-    });
-}
+  test('is shown in no form by the shell and its tools', () => expectHidden(SCRIPTS));
+
+  (hasPython ? test : test.skip)('is shown in no form by Python', () => expectHidden(PYTHON));
+});
 
 test('a line of a secret is masked from 6 characters on, also in other forms', () => {
   const hidden = masking(['first line\nshort\n123456\n']);
@@ -113,59 +85,6 @@ test('a line of a secret is masked from 6 characters on, also in other forms', (
   expect(hidden.text(`first%20line ${Buffer.from('123456').toString('base64')}`)).toBe('*** ***');
   // Shells drop the line breaks at the end of a value.
   expect(masking(['abcd\n']).text('-abcd-')).toBe('-***-');
-});
-
-/** Encoders by their names; each may keep or escape a character. */
-const ENCODERS: Record<string, (text: string) => string> = {
-  none: (text) => text,
-  uri: encodeURIComponent,
-  lowercaseUri: (text) => encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
-  form: (text) => new URLSearchParams([['', text]]).toString().slice(1),
-  wholeUri: (text) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-  json: (text) => JSON.stringify(text).slice(1, -1),
-  wholeJson: (text) =>
-    [...Array(text.length).keys()]
-      .map((at) => `\\u${text.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')}`)
-      .join(''),
-  html: (text) => text.replace(/[&<>"']/g, (found) => `&#${found === "'" ? 'x27' : found.charCodeAt(0)};`),
-  hex: (text) => Buffer.from(text).toString('hex'),
-  base64: (text) => Buffer.from(text).toString('base64').replace(/=+$/, ''),
-  base64url: (text) => Buffer.from(text).toString('base64url'),
-};
-
-// Without the characters of masks.
-const secret = fc
-  .string({ unit: 'grapheme', minLength: 4, maxLength: 40 })
-  .map((value) => value.replaceAll('*', 'x'));
-const secrets = fc.array(secret, { minLength: 1, maxLength: 4 });
-
-test('any secret is masked in any form, in chunks of any sizes', () => {
-  fc.assert(
-    fc.property(
-      secrets,
-      fc.constantFrom(...Object.keys(ENCODERS)),
-      fc.string({ maxLength: 12 }),
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }),
-      (values, encoder, before, sizes) => {
-        const encode = ENCODERS[encoder]!;
-        const text = values.map((value) => encode(before + value)).join('\n');
-        const hidden = masking(values);
-        const whole = hidden.text(text);
-        const bytes = Buffer.from(text);
-        const masker = hidden.stream();
-        const shown: Buffer[] = [];
-        for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
-          const size = sizes[turn % sizes.length]!;
-          shown.push(masker.write(bytes.subarray(at, at + size)));
-          at += size;
-        }
-        expect(Buffer.concat([...shown, masker.end()]).toString()).toBe(whole);
-        expect(whole.match(/\*\*\*/g)?.length ?? 0).toBeGreaterThan(0);
-        for (const value of values) expect(whole).not.toContain(encode(value));
-      },
-    ),
-    { numRuns: 300 },
-  );
 });
 
 test('a problem in $LONGHAUL_OUTPUT quotes no beginning of a secret', () => {

@@ -1,12 +1,14 @@
+/** Steps and artifacts of an operation, as its callers see them. */
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
 import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/blockage.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import { PipelineProject } from './support.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { PipelineProject, textOf } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
+jest.setTimeout(OUTAGE_MS);
 const PIPELINES = {
   stubborn: `
 jobs:
@@ -32,6 +34,38 @@ jobs:
     needs: third
     if: always
     steps: [{ run: sleep 2 }]
+`,
+  incomplete: `
+jobs:
+  build:
+    artifacts: [report.txt, run, out, missing.txt]
+    steps:
+      - run: |
+          echo report > report.txt
+          printf '#!/bin/sh' > run
+          chmod +x run
+          mkdir out
+          mkfifo out/pipe
+  after:
+    needs: build
+    steps: [{ run: exit 0 }]
+`,
+  failing: `
+jobs:
+  build:
+    artifacts: [report.txt, missing.txt, link]
+    steps: [{ run: 'echo report > report.txt; ln -s nowhere link; exit 3' }]
+`,
+  disks: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  make:
+    artifacts: [images]
+    steps:
+      - run: |
+          mkdir images
+          for i in {1..40}; do truncate -s 9G images/$i; done
+          pwd >> "$INPUT_LEDGER"
 `,
 };
 const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
@@ -101,4 +135,78 @@ test('skipped steps count as done: 100 % is reached at the end, not before, and 
   expect(amounts).toContain(7);
   const { stdout } = await run(project.parts, ['status', token]);
   expect(stdout).toMatch(/^progress +8 of 8, 4 skipped; last \/ step 1: completed$/m);
+});
+
+const FIFO = { path: 'out/pipe', reason: 'is a FIFO: only files can be saved' };
+const MISSING = { path: 'missing.txt', reason: 'no file in the workspace matches it' };
+
+test('a job that has worked fails for them, names them, and keeps the others', async () => {
+  const token = await project.client.start('incomplete');
+  const result = await project.finish(token);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain(
+    'build: no file in the workspace matches the artifact pattern "missing.txt"; ' +
+      'artifact out/pipe is a FIFO: only files can be saved',
+  );
+  expect(await project.children(token)).toMatchObject([
+    {
+      ...{ name: 'build', status: 'failed' },
+      steps: [{ status: 'completed' }],
+      artifacts: [{ name: 'build/report.txt' }, { name: 'build/run' }],
+      unsavedArtifacts: [MISSING, FIFO],
+    },
+    { name: 'after', status: 'skipped' },
+  ]);
+  const listed = await fetch(`${project.parts.base}/v1/jobs/${token}/artifacts`);
+  expect(await listed.json()).toMatchObject({
+    artifacts: [{ name: 'build/report.txt' }, { name: 'build/run', executable: true }],
+    unsaved: [
+      { job: 'build', ...MISSING },
+      { job: 'build', ...FIFO },
+    ],
+  });
+  const { stdout: status } = await run(project.parts, ['status', token]);
+  expect(status).toMatch(/missing\.txt +not saved +no file in the workspace matches it/);
+  const { stdout: files } = await run(project.parts, ['get', token]);
+  expect(files).toMatch(/Not saved:\nbuild +missing\.txt +no file in the workspace matches it/);
+});
+
+test('a job that has failed before keeps its failure, and names them too', async () => {
+  const token = await project.client.start('failing');
+  expect(textOf(await project.finish(token))).toContain('failed with exit code 3');
+  expect(await project.children(token)).toMatchObject([
+    {
+      status: 'failed',
+      statusMessage: expect.stringContaining('exit code 3'),
+      artifacts: [{ name: 'build/report.txt' }],
+      unsavedArtifacts: [MISSING, { path: 'link', reason: 'is a broken link' }],
+    },
+  ]);
+});
+
+test('a cancelled operation says canceled once its files are no longer copied', async () => {
+  const token = await project.startOn('disks', 'disks');
+  const handle = (await project.parts.temporal()).workflow.getHandle(token);
+  const events = async () => (await handle.fetchHistory()).events ?? [];
+  const saves = async () =>
+    (await events()).flatMap(({ eventId, activityTaskScheduledEventAttributes: scheduled }) =>
+      scheduled?.activityType?.name === 'savePipelineArtifacts' ? [Number(eventId)] : [],
+    );
+  const saving = await eventually('a worker copies the files', async () => {
+    const [first] = await saves();
+    const { raw } = await handle.describe();
+    return raw.pendingActivities?.some(({ state }) => state === 2) ? first : undefined;
+  });
+  await project.client.request('tasks/cancel', { taskId: token });
+  const ended = await eventually('the copy has ended', async () => {
+    const found = (await events()).find(
+      ({ activityTaskCanceledEventAttributes: canceled }) => Number(canceled?.scheduledEventId) === saving,
+    );
+    return found && Number(found.eventId);
+  });
+  // The operation's end saves what is there by then.
+  rmSync(`${project.lines('disks')[0]!}/images`, { recursive: true });
+  await project.client.until(token, 'cancelled', OUTAGE_MS);
+  const [, again] = await saves();
+  expect(again).toBeGreaterThan(ended);
 });

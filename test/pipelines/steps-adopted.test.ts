@@ -21,8 +21,9 @@ afterEach(async () => {
   expect(records).toEqual([]);
 });
 
-describe.each(['SIGKILL', 'SIGTERM'] as const)('%s of a worker', (signal) => {
-  test('is nothing to its step: the next worker follows it, and reports its result', async () => {
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  '%s of a worker is nothing to its step: the next worker follows it, and reports its result',
+  async (signal) => {
     const first = await home.worker(`${COUNTING}; echo "a=$KEY" >>"$LONGHAUL_OUTPUT"`, SECRET);
     await eventually('there is output', () => home.log().includes('line 20'));
     expect(await first(signal)).toBe(signal === 'SIGTERM' ? 'CompleteAsyncError' : '');
@@ -45,8 +46,8 @@ describe.each(['SIGKILL', 'SIGTERM'] as const)('%s of a worker', (signal) => {
       a: '***',
     });
     expect(home.runs()).toBe(1);
-  });
-});
+  },
+);
 
 describe('a step without a worker', () => {
   test('that has ended is reported by the next one, with all that it printed', async () => {
@@ -54,9 +55,7 @@ describe('a step without a worker', () => {
     await first('SIGKILL');
     home.letGo();
     await eventually('it has ended', () => existsSync(home.journal('exit.json')));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     const [outcome] = home.outcomes;
     expect(outcome).toMatchObject({ type: 'StepFailed', trouble: { exitCode: 3 } });
     expect(outcome.trouble.lastLines.at(-1)).toMatch(/^end \d+$/);
@@ -82,23 +81,10 @@ describe('a step without a worker', () => {
     await killLeftovers({ folder: home.journal('.'), stepId, pids: undefined });
     // As if the worker had been killed before it could create the launcher.
     for (const name of ['how', 'launcher.json']) rmSync(home.journal(name));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepNotRun' }]);
     await home.run(COUNT);
     expect(home.runs()).toBe(1);
-  });
-
-  test('that is killed with its launcher, as with its host, has no end on record', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    const [{ stepId }] = (await runningSteps(home.home)) as [FoundStep];
-    await killLeftovers({ folder: home.journal('.'), stepId, pids: await home.launcherRecord() });
-    expect(existsSync(home.journal('exit.json'))).toBe(false);
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
-    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
   });
 
   test('whose worker was killed before the journal had its start starts again, and nobody is asked', async () => {
@@ -109,31 +95,13 @@ describe('a step without a worker', () => {
     const record = join(home.home, 'running-steps', file);
     const running = JSON.parse(readText(record)) as object;
     // A record that a start has gone beyond: the step may have removed its journal.
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
     writeFileSync(record, JSON.stringify({ ...running, isStarting: true }));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }, { type: 'StepNotRun' }]);
     await home.run(COUNT);
     expect(home.runs()).toBe(1);
-  });
-
-  test('is recorded as one whose start is not in the journal until it is', async () => {
-    const { steps } = home;
-    const records: (boolean | undefined)[] = [];
-    const look = async () => records.push((await runningSteps(home.home))[0]?.isStarting);
-    const recordStarting = steps.recordStarting.bind(steps);
-    steps.recordStarting = async (running) => {
-      await look();
-      await recordStarting(running);
-      await look();
-    };
-    await home.run(COUNT);
-    expect(records).toEqual([true, undefined]);
   });
 
   test('that keeps printing waits once 64 MiB are unread, and loses nothing', async () => {
@@ -145,9 +113,7 @@ describe('a step without a worker', () => {
     const spool = () => readdirSync(home.journal('spool')).filter((name) => /^\d+$/.test(name)).length;
     await eventually('the spool is full', () => spool() === 32, PROCESSES_MS);
     expect(existsSync(home.file('ended'))).toBe(false);
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', done: { exitCode: 0, outputs: {} } }]);
     const log = home.log();
     expect(log).toHaveLength(96_888_897);
@@ -160,9 +126,7 @@ describe('a step without a worker', () => {
     await first('SIGKILL');
     const pid = await home.pidIn('ready');
     await eventually('its launcher has ended it', () => !isRunning(pid));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepTimedOut', trouble: { lastLines: ['half'] } }]);
   });
 
@@ -171,41 +135,24 @@ describe('a step without a worker', () => {
       `trap 'echo cleaned >cleaned; exit 1' TERM; echo $$ >ready; while :; do sleep 0.1; done`,
     );
     await first('SIGKILL');
-    await (
-      await adoptSteps(home.adoption({ isCanceled: true }))
-    ).settled;
+    await home.adopt({ isCanceled: true });
     expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', type: 'canceled' }]);
     expect(readText(home.file('cleaned'))).toBe('cleaned\n');
   });
 
   test('ends when its workflow has closed meanwhile', async () => {
     await home.killedWorker('echo $$ >ready; sleep 600');
-    await (
-      await adoptSteps(home.adoption({ isClosed: true }))
-    ).settled;
+    await home.adopt({ isClosed: true });
     expect(isRunning(await home.pidIn('ready'))).toBe(false);
     expect(readdirSync(join(home.journal('.')))).toContain('stopped-closed');
   });
 
-  test('ends when its job has moved to another host meanwhile', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    await (
-      await adoptSteps(home.adoption({ movedTo: 'another-0123456789' }))
-    ).settled;
-    expect(isRunning(await home.pidIn('ready'))).toBe(false);
-  });
-
   test('whose attempt has timed out runs on until the next one takes it', async () => {
     await home.killedWorker(COUNTING);
-    const adoption = home.adoption({ isTimedOut: true });
-    await (
-      await adoptSteps(adoption)
-    ).settled;
+    await home.adopt({ isTimedOut: true });
     expect(home.steps.adoptedCount).toBe(0);
     // A worker looks again and again.
-    await (
-      await adoptSteps(adoption)
-    ).settled;
+    await home.adopt({ isTimedOut: true });
     const next = home.run(COUNT);
     home.letGo();
     expect(await next).toEqual({ exitCode: 0, outputs: {} });
@@ -219,18 +166,14 @@ describe('a step without a worker', () => {
     const pid = await home.pidIn('ready');
     rmSync(home.paths.folder, { recursive: true, force: true });
     await eventually('it has ended', () => !isRunning(pid));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
   });
 
   test('whose launcher was killed is killed too, and in doubt', async () => {
     await home.killedWorker('echo $PPID >launcher; setsid sleep 600 & echo $$ >ready; sleep 600');
     kill(await home.pidIn('launcher'));
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([
       {
         type: 'StepInDoubt',
@@ -243,46 +186,23 @@ describe('a step without a worker', () => {
   test('whose launcher is stopped (SIGSTOP) is ended by a cancel all the same', async () => {
     await home.killedWorker('echo $PPID >launcher; echo $$ >ready; sleep 600');
     process.kill(await home.pidIn('launcher'), 'SIGSTOP');
-    await (
-      await adoptSteps(home.adoption({ isCanceled: true }))
-    ).settled;
+    await home.adopt({ isCanceled: true });
     expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', type: 'canceled' }]);
   });
 
-  test('of another boot of the host is in doubt, and no process with one of its PIDs is touched', async () => {
+  test.each([
+    ['of another boot of the host', { boot: 'an earlier one' }, 'its host was restarted'],
+    ['whose PIDs other processes have by now', {}, 'is in doubt'],
+  ])('%s is in doubt, and no process with one of its PIDs is touched', async (_what, changed, reason) => {
     await home.killedWorker('echo $$ >ready; sleep 600');
     const { launcher, ...record } = await home.launcherRecord();
     kill(launcher);
     kill(-(await home.pidIn('ready')));
     const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    writeFileSync(
-      home.journal('launcher.json'),
-      JSON.stringify({ ...record, boot: 'an earlier one', launcher: stranger.pid, step: stranger.pid }),
-    );
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
-    expect(home.outcomes).toMatchObject([
-      { type: 'StepInDoubt', message: expect.stringContaining('its host was restarted') },
-    ]);
-    expect(isRunning(stranger.pid!)).toBe(true);
-    stranger.kill('SIGKILL');
-  });
-
-  test('whose PIDs other processes have by now is in doubt, and those are left alone', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    const { launcher, ...record } = await home.launcherRecord();
-    kill(launcher);
-    kill(-(await home.pidIn('ready')));
-    const stranger = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
-    writeFileSync(
-      home.journal('launcher.json'),
-      JSON.stringify({ ...record, launcher: stranger.pid, step: stranger.pid }),
-    );
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
-    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
+    const theirs = { ...record, ...changed, launcher: stranger.pid, step: stranger.pid };
+    writeFileSync(home.journal('launcher.json'), JSON.stringify(theirs));
+    await home.adopt();
+    expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt', message: expect.stringContaining(reason) }]);
     expect(isRunning(stranger.pid!)).toBe(true);
     stranger.kill('SIGKILL');
   });
@@ -305,9 +225,7 @@ test('kill -9 of a worker ends its step by the setting, and it is in doubt', asy
   await home.killedWorker('echo $$ >ready; echo half; sleep 600', {}, true);
   const pid = await home.pidIn('ready');
   await eventually('the launcher has ended the step', () => !isRunning(pid));
-  await (
-    await adoptSteps(home.adoption())
-  ).settled;
+  await home.adopt();
   expect(home.outcomes).toMatchObject([
     {
       type: 'StepInDoubt',

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
 import { masking } from '../../activities/pipeline/mask.js';
 import { readCursor, writeCursor } from '../../activities/pipeline/spool.js';
-import { adoptSteps } from '../../worker/adopt-steps.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { CHILD, StepHome } from './steps-support.js';
@@ -100,8 +99,7 @@ test('the end of a step is recorded, also for another worker', async () => {
   await home.steps.leave();
   spawnSync('touch', [join(notes, 'go')]);
   await eventually('it has ended', async () => (await home.leftovers()).length === 0);
-  const { settled } = await adoptSteps(home.adoption({ steps: home.hostSteps() }));
-  await settled;
+  await home.adopt({ steps: home.hostSteps() });
   expect(home.outcomes).toMatchObject([{ type: 'StepFailed', trouble: { exitCode: 7 } }]);
 });
 

@@ -120,19 +120,6 @@ describe('a step of a workflow run that was reset', () => {
     expect((await home.run('false', taken, { runId: 'run-3' })).outputs).toEqual({ a: 'new' });
   });
 
-  test('has a heading of its own in the log, and the last lines are of the new run', async () => {
-    await home.run('echo old');
-    const { trouble } = await home.failed('echo new; exit 1', {}, inNewRun);
-    expect(trouble.lastLines).toEqual(['new']);
-    expect(home.log()).toMatch(
-      /^old\n--- attempt 2, \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, in a new workflow run\nnew\n$/,
-    );
-    // Read from the log, by the worker that finds it in the journal.
-    expect((await home.failed('echo again', {}, inNewRun)).trouble.lastLines).toEqual(['new']);
-    await home.failed('echo next; exit 1', {}, { ...inNewRun, attempt: 2 });
-    expect(home.log()).toMatch(/\n--- attempt 3, [\d-]+T[\d:]+Z\nnext\n$/);
-  });
-
   test('waits for any step of the replaced run that is still running in its workspace', async () => {
     const stop = new AbortController();
     const old = home.failed(

@@ -34,9 +34,7 @@ describe('what a killed worker leaves', () => {
       JSON.stringify({ ...cursor, offset: cursor.offset - 60, logBytes: cursor.logBytes - 60 }),
     );
     home.letGo();
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     home.expectWholeLog();
   });
 
@@ -46,24 +44,10 @@ describe('what a killed worker leaves', () => {
     await first('SIGKILL');
     writeFileSync(home.journal('cursor.json'), '{"file":0,"off');
     home.letGo();
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     const lines = home.log().split('\n');
     for (let at = 1; at <= 30; at += 1) expect(lines).toContain(`line ${at}`);
     expect(lines.at(-2)).toMatch(/^end /);
-  });
-
-  test('of output cut in the middle of a character: the log has it whole', async () => {
-    const first = await home.worker(
-      `echo x >ready; printf 'a\\xe2\\x82'; until [ -e go ]; do sleep 0.05; done; printf '\\xac b\\n'`,
-    );
-    await eventually('the first part is in the log', () => home.log().length > 1);
-    await first('SIGKILL');
-    const { settled } = await adoptSteps(home.adoption());
-    home.letGo();
-    await settled;
-    expect(home.log()).toBe('a\u20ac b\n');
   });
 
   test('of a secret that was printed in part: it is masked', async () => {
@@ -92,9 +76,7 @@ describe('what a killed worker leaves', () => {
     }
     expect(looks.filter((isAlive) => !isAlive)).toEqual([]);
     expect(looks.length).toBeGreaterThan(1_000);
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
   });
 
@@ -104,15 +86,12 @@ describe('what a killed worker leaves', () => {
     cpSync(home.home, copy, { recursive: true, preserveTimestamps: true });
     const steps = new HostSteps({ settings: { home: copy }, storage: home.storage, graceMs: 1_000 });
     const context = home.adoption({ steps });
-    await (
-      await adoptSteps({ ...context, settings: { ...context.settings, home: copy } })
-    ).settled;
+    const { settled } = await adoptSteps({ ...context, settings: { ...context.settings, home: copy } });
+    await settled;
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
     expect(isRunning(await home.pidIn('ready'))).toBe(false);
     rmSync(copy, { recursive: true });
-    await (
-      await adoptSteps(home.adoption())
-    ).settled;
+    await home.adopt();
   });
 
   test('in the spool is for the owner alone', async () => {
@@ -147,9 +126,7 @@ describe('secrets that have changed since a step started', () => {
     await eventually('it has ended', () => existsSync(home.journal('exit.json')));
     await eventually('its launcher has', async () => (await home.leftovers()).length === 0);
     const steps = home.hostSteps({ environment: changed });
-    await (
-      await adoptSteps(home.adoption({ steps }))
-    ).settled;
+    await home.adopt({ steps });
     expect(home.log()).toMatch(/^--- the step's secrets have changed since it started: .* is not shown\n$/);
     expect(home.outcomes).toMatchObject([
       { type: 'StepInDoubt', message: expect.stringContaining("can't be masked"), trouble: { outputs: {} } },

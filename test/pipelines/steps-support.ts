@@ -1,11 +1,10 @@
 /** Running steps as real processes, without Temporal, each test on a home of its own. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readdirSync } from 'node:fs';
 import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
 import { createLogger } from '../../platform/log.js';
-import type { AdoptionContext } from '../../worker/adopt-steps.js';
+import { adoptSteps, type AdoptionContext } from '../../worker/adopt-steps.js';
 import { hostId } from '../../activities/pipeline/host.js';
 import { endRun } from '../../activities/pipeline/end-steps.js';
 import { HostSteps, type HostStepsOptions } from '../../activities/pipeline/host-steps.js';
@@ -41,8 +40,6 @@ interface Temporal {
   isClosed?: boolean;
   /** Whether the attempt has timed out. */
   isTimedOut?: boolean;
-  /** Host that has the job by now. */
-  movedTo?: string;
   isCanceled?: boolean;
 }
 
@@ -128,24 +125,18 @@ export class StepHome {
   }
 
   /** Context of a worker that adopts steps, with a Temporal that answers heartbeats as given and takes all outcomes. */
-  adoption({
-    steps = this.steps,
-    isClosed,
-    isTimedOut,
-    movedTo,
-    isCanceled,
-  }: Temporal = {}): AdoptionContext {
+  adoption({ steps = this.steps, isClosed, isTimedOut, isCanceled }: Temporal = {}): AdoptionContext {
     const activity = {
       heartbeat: async (_token: Uint8Array, details: unknown) => {
         this.heartbeats.push(details);
-        if (isClosed || isTimedOut || movedTo) throw new ActivityNotFoundError('not found');
+        if (isClosed || isTimedOut) throw new ActivityNotFoundError('not found');
         if (isCanceled) throw new ActivityCancelledError('cancelled');
       },
     };
     const workflow = {
       getHandle: () => ({
         describe: async () => ({ status: { name: isClosed ? 'TERMINATED' : 'RUNNING' } }),
-        query: async () => ({ children: [{ name: 'build', host: movedTo ?? hostId(this.home) }] }),
+        query: async () => ({ children: [{ name: 'build', host: hostId(this.home) }] }),
       }),
     };
     const withDeadline = (_deadline: number, call: () => Promise<unknown>) => call();
@@ -168,6 +159,12 @@ export class StepHome {
       },
       logger: createLogger('worker', 'silent'),
     };
+  }
+
+  /** Adopts the steps that nobody follows, and waits for their ends. */
+  async adopt(temporal: Temporal = {}): Promise<void> {
+    const { settled } = await adoptSteps(this.adoption(temporal));
+    await settled;
   }
 
   log(step = 1): string {

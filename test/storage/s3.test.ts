@@ -1,15 +1,9 @@
 /** Pages, trouble and copies of S3. */
-import {
-  GetObjectCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { ListMultipartUploadsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/chunked-log.js';
 import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
@@ -218,28 +212,10 @@ describe('a copy of all files under their names, as `aws s3 sync` makes it', () 
     to.destroy();
   }
 
-  async function download(prefix: string, folder: string): Promise<void> {
-    const from = client();
-    const Prefix = `${prefix}/`;
-    const { Contents = [] } = await from.send(new ListObjectsV2Command({ Bucket: 'values', Prefix }));
-    for (const { Key = '' } of Contents) {
-      const path = join(folder, Key.slice(Prefix.length));
-      if (path === join(folder, IDENTITY)) continue;
-      const { Body } = await from.send(new GetObjectCommand({ Bucket: 'values', Key }));
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, await Body!.transformToByteArray());
-    }
-    from.destroy();
-  }
-
-  test('from a folder in use to a bucket, and back, has everything', async () => {
-    const [home, back] = [join(storages.folder, randomUUID()), join(storages.folder, randomUUID())];
+  test('from a folder in use to a bucket has everything', async () => {
+    const home = join(storages.folder, randomUUID());
     const prefix = randomUUID();
-    const [from, to, returned] = [
-      openStorage({ home }),
-      storages.bucket({}, prefix),
-      openStorage({ home: back }),
-    ];
+    const [from, to] = [openStorage({ home }), storages.bucket({}, prefix)];
     const ofStep = stepLogPrefix('an operation', 'build', 1);
     const ofOperation = operationLogPrefix('an operation');
     const file = artifactKey('an operation', 'site/\u00fc (1).html');
@@ -266,11 +242,5 @@ describe('a copy of all files under their names, as `aws s3 sync` makes it', () 
     }
     expect((await to.read(file)).equals(bytes)).toBe(true);
     expect(await storageId(to)).not.toBe(await storageId(from));
-    const next = new ChunkedLog(to, ofStep);
-    await next.appendAt((await next.size())!, Buffer.from('in the bucket\n'));
-    await download(prefix, join(back, 'storage'));
-    for (const one of [ofStep, ofOperation])
-      expect(await logText(returned, one)).toBe(await logText(to, one));
-    expect((await returned.read(file)).equals(bytes)).toBe(true);
   });
 });

@@ -1,3 +1,0 @@
-import { heldTool } from '../held-tool.js';
-
-export default heldTool('unbounded', 'Has no queue.');

@@ -1,1 +1,0 @@
-export { held as capped } from '../held-workflow.js';

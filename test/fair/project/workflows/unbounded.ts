@@ -1,1 +1,0 @@
-export { held as unbounded } from '../held-workflow.js';
