@@ -18,7 +18,7 @@ function settingsIn(folder: string): Record<string, string> {
   return { LONGHAUL_PROJECT: project, LONGHAUL_HOME: join(root, folder, 'home') };
 }
 
-test('one release and project in two folders are one build; another workflow or runtime is another one', () => {
+test('one release and project in two folders are one build; another workflow is another one', () => {
   const one = Release.copyTo(join(root, 'one/deep/er'));
   const other = Release.copyTo(join(root, 'other'));
   const [ofOne, ofOther] = [settingsIn('one'), settingsIn('other')];
@@ -29,12 +29,7 @@ test('one release and project in two folders are one build; another workflow or 
     join(ofOther['LONGHAUL_PROJECT']!, 'workflows/added.ts'),
     'export async function added() { return 1; }',
   );
-  const edited = other.buildId(ofOther);
-  expect(edited).not.toBe(buildId);
-  rmSync(join(ofOther['LONGHAUL_PROJECT']!, 'workflows/added.ts'));
-  other.plantTimers();
-  const planted = other.buildId(ofOther);
-  expect([buildId, edited]).not.toContain(planted);
+  expect(other.buildId(ofOther)).not.toBe(buildId);
   // Activities aren't replayed: a correction of one reaches operations that are open.
   writeFileSync(join(ofOne['LONGHAUL_PROJECT']!, 'activities/added.ts'), 'export async function added() {}');
   expect(one.buildId(ofOne)).toBe(buildId);

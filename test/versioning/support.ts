@@ -19,7 +19,7 @@ export class Releases {
   }
 
   /** @param pipelines name -> text */
-  async start(pipelines: Record<string, string> = {}): Promise<TestStack> {
+  async start(pipelines: Record<string, string>): Promise<TestStack> {
     const folder = join(this.root, 'pipelines');
     mkdirSync(folder, { recursive: true });
     for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(folder, `${name}.yml`), text);
