@@ -1,10 +1,8 @@
 /** Standard output that is read in part, or can't be written. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
-import { eventually, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { run } from './commands.js';
 
@@ -42,7 +40,7 @@ function bash(args: string, behind: string): Promise<{ stdout: string; stderr: s
   return new Promise((settle) => child.once('close', () => settle(text)));
 }
 
-test.each(['logs TOKEN', 'logs TOKEN --follow', 'logs TOKEN --json', 'get TOKEN print/numbers.txt'])(
+test.each(['logs TOKEN --follow', 'get TOKEN print/numbers.txt'])(
   '%s ends with 141 and without a word when its reader has gone',
   async (words) => {
     const { stdout, stderr } = await bash(words.replace('TOKEN', token), '| head -1');
@@ -58,32 +56,8 @@ test('watch without a reader ends with the next line that it would print; the wo
   expect((await run(project.parts, ['result', running, '--wait'])).code).toBe(0);
 });
 
-test('a result that is read as far as it goes ends with 0', async () => {
-  expect((await bash('list --limit 1', '| cat > /dev/null')).stdout).toBe('codes 0 0\n');
-});
-
 test('output that can not be written is an error: a full disk', async () => {
   const { stdout, stderr } = await bash(`status ${token}`, '> /dev/full');
   expect(stderr).toMatch(/^longhaul: standard output can't be written: ENOSPC[^\n]*\n$/);
   expect(stdout).toBe('codes 1\n');
-});
-
-test('the docs and the help explain the code', async () => {
-  expect(readFileSync('docs/cli.md', 'utf8')).toMatch(/^\| +141 \| .*`longhaul logs TOKEN \\\| head -1`/m);
-  expect((await run(project.parts, ['logs', '--help'])).stdout).toMatch(
-    /^ +141 +the reader of standard output/m,
-  );
-});
-
-test('a stack outlives the reader of what it prints', async () => {
-  const home = await TestHome.create();
-  try {
-    const up = home.run(['up']);
-    up.process.stdout!.destroy();
-    await eventually('it is ready', () => home.isReady(), PROCESSES_MS);
-    await home.run(['down']).ended;
-    expect(await up.ended).toBe(0);
-  } finally {
-    await home.remove();
-  }
 });

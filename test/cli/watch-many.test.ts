@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { documents, KEYS, run, start, terminalOpener } from './commands.js';
 
@@ -77,20 +77,6 @@ describe('watch of several operations', () => {
       expect((await parts.client.get(token)).status).toBe('working');
       await run(parts, ['cancel', token]);
     }
-  });
-
-  test('without a server it ends with 3 and one line', async () => {
-    const url = `http://127.0.0.1:${await freePort()}/mcp`;
-    const { code, stderr } = await run(parts, ['watch', 'a', 'b', '--url', url]);
-    expect(stderr).toMatch(new RegExp(`^longhaul: no server at ${url}: .*\n$`));
-    expect(code).toBe(3);
-  });
-
-  test('tokens that begin with a dash are taken for tokens', async () => {
-    const [a, b] = [`-${'a'.repeat(26)}`, `-${'b'.repeat(26)}`];
-    const { code, stderr } = await run(parts, ['watch', a, 'c', b, '--json']);
-    for (const token of [a, 'c', b]) expect(stderr).toContain(`${token}: Failed to retrieve task`);
-    expect(code).toBe(4);
   });
 
   test('a server that restarts is waited for, which is said once for all', async () => {
