@@ -136,8 +136,9 @@ test('a lock that finds no room leaves no file', () => {
   expect(readdirSync(disk)).toEqual(['filler']);
 });
 
-test('a full disk ends nothing: starts are refused as retryable, and all continues once there is room', async () => {
-  const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES });
+test('a full disk ends nothing: starts are refused as retryable, a step waits with its log and its end, and all continues once there is room', async () => {
+  const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
+  const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
   const client = new WireClient(`${home.url}/mcp`);
   await eventually(
     () => `the stack is ready; it said: ${run.stdout()}${run.stderr()}`,
@@ -147,7 +148,7 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   const state = () => readStackState(disk);
   const running = await client.start('slow_compute', { seconds: 10 });
 
-  const filler = fill();
+  let filler = fill();
   const { serverPid, workerPid } = state();
   const refused = await eventually('a start is refused', async () => {
     const { result, error } = await client.request('tools/call', {
@@ -178,6 +179,26 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   await client.until(running, 'completed', STACK_MS);
   const later = await client.start('slow_compute', { seconds: 0 });
   await client.until(later, 'completed', PROCESSES_MS);
+
+  const ledger = join(home.path, 'ledger');
+  const token = await client.start('chatty', { ledger });
+  await eventually('the step runs', () => linesOf(ledger).includes('started'));
+  filler = fill();
+  writeFileSync(`${ledger}.go`, '');
+  await eventually('a start is refused', async () => {
+    // One that is still taken, or taken once there is room, is another operation.
+    const others = { ledger: `${ledger}-others` };
+    const { result } = await client.request('tools/call', { name: 'chatty', arguments: others });
+    return result?.isError;
+  });
+  const log = () => stepLogText(disk, token, 'work', 1);
+  const logged = log();
+  expect(NUMBERS.startsWith(logged) && logged !== NUMBERS).toBe(true);
+  rmSync(filler);
+  const { result } = await client.until(token, 'completed', STACK_MS);
+  expect(result.isError).toBeUndefined();
+  expect(log()).toBe(NUMBERS);
+  expect(linesOf(ledger)).toEqual(['started', 'a=1']);
   run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);
 });
@@ -206,34 +227,6 @@ test('a server whose Temporal finds no room is not ready, though its own disk ha
   }
 });
 
-test('a step that runs on a full disk waits with its log and its end, and the pipeline continues once there is room', async () => {
-  const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
-  const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
-  const client = new WireClient(`${home.url}/mcp`);
-  await eventually('the stack is ready', () => run.stdout().includes('Longhaul is ready'), PROCESSES_MS);
-  const ledger = join(home.path, 'ledger');
-  const token = await client.start('chatty', { ledger });
-  await eventually('the step runs', () => linesOf(ledger).includes('started'));
-  const filler = fill();
-  writeFileSync(`${ledger}.go`, '');
-  await eventually('a start is refused', async () => {
-    // One that is still taken, or taken once there is room, is another operation.
-    const others = { ledger: `${ledger}-others` };
-    const { result } = await client.request('tools/call', { name: 'chatty', arguments: others });
-    return result?.isError;
-  });
-  const log = () => stepLogText(disk, token, 'work', 1);
-  const logged = log();
-  expect(NUMBERS.startsWith(logged) && logged !== NUMBERS).toBe(true);
-  rmSync(filler);
-  const { result } = await client.until(token, 'completed', STACK_MS);
-  expect(result.isError).toBeUndefined();
-  expect(log()).toBe(NUMBERS);
-  expect(linesOf(ledger)).toEqual(['started', 'a=1']);
-  run.process.kill('SIGTERM');
-  expect(await run.ended).toBe(0);
-});
-
 describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   let parts: TestStack;
   const ledger = () => join(home.path, 'ledger');
@@ -244,19 +237,20 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   });
   afterEach(() => parts?.stop());
 
-  /** It waits, for longer than a failing activity of it would be retried. */
-  async function waitsForRoom(token: string): Promise<void> {
-    const isWaiting = (task: any) =>
-      task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
-    await parts.client.until(token, isWaiting);
-    await delay(20_000);
-    expect(isWaiting(await parts.client.get(token))).toBe(true);
-  }
+  const isWaiting = (task: any) =>
+    task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
 
-  test('neither a workspace, a step nor an artifact fails for lack of room: each is written once there is some', async () => {
+  test('neither a workspace, a step nor an artifact fails for lack of room; a cancel ends the wait for some', async () => {
     const filler = fill();
     const token = await parts.client.start('three_writes', { ledger: ledger() });
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
+    const canceled = await parts.client.start('three_writes', { ledger: `${ledger()}-canceled` });
+    await parts.client.until(canceled, isWaiting);
+    await parts.client.request('tasks/cancel', { taskId: canceled });
+    await parts.client.until(canceled, 'cancelled');
+    // Longer than a failing activity would be retried.
+    await delay(20_000);
+    expect(isWaiting(await parts.client.get(token))).toBe(true);
     expect(linesOf(ledger())).toEqual([]);
     rmSync(filler);
     await eventually('the first step runs', () => linesOf(ledger()).includes('first'));
@@ -264,29 +258,20 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
     // The end of the step gives back what its output has not needed.
     let makeRoom = keepFull();
     letGo('first');
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
     expect(linesOf(ledger())).toEqual(['first']);
     makeRoom();
     await eventually('the second step runs', () => linesOf(ledger()).includes('second'));
 
     makeRoom = keepFull();
     letGo('second');
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
     makeRoom();
     const { result } = await parts.client.until(token, 'completed', PROCESSES_MS);
     expect(result.isError).toBeUndefined();
     expect(linesOf(ledger())).toEqual(['first', 'second']);
     expect(readText(join(disk, 'storage', artifactKey(token, 'work/report.txt')))).toBe(NUMBERS);
-  });
-
-  test('a cancel ends the wait', async () => {
-    const filler = fill();
-    const token = await parts.client.start('three_writes', { ledger: ledger() });
-    await parts.client.until(token, (task) => task._meta?.['longhaul/progress']?.message !== undefined);
-    await parts.client.request('tasks/cancel', { taskId: token });
-    await parts.client.until(token, 'cancelled');
-    rmSync(filler);
-    expect(linesOf(ledger())).toEqual([]);
+    expect(linesOf(`${ledger()}-canceled`)).toEqual([]);
   });
 
   test("a step's own command that finds no room fails as any other, once", async () => {
