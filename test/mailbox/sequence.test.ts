@@ -152,23 +152,12 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
       children.map(({ name }) => name).toSorted(),
     );
   });
+});
 
-  test('what is sent before an agent is there is kept for it, and comes in order', async () => {
-    const parent = await connect(named('parent'));
-    const late = named('late');
-    for (const content of ['first', 'second', 'third'])
-      await parent.call('send_message', { from: 'a-person', to: late, content });
-    const agent = await connect(late);
-    const first = await agent.register(LONG);
-    expect(first).toMatchObject({ agent_id: expect.any(String), from: 'a-person', m: 'first' });
-    const second = await agent.respond(first.id, 'ok', LONG);
-    expect(second).toMatchObject({ m: 'second' });
-    // An unacknowledged message is delivered again.
-    expect(await agent.wait()).toMatchObject({ id: second.id, m: 'second', again: 1 });
-    expect(await agent.wait({ ack: second.id, ...LONG })).toMatchObject({ m: 'third' });
-  });
+describe('an agent', () => {
+  const connect: Connect = (name) => waysTo(() => stdio)[0]![1](name);
 
-  test('an agent is woken when an operation ends', async () => {
+  test('is woken when an operation ends', async () => {
     const agent = await connect(named('worker'));
     await agent.register();
     const started = await agent.result('slow_compute', { seconds: 2, wait: false });
@@ -188,19 +177,12 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
     );
   });
 
-  test('an agent that comes back with its ID is the same one', async () => {
+  test('that comes back with its ID is the same one', async () => {
     const agent = await connect(named('back'));
     await agent.register();
-    const { agentId } = agent;
     const again = await connect(agent.name);
-    expect(
-      await again.call('register_and_wait', {
-        agent_name: agent.name,
-        agent_type: 'test',
-        agent_id: agentId,
-        ...SOON,
-      }),
-    ).toEqual({ nw: true });
+    const answer = await again.register({ agent_id: agent.agentId });
+    expect(answer).toEqual({ nw: true });
     expect(await agent.wait(SOON)).toEqual({ nw: true });
   });
 });

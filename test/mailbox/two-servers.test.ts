@@ -56,16 +56,6 @@ describe.each(revisions)('a wait of %s', (_revision, connect) => {
     await two.restart(port);
   });
 
-  test('ends with gone at one server when another registers the name at the other', async () => {
-    const agent = await connect(newName());
-    await agent.register();
-    const waiting = agent.wait();
-    await serving(agent.agentId);
-    const later = await connect(agent.name);
-    await later.register();
-    expect(await waiting).toEqual({ gone: true });
-  });
-
   test('loses no message when its server is killed with the message on its way', async () => {
     const agent = await connect(newName());
     const other = await connect(newName());
