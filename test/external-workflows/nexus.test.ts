@@ -94,25 +94,27 @@ test('every protocol calls an operation, waits for one that is a workflow, and c
   );
 });
 
-test('a refusal, and a time-out, end as they should', async () => {
+test('a refusal and a time-out end as they should; an operation or endpoint that does not exist is named', async () => {
+  const [late, unknown, nowhere] = await Promise.all([
+    client.start('short', { names: [name()] }, randomUUID()),
+    client.start('unknown', {}, randomUUID()),
+    client.start('nowhere', {}, randomUUID()),
+  ]);
   const refused = await client.start('refuse', { why: 'closed today' }, randomUUID());
   const { states, raw } = await ended(refused);
   expect(states).toEqual(['failed']);
   expect(JSON.stringify(raw)).toContain('closed today');
-  const late = await client.start('short', { names: [name()] }, randomUUID());
   expect((await ended(late)).states).toEqual(['timed_out']);
-});
-
-test.each([
-  ['unknown', 'unknown'],
-  ['nowhere', 'nowhere'],
-])('an operation or endpoint that does not exist is named (%s)', async (tool, named) => {
-  const token = await client.start(tool, {}, randomUUID());
-  const { raw } = await untilReading(client, 'it is named', token, (reading) =>
-    JSON.stringify(reading.raw).replace(`"tool":"${tool}"`, '').includes(named),
-  );
-  expect(JSON.stringify(raw)).toMatch(/endpoint|operation/);
-  await client.cancel(token);
+  for (const [tool, token] of [
+    ['unknown', unknown],
+    ['nowhere', nowhere],
+  ] as const) {
+    const named = await untilReading(client, 'it is named', token, (reading) =>
+      JSON.stringify(reading.raw).replace(`"tool":"${tool}"`, '').includes(tool),
+    );
+    expect(JSON.stringify(named.raw)).toMatch(/endpoint|operation/);
+    await client.cancel(token);
+  }
 });
 
 test('a service that lists its tools is served as it is, in every protocol', async () => {
