@@ -40,8 +40,7 @@ beforeAll(async () => {
   });
   await connection.close();
   [parts, odd] = await Promise.all([
-    // Its own worker, which a test kills.
-    TestStack.start({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
+    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
     startOddWorker(QUEUE),
   ]);
   clients = protocolClients(parts.base);
@@ -142,25 +141,4 @@ test('a service that lists its tools is served as it is, in every protocol', asy
   const token = await client.start('desk_review', { names }, randomUUID());
   await eventually('the workflow runs', () => replied(names[0]!));
   expect((await ended(token)).result).toEqual({ [names[0]!]: 'good' });
-});
-
-test('a killed worker of Longhaul, and one of the service, lose nothing', async () => {
-  const names = [name()];
-  const token = await client.start('review', { names }, randomUUID());
-  const { workflow } = await parts.temporal();
-  const handle = workflow.getHandle(`review-${names[0]}`);
-  await eventually('the workflow runs', () =>
-    handle.describe().then(
-      () => true,
-      () => false,
-    ),
-  );
-  await Promise.all(parts.parts.map((part) => part.end('SIGKILL')));
-  await odd.kill();
-  await handle.signal('reply', { id: names[0], verdict: 'bad' });
-  odd = await startOddWorker(QUEUE);
-  parts.server();
-  parts.worker();
-  await parts.ready();
-  expect((await ended(token)).result).toEqual({ [names[0]!]: 'bad' });
 });
