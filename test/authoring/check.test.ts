@@ -1,9 +1,10 @@
 /** `longhaul check` of a whole project, as a process. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { writeFiles } from '../support/write-files.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -18,10 +19,7 @@ interface Checked {
 /** Checks a project of these files; paths in what it prints are relative to the project. */
 async function check(files: Record<string, string>, ...flags: string[]): Promise<Checked> {
   const folder = join(root, String((count += 1)));
-  for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
+  writeFiles(folder, { 'package.json': '{"type":"module"}', ...files });
   for (const name of ['zod', '@temporalio', ...(files['tsconfig.json'] ? ['typescript'] : [])]) {
     mkdirSync(join(folder, 'node_modules'), { recursive: true });
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));

@@ -7,6 +7,7 @@ import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { runsOf } from '../support/runs-of.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -191,8 +192,7 @@ describe('a workflow that continues as new', () => {
     const after = await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}));
     expect(after.createdAt).toBe(before.createdAt);
     expect(after._meta['longhaul/progress']).toEqual({ stage: 'first chapter', progress: 1, total: 2 });
-    const { executions } = await runsOf(taskId);
-    expect(executions).toBe(2);
+    expect(await runsOf(await parts.temporal(), taskId)).toHaveLength(2);
     // The answer of the first run is known to the second.
     const caller = new Caller(parts.client);
     const answer = { token: taskId, key: 'input-1', content: { go: true } };
@@ -260,10 +260,3 @@ test('a tool without a workflow of its name says so in its status', async () => 
   expect(task.statusMessage).toContain("'orphan'");
   await parts.client.request('tasks/cancel', { taskId });
 });
-
-/** How many runs the operation's workflow has had. */
-async function runsOf(workflowId: string): Promise<{ executions: number }> {
-  const { workflow } = await parts.temporal();
-  const { raw, runId } = await workflow.getHandle(workflowId).describe();
-  return { executions: raw.workflowExecutionInfo?.firstRunId === runId ? 1 : 2 };
-}

@@ -1,11 +1,12 @@
 /** A project that can not be served ends the process with 1 and one line that names the file. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestStack } from '../support/test-stack.js';
+import { writeFiles } from '../support/write-files.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-project-'));
 let parts: TestStack;
@@ -49,10 +50,7 @@ test.each([
   ],
 ] as [string, string, Record<string, string>, RegExp][])('%s ends the %s', async (_what, command, files, words) => {
   const folder = mkdtempSync(join(root, 'project-'));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
+  writeFiles(folder, files);
   const part = parts.run(command, {
     LONGHAUL_PROJECT: folder,
     LONGHAUL_SHIPPED_TOOLS: 'false',

@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
+import { writeFiles } from '../support/write-files.js';
 
 // Each edit of a workflow takes a run of the bundler.
 jest.setTimeout(STACK_MS);
@@ -27,11 +28,7 @@ let parts: TestStack;
 let server: Part;
 let worker: Part;
 
-function write(name: string, text: string): void {
-  const path = join(project, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
+const write = (name: string, text: string) => writeFiles(project, { [name]: text });
 
 const tool = (name: string, does = 'Does it.') => `
 import { defineTool } from 'longhaul';

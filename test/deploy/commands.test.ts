@@ -8,6 +8,7 @@ import { Clock } from '../chaos/faults/clock.js';
 import { documents, run } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { answers } from '../support/service.js';
 import { Deployed, DeployTemporal } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
@@ -122,12 +123,7 @@ test('by a clock an hour ahead of Temporal, `deploy status` shows a polled build
 
 test('an operation that begins while no build is current says so', async () => {
   await deployed.worker('b1');
-  await eventually('the server is up', () =>
-    fetch(`${deployed.stack.base}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
+  await eventually('the server is up', () => answers(`${deployed.stack.base}/healthz`));
   const token = await deployed.operation();
   await says(token, /^no build of the workers is current, .*: see `longhaul deploy status`$/);
   expect(await doctor()).toEqual([

@@ -9,6 +9,7 @@ import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';
+import { answers } from '../support/service.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, MAILBOX, SOON, type Agent } from './agents.js';
 
@@ -141,12 +142,7 @@ describe('the tools', () => {
     const port = await freePort();
     parts.server({ LONGHAUL_PORT: String(port), LONGHAUL_MAILBOX: '' });
     const url = `http://127.0.0.1:${port}/mcp`;
-    await eventually('the other server is ready', () =>
-      fetch(url.replace('/mcp', '/readyz')).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await eventually('the other server is ready', () => answers(url.replace('/mcp', '/readyz')));
     const current = parts.client.with({});
     const listed = [
       namesIn(await current.request('tools/list')),

@@ -1,10 +1,11 @@
 /** Wrong uses of the test kit: each is refused with its place and a remedy. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
+import { writeFiles } from '../support/write-files.js';
 
 jest.setTimeout(PROCESSES_MS);
 const project = resolve('test/testing/project');
@@ -23,10 +24,7 @@ afterAll(async () => {
 /** A project of these files. */
 function projectOf(files: Record<string, string>): string {
   const folder = join(root, String((count += 1)));
-  for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
+  writeFiles(folder, { 'package.json': '{"type":"module"}', ...files });
   return folder;
 }
 

@@ -1,11 +1,12 @@
 /** Changed workflows under `longhaul up` while operations are open: taken up if these replay, else refused for their tool alone. */
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { writeFiles } from '../support/write-files.js';
 
 // Each edit takes a run of the bundler, and some tests start the stack again.
 jest.setTimeout(STACK_MS);
@@ -17,11 +18,7 @@ let home: TestHome;
 let client: WireClient;
 let project: string;
 
-function write(name: string, text: string): void {
-  const path = join(project, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
+const write = (name: string, text: string) => writeFiles(project, { [name]: text });
 
 const definition = (name: string) => `
 import { defineTool } from 'longhaul';
