@@ -21,7 +21,7 @@ test.each([
   [['list', '--since=-1h'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
   [['list', '--since', '99999999999d'], 'expected an age of at most 36500d'],
   [['tools', '--url', 'ftp://x'], '--url: expected an address'],
-])('2: %s', async (args, message) => {
+])('%j is refused with 2', async (args, message) => {
   const { code, stderr, stdout } = await run(parts, args);
   expect(stderr).toContain(message);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -29,7 +29,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each(['status', 'watch', 'result', 'answer', 'cancel'])('4: %s of an unknown token', async (command) => {
+test.each(['status', 'watch', 'result', 'answer', 'cancel'])('%s of an unknown token ends with 4', async (command) => {
   const { code, stderr } = await run(parts, [command, 'no-such-token']);
   expect(stderr).toBe('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
   expect(code).toBe(4);

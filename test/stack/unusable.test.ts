@@ -131,29 +131,25 @@ describe('a home that can not be used', () => {
   });
 });
 
-describe('a home of a newer Longhaul', () => {
-  test.each(WRITING)('is refused by %s before anything else is done', (command) => {
-    const home = mkdtempSync(join(folder, 'newer-'));
-    const mark = '{"format": 99, "longhaul": "9.9.9"}';
-    writeFileSync(join(home, 'longhaul.version'), mark);
-    const { status, stderr } = run(command, home);
-    expect(stderr).toMatch(
-      /^longhaul: home [^\n]*: expected format 1 or lower; got format 99, written by Longhaul 9\.9\.9\. Run that version[^\n]*\n$/,
-    );
-    expect(status).toBe(2);
-    expect(readdirSync(home)).toEqual(['longhaul.version']);
-    expect(readFileSync(join(home, 'longhaul.version'), 'utf8')).toBe(mark);
-  });
+test('a home of a newer Longhaul, and one with a damaged mark, are refused before anything else is done', () => {
+  const home = mkdtempSync(join(folder, 'newer-'));
+  const mark = '{"format": 99, "longhaul": "9.9.9"}';
+  writeFileSync(join(home, 'longhaul.version'), mark);
+  const newer = run('up', home);
+  expect(newer.stderr).toMatch(
+    /^longhaul: home [^\n]*: expected format 1 or lower; got format 99, written by Longhaul 9\.9\.9\. Run that version[^\n]*\n$/,
+  );
+  expect(newer.status).toBe(2);
+  expect(readdirSync(home)).toEqual(['longhaul.version']);
+  expect(readFileSync(join(home, 'longhaul.version'), 'utf8')).toBe(mark);
+  expect(run('doctor', home).stdout).toMatch(/^fail +home .*format 99, written by Longhaul 9\.9\.9/m);
 
-  test('and one with a damaged mark', () => {
-    const home = mkdtempSync(join(folder, 'damaged-'));
-    writeFileSync(join(home, 'longhaul.version'), 'oops');
-    const { status, stderr } = run('up', home);
-    expect(stderr).toMatch(
-      /^longhaul: .*longhaul\.version: expected \{"format": NUMBER.*; got "oops"\. .*delete this file\n$/,
-    );
-    expect(status).toBe(2);
-  });
+  writeFileSync(join(home, 'longhaul.version'), 'oops');
+  const damaged = run('up', home);
+  expect(damaged.stderr).toMatch(
+    /^longhaul: .*longhaul\.version: expected \{"format": NUMBER.*; got "oops"\. .*delete this file\n$/,
+  );
+  expect(damaged.status).toBe(2);
 });
 
 test('a database of another Temporal is refused by up before anything is downloaded or built, and doctor says the same', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { STACK_MS } from '../support/limits.js';
-import { Release } from './release.js';
+import { Release } from './support.js';
 
 // Each build ID takes a run of the bundler.
 jest.setTimeout(STACK_MS);
