@@ -158,18 +158,6 @@ describe('cleanup', () => {
 });
 
 describe('the maximum duration', () => {
-  test('pauses while only people are awaited, and resumes afterwards', async () => {
-    const taskId = await parts.client.start('patient', { seconds: 30 });
-    const { createdAt } = await parts.client.until(taskId, 'input_required');
-    await eventually('its maximum of 3 s has passed', () => Date.now() - Date.parse(createdAt) > 4_000);
-    expect((await parts.client.get(taskId)).status).toBe('input_required');
-    await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { go: true } });
-    await parts.client.until(taskId, 'working');
-    const task = await closed(taskId);
-    expect(task.result._meta['longhaul/error'].kind).toBe('timed_out');
-    expect(textOf(task)).toContain('"answered": true');
-  });
-
   test('ends work that continues as new in the same moment, as timed out', async () => {
     const { client } = parts;
     const taskIds = await Promise.all(Array.from({ length: 10 }, () => client.start('punctual')));

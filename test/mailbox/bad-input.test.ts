@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
@@ -26,7 +25,7 @@ afterAll(() => parts?.stop());
 const newName = () => `agent-${randomUUID().slice(0, 8)}`;
 
 async function agent(): Promise<Agent> {
-  const one = await currentAgent(newName(), new StreamableHTTPClientTransport(new URL(parts.client.url)));
+  const one = await currentAgent(newName(), parts.client.url);
   await one.register();
   return one;
 }

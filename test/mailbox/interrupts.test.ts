@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextprotocol/client';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
@@ -35,7 +34,7 @@ async function expectNobodyWaits(agent: Agent): Promise<void> {
 describe('on the wire', () => {
   /** An agent that observes, and the arguments of its wait. */
   async function looker() {
-    const agent = await currentAgent(newName(), new CurrentHttp(new URL(stdio.parts.client.url)));
+    const agent = await currentAgent(newName(), stdio.parts.client.url);
     await agent.register();
     return { agent, params: { name: 'wait', arguments: { agent_id: agent.agentId, ...LONG } } };
   }

@@ -3,31 +3,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
-import {
-  closeAgents,
-  closeSharedAgents,
-  LONG,
-  MAILBOX,
-  SOON,
-  waysTo,
-  type Agent,
-  type Connect,
-} from './agents.js';
+import { closeAgents, LONG, MAILBOX, revisionsAt, SOON, type Agent, type Connect } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
-let stdio: StdioServers;
+let parts: TestStack;
+const revisions = revisionsAt(() => parts.client.url);
 beforeAll(async () => {
   // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  stdio = await StdioServers.open(await TestStack.start(MAILBOX));
+  parts = await TestStack.start(MAILBOX);
 });
 afterEach(closeAgents);
-afterAll(async () => {
-  await closeSharedAgents();
-  await stdio?.stop();
-});
+afterAll(() => parts?.stop());
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
 
@@ -53,7 +41,7 @@ async function family(connect: Connect) {
   return { parent, children, one: one!, two: two!, three: three!, skill };
 }
 
-describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
+describe.each(revisions)('agents that speak %s', (_way, connect) => {
   test('register, get a message, work, respond, are idle, are taken over and ended', async () => {
     const { parent, children, one, two, three, skill } = await family(connect);
     expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
@@ -155,7 +143,7 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
 });
 
 describe('an agent', () => {
-  const connect: Connect = (name) => waysTo(() => stdio)[0]![1](name);
+  const [, connect] = revisions[0]!;
 
   test('is woken when an operation ends', async () => {
     const agent = await connect(named('worker'));

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { TwoServers } from '../proxy/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { closeAgents, currentAgent, LONG, MAILBOX, olderAgent, type Connect } from './agents.js';
+import { closeAgents, LONG, MAILBOX, revisionsAt } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -18,24 +16,7 @@ afterEach(closeAgents);
 afterAll(() => two?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
-const revisions: [string, Connect][] = [
-  ['2026-07-28', (name) => currentAgent(name, new CurrentHttp(new URL(two.proxy.url)))],
-  [
-    '2025-11-25',
-    (name) =>
-      olderAgent(
-        name,
-        new OlderHttp(new URL(two.proxy.url), {
-          reconnectionOptions: {
-            initialReconnectionDelay: 200,
-            maxReconnectionDelay: 1_000,
-            reconnectionDelayGrowFactor: 1.5,
-            maxRetries: 60,
-          },
-        }),
-      ),
-  ],
-];
+const revisions = revisionsAt(() => two.proxy.url);
 
 /** The port of the server that holds a wait with this text. */
 const serving = async (text: string) =>
