@@ -2,21 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
-import { eventually } from '../stack/cli-process.js';
+import { eventually, kill } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { plainClient } from '../support/protocols/plain.js';
 import { stateless } from '../support/protocols/rpc.js';
+import { runTool } from '../support/run-tool.js';
 import { TestStack } from '../support/test-stack.js';
 import { projectOf } from './support.js';
-import { ExternalWorker } from './workers.js';
+import { ExternalWorker, pythonFolder } from './workers.js';
 
 jest.setTimeout(INSTALL_MS);
 
-const TOOLS = 'examples/bring-your-own/tools';
+const EXAMPLES = resolve('examples/bring-your-own');
+const TOOLS = join(EXAMPLES, 'tools');
 const QUEUES = { go: 'orders', java: 'imports', python: 'reviews' } as const;
 const DOCUMENT = { title: 'Draft', text: 'We utilize the the tool.' };
 
@@ -106,11 +108,19 @@ test('Python: a review is revised, then approved; one that is withdrawn complete
   expect(await ended(withdrawn)).toMatchObject({ states: ['completed'], result: { verdict: 'withdrawn' } });
 });
 
-test('Java: heartbeats are the progress of an import, which is cancelled', async () => {
+test('Java: heartbeats are the progress of an import, which continues after kill -9 of its worker, and is cancelled', async () => {
+  const [, java] = workers as [ExternalWorker, ExternalWorker];
   const token = await start('import_batch', { source: rows, chunk_size: 2 });
-  await untilReading(client, 'it has progress', token, ({ progress }) => (progress?.progress ?? 0) > 0);
+  const beyond = (row: number) =>
+    untilReading(client, `it is beyond row ${row}`, token, ({ progress }) => (progress?.progress ?? 0) > row);
+  const { progress } = await beyond(0);
+  kill(java.pid!);
+  await java.restart();
+  await beyond(progress!.progress + 4);
   await client.cancel(token);
   expect((await ended(token)).states).toEqual(['canceled']);
+  const imported = readFileSync(java.imported(token), 'utf8').trimEnd().split('\n');
+  expect(new Set(imported).size).toBe(imported.length);
   const whole = await start('import_batch', { source: rows, chunk_size: 1000 });
   expect((await ended(whole)).result).toMatchObject({ imported: 400, rejected: 1 });
 });
@@ -149,4 +159,11 @@ test('drafts that discover makes of their runs have the inputs, progress and que
     0,
     ['import_batch', 'refund', 'review_document'].map((name) => `ok, tool ${name}`),
   ]);
+});
+
+test("the workers' own tests in Go and Python pass", async () => {
+  await runTool('go', ['test', './...'], join(EXAMPLES, 'go'));
+  const python = join(await pythonFolder(), 'python');
+  const output = await runTool(python, ['-B', '-m', 'unittest'], join(EXAMPLES, 'python'));
+  expect(output).toMatch(/Ran \d+ tests/);
 });
