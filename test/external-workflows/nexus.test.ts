@@ -116,7 +116,7 @@ test('a refusal and a time-out end as they should; an operation or endpoint that
   }
 });
 
-test('a service that lists its tools is served as it is, in every protocol', async () => {
+test('a service that lists its tools is served as it is', async () => {
   const { result } = await parts.client.request('tools/list');
   const { tools, _meta: meta } = result as Record<string, any>;
   const listed = tools.map((tool: { name: string }) => tool.name);
@@ -131,12 +131,8 @@ test('a service that lists its tools is served as it is, in every protocol', asy
   expect(JSON.stringify(meta)).toContain('lost.yaml: the Nexus service');
   await expect(parts.client.start('lost_find', {})).rejects.toThrow('its tools are not known yet');
 
-  await Promise.all(
-    clients.map(async (one) => {
-      const greeted = await one.start('desk_greet', { name: one.name }, randomUUID());
-      expect((await ended(greeted, one)).result).toEqual({ result: `Hello, ${one.name}!` });
-    }),
-  );
+  const greeted = await client.start('desk_greet', { name: 'Ada' }, randomUUID());
+  expect((await ended(greeted)).result).toEqual({ result: 'Hello, Ada!' });
   const names = [name()];
   const token = await client.start('desk_review', { names }, randomUUID());
   await eventually('the workflow runs', () => replied(names[0]!));

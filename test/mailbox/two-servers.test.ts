@@ -36,41 +36,42 @@ describe.each(revisions)('a wait of %s', (_revision, connect) => {
     expect(await again).toMatchObject({ m: 'welcome back' });
     await two.restart(port);
   });
+});
 
-  test('loses no message when its server is killed with the message on its way', async () => {
-    const agent = await connect(newName());
-    const other = await connect(newName());
-    await agent.register();
-    const contents = Array.from({ length: 6 }, (_, index) => `message ${index}`);
-    const got: string[] = [];
-    const known = new Set<string>();
-    const take = async () => {
-      let ack: { ack?: string } = {};
-      while (got.length < contents.length) {
-        // A client whose connection breaks repeats the call.
-        const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
-        if (answer?.id === undefined) continue;
-        if (!known.has(answer.id)) got.push(answer.m);
-        known.add(answer.id);
-        ack = { ack: answer.id };
-      }
-    };
-    const taking = take();
-    for (const [index, content] of contents.entries()) {
-      const key = { idempotency_key: `${agent.name} ${index}` };
-      const port = index % 2 ? await serving(agent.agentId) : undefined;
-      const sent = eventually('it is sent', () =>
-        other
-          .call('send_message', { from: 'sender', to: agent.name, content, ...key })
-          .catch(() => undefined),
-      );
-      if (port !== undefined) await two.kill(port);
-      await sent;
-      if (port !== undefined) await two.restart(port);
+test('a wait loses no message when its server is killed with the message on its way', async () => {
+  const [, connect] = revisions[0]!;
+  const agent = await connect(newName());
+  const other = await connect(newName());
+  await agent.register();
+  const contents = Array.from({ length: 6 }, (_, index) => `message ${index}`);
+  const got: string[] = [];
+  const known = new Set<string>();
+  const take = async () => {
+    let ack: { ack?: string } = {};
+    while (got.length < contents.length) {
+      // A client whose connection breaks repeats the call.
+      const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
+      if (answer?.id === undefined) continue;
+      if (!known.has(answer.id)) got.push(answer.m);
+      known.add(answer.id);
+      ack = { ack: answer.id };
     }
-    await taking;
-    expect(got).toEqual(contents);
-  });
+  };
+  const taking = take();
+  for (const [index, content] of contents.entries()) {
+    const key = { idempotency_key: `${agent.name} ${index}` };
+    const port = index % 2 ? await serving(agent.agentId) : undefined;
+    const sent = eventually('it is sent', () =>
+      other
+        .call('send_message', { from: 'sender', to: agent.name, content, ...key })
+        .catch(() => undefined),
+    );
+    if (port !== undefined) await two.kill(port);
+    await sent;
+    if (port !== undefined) await two.restart(port);
+  }
+  await taking;
+  expect(got).toEqual(contents);
 });
 
 test('a registration whose stream breaks off continues at the other server, which reports its ID', async () => {
