@@ -1,21 +1,25 @@
 /**
- * Continue-as-new and replay: an inbox continues as new well before Temporal's limits and loses nothing, and all runs replay.
+ * Continue-as-new, replay and killed workers: an inbox continues as new well before Temporal's limits and loses nothing, and all runs
+ * replay.
  */
 import { resolve } from 'node:path';
 import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { jsonBytes } from '../../mailbox/json-size.js';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES } from '../../mailbox/limits.js';
+import { MAILBOX_MEMO, takeUpdate } from '../../mailbox/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { runsOf } from '../support/runs-of.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import {
   join,
+  longWait,
+  messageOf,
+  newPrincipal,
   once,
   openMailbox,
-  longWait,
-  newPrincipal,
+  toOne,
   workflowId,
   type MailboxProcess,
 } from './support.js';
@@ -203,6 +207,40 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
     });
     for (const run of runs) await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
   }
+});
+
+test('a message that no agent has acknowledged outlasts the killed worker, and the wait delivers it again', async () => {
+  const who = newPrincipal();
+  const agent = await join(server, who, 'patient');
+  const { messageId } = await server.mailbox.send(who, toOne('patient', 'survives'));
+  expect(messageOf(await server.mailbox.receive(who, agent, once())).messageId).toBe(messageId);
+  await parts.parts[1]!.end('SIGKILL');
+  const waiting = server.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 }));
+  parts.worker();
+  expect(messageOf(await waiting)).toMatchObject({ messageId, content: 'survives' });
+});
+
+test('waits that gave up while no worker ran count as one delivery', async () => {
+  const who = newPrincipal();
+  const agent = await join(server, who, 'patient');
+  const { messageId } = await server.mailbox.send(who, { ...toOne('patient', 'once'), maxDeliveries: 3 });
+  const temporal = await parts.temporal();
+  const inbox = temporal.workflow.getHandle(workflowId(parts, who, 'inbox:patient'));
+  await parts.parts[1]!.end('SIGKILL');
+  const { epoch } = (await inbox.describe()).memo![MAILBOX_MEMO] as { epoch: number };
+  // Waits leave updates behind whose callers are gone.
+  const given = await Promise.allSettled(
+    Array.from({ length: 6 }, () =>
+      temporal.connection.withDeadline(Date.now() + 2_000, () =>
+        inbox.executeUpdate(takeUpdate, { args: [{ epoch, leaseMs: 1_000, after: 0 }] }),
+      ),
+    ),
+  );
+  expect(given.map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
+  parts.worker();
+  const received = messageOf(await server.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 })));
+  expect(received).toMatchObject({ messageId, content: 'once' });
+  expect(received.delivery).toBeLessThanOrEqual(2);
 });
 
 /** Repeats a send with the same message until it is accepted. */
