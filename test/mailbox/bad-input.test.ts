@@ -16,8 +16,7 @@ jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  parts = await TestStack.start(MAILBOX);
+  parts = await TestStack.serverOnSharedWorker(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());
@@ -31,46 +30,29 @@ async function agent(): Promise<Agent> {
 }
 
 describe('refused, with what was expected and what came', () => {
-  test('a time-out that is no number of seconds', async () => {
-    const one = await agent();
-    const expected = /arguments\.timeout_seconds: expected .*; got /;
-    for (const timeout_seconds of [0, '30']) {
-      await one.refused('wait', { agent_id: one.agentId, timeout_seconds }, 'invalid_arguments', expected);
-      await one.refused(
-        'register_and_wait',
-        { agent_name: newName(), agent_type: 'test', timeout_seconds },
-        'invalid_arguments',
-        expected,
-      );
-    }
-  });
-
-  test('a name with other characters, or too long a one', async () => {
-    const one = await agent();
-    for (const agent_name of ['', '../up', 'a'.repeat(65), 'a\nb', '💥']) {
-      await one.refused(
-        'register_and_wait',
-        { agent_name, agent_type: 'test', ...SOON },
-        'invalid_arguments',
-        /agent_name: expected 1 to 64 letters, digits and \. _ -/,
-      );
-      await one.refused(
-        'send_message',
-        { to: agent_name, content: 'x' },
-        'invalid_arguments',
-        /to: expected 1 to 64 letters/,
-      );
-    }
-  });
-
-  test('an agent ID of another agent', async () => {
+  test('arguments that no tool takes', async () => {
     const [one, other] = [await agent(), await agent()];
-    await one.refused(
-      'register_and_wait',
-      { agent_name: one.name, agent_type: 'test', agent_id: other.agentId, ...SOON },
-      'invalid_arguments',
-      /agent_id: expected an ID of/,
-    );
+    const registration = { agent_name: newName(), agent_type: 'test', ...SOON };
+    const timeout = /arguments\.timeout_seconds: expected .*; got /;
+    const rows: [tool: string, args: object, message: RegExp][] = [
+      ['wait', { agent_id: one.agentId, timeout_seconds: 0 }, timeout],
+      ['register_and_wait', { ...registration, timeout_seconds: '30' }, timeout],
+      ['wait', { agent_id: one.agentId, lease_seconds: 86_401 }, /lease_seconds: expected 1 to 86400; got 86401/],
+      ['register_and_wait', { ...registration, agent_name: 'a\nb' }, /agent_name: expected 1 to 64 letters/],
+      [
+        'register_and_wait',
+        { ...registration, agent_name: one.name, agent_id: other.agentId },
+        /agent_id: expected an ID of/,
+      ],
+      ['send_message', { to: '../up', content: 'x' }, /to: expected 1 to 64 letters/],
+      ['send_message', { content: 'x', too: 'y' }, /too/],
+      ['send_message', { content: 5 }, /content/],
+      ['send_message', { to: one.name, content: '' }, /content: expected/],
+      ['bye', { agent_name: other.name }, /agent_id: expected yours/],
+      ['dead_letters', { action: 'drop' }, /message_id: expected/],
+      ['dead_letters', {}, /agent_name: expected/],
+    ];
+    for (const [tool, args, message] of rows) await one.refused(tool, args, 'invalid_arguments', message);
   });
 
   test('a response to no message, to a message of another, and a second, other response', async () => {
@@ -88,26 +70,10 @@ describe('refused, with what was expected and what came', () => {
     expect(await one.call('check_replies', { message_id: id })).toEqual({ r: { [one.name]: 'once' } });
   });
 
-  test('a message for all that no agent matches, an unknown message, and unknown arguments', async () => {
-    const one = await agent();
+  test('a message for all that no agent matches, an unknown message, and a bye to an agent that is no child', async () => {
+    const [one, other] = [await agent(), await agent()];
     await one.refused('send_message', { capability: newName(), who: 'all', content: 'x' }, 'not_found', /./);
     await one.refused('check_replies', { message_id: 'nonesuch' }, 'not_found', /message/);
-    await one.refused('send_message', { content: 'x', too: 'y' }, 'invalid_arguments', /too/);
-    await one.refused('send_message', { content: 5 }, 'invalid_arguments', /content/);
-    await one.refused(
-      'send_message',
-      { to: one.name, content: '' },
-      'invalid_arguments',
-      /content: expected/,
-    );
-    await one.refused('send_message', { content: 'x', timeout: 5 }, 'invalid_arguments', /timeout/);
-    const wrong = { agent_id: one.agentId, lease_seconds: 86_401, ...SOON };
-    await one.refused('wait', wrong, 'invalid_arguments', /lease_seconds: expected 1 to 86400; got 86401/);
-  });
-
-  test("a bye without the agent's own ID, and one to an agent that is no child", async () => {
-    const [one, other] = [await agent(), await agent()];
-    await one.refused('bye', { agent_name: other.name }, 'invalid_arguments', /agent_id: expected yours/);
     await one.refused('bye', { agent_name: other.name, agent_id: one.agentId }, 'wrong_state', /./);
     expect(await other.call('bye', { agent_id: other.agentId })).toEqual({ bye: other.name });
   });
@@ -122,11 +88,9 @@ describe('refused, with what was expected and what came', () => {
       state: { [one.name]: 'dead_lettered' },
       deliveries: { [one.name]: 1 },
     });
+    const third = await agent();
     const drop = { action: 'drop', message_id: id };
     await one.refused('dead_letters', drop, 'invalid_arguments', /agent_id: expected yours; got nothing/);
-    await one.refused('dead_letters', { action: 'drop' }, 'invalid_arguments', /message_id: expected/);
-    await one.refused('dead_letters', {}, 'invalid_arguments', /agent_name: expected/);
-    const third = await agent();
     await one.refused('dead_letters', { ...drop, agent_id: third.agentId }, 'wrong_state', /agent_id/);
     expect(await third.call('dead_letters', { agent_name: one.name })).toMatchObject({
       messages: [{ id, from: other.name, m: 'poison', deliveries: 1, dead: expect.any(String) }],

@@ -10,8 +10,7 @@ jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  parts = await TestStack.start(MAILBOX);
+  parts = await TestStack.serverOnSharedWorker(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());

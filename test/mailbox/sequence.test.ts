@@ -11,17 +11,16 @@ jest.setTimeout(STACK_MS);
 let parts: TestStack;
 const revisions = revisionsAt(() => parts.client.url);
 beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  parts = await TestStack.start(MAILBOX);
+  parts = await TestStack.serverOnSharedWorker(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
 
-/** Agents of check_status, by name. */
-async function statesOf(agent: Agent): Promise<Record<string, any>> {
-  const { agents } = await agent.call('check_status');
+/** The children of an agent by check_status, by name. */
+async function childrenOf(parent: Agent): Promise<Record<string, any>> {
+  const { agents } = await parent.call('check_status', { parent: parent.name });
   return Object.fromEntries(agents.map((one: any) => [one.name, one]));
 }
 
@@ -45,7 +44,7 @@ describe.each(revisions)('agents that speak %s', (_way, connect) => {
   test('register, get a message, work, respond, are idle, are taken over and ended', async () => {
     const { parent, children, one, two, three, skill } = await family(connect);
     expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
-    const states = await statesOf(parent);
+    const states = await childrenOf(parent);
     for (const { name } of children)
       expect(states[name]).toMatchObject({ state: 'waiting', parent: parent.name, queued: 0, type: 'test' });
     expect(await one.text('wait', { agent_id: one.agentId, ...SOON })).toBe('{"nw":true}');
@@ -67,7 +66,7 @@ describe.each(revisions)('agents that speak %s', (_way, connect) => {
       m: 'Review this',
       ctx: { file: 'a.ts' },
     });
-    expect((await statesOf(parent))[one.name]).toMatchObject({ state: 'busy' });
+    expect((await childrenOf(parent))[one.name]).toMatchObject({ state: 'busy' });
 
     // The agent uses other tools meanwhile, and responds.
     const worked = await one.result('greet', { name: 'Ada' });
@@ -134,7 +133,7 @@ describe.each(revisions)('agents that speak %s', (_way, connect) => {
       bye: three.name,
     });
     expect(await last).toEqual({ bye: true });
-    await eventually('it is gone', async () => (await statesOf(parent))[three.name].state === 'gone');
+    await eventually('it is gone', async () => (await childrenOf(parent))[three.name].state === 'gone');
     const { agents } = await parent.call('check_status', { parent: parent.name });
     expect(agents.map(({ name }: any) => name).toSorted()).toEqual(
       children.map(({ name }) => name).toSorted(),
