@@ -172,4 +172,16 @@ describe('an agent', () => {
     expect(answer).toEqual({ nw: true });
     expect(await agent.wait(SOON)).toEqual({ nw: true });
   });
+
+  test('has a message in check_inbox as queued once its lease has ended', async () => {
+    const agent = await connect(named('slow'));
+    await agent.register();
+    await agent.call('send_message', { to: agent.name, content: 'slow' });
+    await agent.wait({ lease_seconds: 1, ...LONG });
+    const messages = await eventually('the lease has ended', async () => {
+      const inbox = await agent.call('check_inbox', { agent_name: agent.name });
+      return inbox.messages[0].state === 'delivered' ? undefined : inbox.messages;
+    });
+    expect(messages).toMatchObject([{ m: 'slow', state: 'queued', deliveries: 1 }]);
+  });
 });
