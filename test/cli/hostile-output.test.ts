@@ -1,4 +1,7 @@
-/** Commands that show texts of others, against a server, files and arguments that try to control the terminal. A lint rule keeps all others to console.ts. */
+/**
+ * Commands that show texts of others, against a server, files and arguments that try to control the terminal. A lint rule keeps all
+ * commands to cli/console.ts, which escapes.
+ */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
