@@ -154,7 +154,7 @@ export const SUITES: Suite[] = [
   folder('estimates', 'estimates from past runs', [PLAIN, 'cli/', ...PIPELINES, ...DATASETS]),
   folder(
     'examples',
-    'the projects of `examples/`: their own tests, and each through one protocol, after a change through three',
+    'the projects of `examples/`: their own tests, and the approvals of one by role',
     ['examples/', 'testing/', ...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, ...MAILBOX],
     { alone: true, foreign: true },
   ),

@@ -7,6 +7,7 @@ import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { runsOf } from '../support/runs-of.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -29,17 +30,7 @@ const closed = (taskId: string) =>
 const textOf = (task: { result: { content: { text: string }[] } }) => task.result.content[0]!.text;
 
 describe('requestInput', () => {
-  test('gives the default once the time is up, marked as such', async () => {
-    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: false });
-    const { result } = await closed(taskId);
-    expect(result.structuredContent).toEqual({
-      action: 'accept',
-      content: { approve: false, by: 'nobody' },
-      isDefault: true,
-    });
-  });
-
-  test('leaves in the record, and in the history, whether somebody answered or the default was taken', async () => {
+  test('gives the default once the time is up, and the record and the history say whether somebody answered', async () => {
     const caller = new Caller(parts.client);
     const jobs = new JobsClient(parts.base);
     const answersOf = async (token: string) => {
@@ -60,7 +51,11 @@ describe('requestInput', () => {
     const given = { ...applied, id: expect.any(String) };
 
     const defaulted = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: true });
-    await closed(defaulted);
+    expect((await closed(defaulted)).result.structuredContent).toEqual({
+      action: 'accept',
+      content: { approve: true, by: 'nobody' },
+      isDefault: true,
+    });
     expect(await answersOf(defaulted)).toEqual([
       { key: 'input-1', action: 'accept', is_default: true, ...applied },
     ]);
@@ -130,14 +125,6 @@ describe('requestInput', () => {
       content: { approve: true, by: 'somebody' },
     });
   });
-
-  test('asks again under a new key when the question is dismissed, within the same time', async () => {
-    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 10, otherwise: true });
-    await parts.client.until(taskId, 'input_required');
-    await parts.client.answer(taskId, 'input-1', { action: 'cancel' });
-    await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}), 10_000);
-    expect((await closed(taskId)).result.structuredContent.content).toEqual({ approve: true, by: 'nobody' });
-  });
 });
 
 describe('cleanup', () => {
@@ -171,18 +158,6 @@ describe('cleanup', () => {
 });
 
 describe('the maximum duration', () => {
-  test('pauses while only people are awaited, and resumes afterwards', async () => {
-    const taskId = await parts.client.start('patient', { seconds: 30 });
-    const { createdAt } = await parts.client.until(taskId, 'input_required');
-    await eventually('its maximum of 3 s has passed', () => Date.now() - Date.parse(createdAt) > 4_000);
-    expect((await parts.client.get(taskId)).status).toBe('input_required');
-    await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { go: true } });
-    await parts.client.until(taskId, 'working');
-    const task = await closed(taskId);
-    expect(task.result._meta['longhaul/error'].kind).toBe('timed_out');
-    expect(textOf(task)).toContain('"answered": true');
-  });
-
   test('ends work that continues as new in the same moment, as timed out', async () => {
     const { client } = parts;
     const taskIds = await Promise.all(Array.from({ length: 10 }, () => client.start('punctual')));
@@ -205,8 +180,7 @@ describe('a workflow that continues as new', () => {
     const after = await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}));
     expect(after.createdAt).toBe(before.createdAt);
     expect(after._meta['longhaul/progress']).toEqual({ stage: 'first chapter', progress: 1, total: 2 });
-    const { executions } = await runsOf(taskId);
-    expect(executions).toBe(2);
+    expect(await runsOf(await parts.temporal(), taskId)).toHaveLength(2);
     // The answer of the first run is known to the second.
     const caller = new Caller(parts.client);
     const answer = { token: taskId, key: 'input-1', content: { go: true } };
@@ -257,16 +231,20 @@ describe('a child workflow', () => {
   });
 });
 
+test('arguments are completed with their defaults, also in lists', async () => {
+  const { result } = await parts.client
+    .with({})
+    .request('tools/call', { name: 'order', arguments: { size: 'small', lines: [{ item: 'tea' }] } });
+  expect(result.structuredContent.result).toEqual({
+    size: 'small',
+    lines: [{ item: 'tea', count: 1 }],
+    express: false,
+  });
+});
+
 test('a tool without a workflow of its name says so in its status', async () => {
   const taskId = await parts.client.start('orphan');
   const task = await parts.client.until(taskId, (one) => /keeps failing/.test(one.statusMessage ?? ''));
   expect(task.statusMessage).toContain("'orphan'");
   await parts.client.request('tasks/cancel', { taskId });
 });
-
-/** How many runs the operation's workflow has had. */
-async function runsOf(workflowId: string): Promise<{ executions: number }> {
-  const { workflow } = await parts.temporal();
-  const { raw, runId } = await workflow.getHandle(workflowId).describe();
-  return { executions: raw.workflowExecutionInfo?.firstRunId === runId ? 1 : 2 };
-}

@@ -1,4 +1,4 @@
-/** The second tool of docs/writing-a-tool.md, with ten thousand rows, a service that fails, and a worker that is killed. */
+/** The second tool of docs/writing-a-tool.md, with thousands of rows, a service that fails, and a worker that is killed. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +10,7 @@ import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits
 import { Reader } from './reader.js';
 
 jest.setTimeout(INSTALL_MS);
-const ROWS = 10_000;
+const ROWS = 6_000;
 /** Rows without an ID, both in the third batch. */
 const WRONG = [1_234, 1_300];
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const count = () => [...sent.values()].filter((times) => times > 0).length;
 
-test('a job of ten thousand rows runs through kill -9 of its worker, and shows its progress all along', async () => {
+test('a job of thousands of rows runs through kill -9 of its worker, and shows its progress all along', async () => {
   const { client } = reader;
   const path = join(reader.root, 'orders.ndjson');
   const lines = Array.from({ length: ROWS }, (_, index) =>
@@ -74,7 +74,7 @@ test('a job of ten thousand rows runs through kill -9 of its worker, and shows i
   await client.until(token, (task) => task._meta['longhaul/progress'].progress === 1_500, PROCESSES_MS);
   await client.answer(token, 'rows-1001-1500/input-1', { action: 'accept', content: { skip: true } });
 
-  await eventually('it is in its second run', () => count() > 5_000, STACK_MS);
+  await eventually('it is in its second run', () => count() > 4_200, STACK_MS);
   reader.worker.kill('SIGKILL');
   await once(reader.worker, 'close');
   const atKill = count();
@@ -90,7 +90,7 @@ test('a job of ten thousand rows runs through kill -9 of its worker, and shows i
     list: `longhaul://operations/${token}/artifacts/left-out.txt`,
   });
   expect(count()).toBe(ROWS - WRONG.length);
-  expect(refusals).toBe(14);
+  expect(refusals).toBe(Math.floor(ROWS / 700));
   expect(seen.map(({ progress }) => progress)).toEqual(
     seen.map(({ progress }) => progress).sort((a, b) => a - b),
   );

@@ -1,11 +1,13 @@
 /** The example of docs/writing-a-tool.md, "Long histories": one operation over several runs. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { runsOf } from '../support/runs-of.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
+import { writeFiles } from '../support/write-files.js';
 
 jest.setTimeout(PROCESSES_MS);
 const [, EXAMPLE = ''] =
@@ -44,31 +46,13 @@ export async function dropImport(feed: string) {
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-long-'));
 let environment: TestToolEnvironment;
 beforeAll(async () => {
-  for (const [path, text] of Object.entries(PROJECT)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  writeFiles(folder, { 'package.json': '{"type":"module"}', ...PROJECT });
   environment = await TestToolEnvironment.create({ project: folder, settings: { shippedTools: false } });
 }, PROCESSES_MS);
 afterAll(async () => {
   await environment?.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** How many runs the operation had, by their histories. */
-async function countRuns(token: string): Promise<number> {
-  const { workflow } = environment.client;
-  const { raw } = await workflow.getHandle(token).describe();
-  let runId = raw.workflowExecutionInfo?.firstRunId;
-  let count = 0;
-  while (runId) {
-    count += 1;
-    const { events } = await workflow.getHandle(token, runId).fetchHistory();
-    runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
-  }
-  return count;
-}
 
 test('the page has the example, with what Temporal suggests', () => {
   expect(EXAMPLE).toContain('export async function import_orders');
@@ -86,7 +70,7 @@ test('continues as new with the arguments that it passes, and keeps the record o
   writeFileSync(`${feed}.go`, '');
   expect(await operation.result()).toEqual({ orders: 200 });
   expect(lines(feed)).toEqual(Array.from({ length: 20 }, (_, at) => String(at + 1)));
-  expect(await countRuns(token)).toBeGreaterThan(2);
+  expect((await runsOf(environment.client, token)).length).toBeGreaterThan(2);
   // The log is the operation's, and not a run's.
   expect((await operation.logs()).join('\n').match(/imported/g)).toHaveLength(20);
 });

@@ -1,8 +1,9 @@
 /** The packed package in a project outside the checkout, with the files of docs/writing-a-tool.md. */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { writeFiles } from '../support/write-files.js';
 
 export const run = promisify(execFile);
 const CHECKOUT = resolve('.');
@@ -39,10 +40,7 @@ export class PackedProject {
   }
 
   write(files: Record<string, string>): void {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(this.folder, path)), { recursive: true });
-      writeFileSync(join(this.folder, path), text);
-    }
+    writeFiles(this.folder, files);
   }
 
   /**

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
+import { answers } from '../support/service.js';
 import { PackedProject, run } from './packed.js';
 
 export class Reader {
@@ -40,10 +41,7 @@ export class Reader {
     this.spawn('worker');
     await eventually('the server is ready', () => {
       if (this.#processes.some(({ exitCode }) => exitCode !== null)) throw new Error('a part ended');
-      return fetch(`http://127.0.0.1:${this.#port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
+      return answers(`http://127.0.0.1:${this.#port}/readyz`);
     });
   }
 

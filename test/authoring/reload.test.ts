@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
+import { writeFiles } from '../support/write-files.js';
 
 // Each edit of a workflow takes a run of the bundler.
 jest.setTimeout(STACK_MS);
@@ -27,11 +28,7 @@ let parts: TestStack;
 let server: Part;
 let worker: Part;
 
-function write(name: string, text: string): void {
-  const path = join(project, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
+const write = (name: string, text: string) => writeFiles(project, { [name]: text });
 
 const tool = (name: string, does = 'Does it.') => `
 import { defineTool } from 'longhaul';
@@ -43,23 +40,13 @@ export default defineTool({
   output: { type: 'object', properties: { words: { type: 'array', items: { type: 'string' } } } },
 });`;
 
-/** Calls activities one after the other, with a question before the last one if `asks`. */
-const workflow = (name: string, steps: string[], asks = false) => `
+/** Calls activities one after the other. */
+const workflow = (name: string, steps: string[]) => `
 import { proxyActivities } from '@temporalio/workflow';
-import { requestInput } from 'longhaul/workflow';
 import type * as activities from '../activities/${name}.js';
 const { ${[...new Set(steps)].join(', ')} } = proxyActivities<typeof activities>({ startToCloseTimeout: '5m' });
 export async function ${name}({ ledger }: { ledger: string }) {
-  const words: string[] = [];
-  ${steps
-    .map((step, index) =>
-      asks && index === steps.length - 1
-        ? `await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Continue?');
-  words.push(await ${step}(ledger));`
-        : `words.push(await ${step}(ledger));`,
-    )
-    .join('\n  ')}
-  return { words };
+  return { words: [${steps.map((step) => `await ${step}(ledger)`).join(', ')}] };
 }`;
 
 /** An activity that writes a line and gives a word; `waits`: until the file \`LEDGER.go\` is there. */
@@ -202,36 +189,6 @@ describe('without a restart', () => {
     expect(await wordsOf(running)).toEqual(['old']);
     expect(linesOf('held')).toEqual(['held_step old']);
   });
-
-  test('a changed workflow is taken up while its operations are open: they continue, and nothing runs twice', async () => {
-    write(
-      'activities/asking.ts',
-      activity('before', 'b', true) + activity('after', 'a').split('\n').slice(3).join('\n'),
-    );
-    write('workflows/asking.ts', workflow('asking', ['before', 'after'], true));
-    let before = takenUpSoFar();
-    write('tools/asking.ts', tool('asking'));
-    await takenUp(before);
-    const [asked, running] = [await start('asking', 'asked'), await start('asking', 'running')];
-    writeFileSync(`${ledgerOf('asked')}.go`, '');
-    await parts.client.until(asked, 'input_required');
-    await eventually('it runs', () => linesOf('running').length === 1);
-    before = takenUpSoFar();
-    // The history so far still replays; a step is added after it.
-    write(
-      'workflows/asking.ts',
-      workflow('asking', ['before', 'after'], true).replace('return {', "words.push('x');\n  return {"),
-    );
-    await takenUp(before);
-    writeFileSync(`${ledgerOf('running')}.go`, '');
-    for (const taskId of [asked, running]) {
-      const task = await parts.client.until(taskId, 'input_required');
-      const [key] = Object.keys(task.inputRequests);
-      await parts.client.answer(taskId, key!, { action: 'accept', content: { ok: true } });
-      expect(await wordsOf(taskId)).toEqual(['b', 'a', 'x']);
-    }
-    for (const ledger of ['asked', 'running']) expect(linesOf(ledger)).toEqual(['before b', 'after a']);
-  });
 });
 
 describe('a broken edit', () => {
@@ -268,16 +225,6 @@ describe('a broken edit', () => {
     expect(await wordsOf(await start('first', 'activity-corrected'))).toEqual(['corrected', 'corrected']);
   });
 
-  test('that takes a workflow away names the tool', async () => {
-    write('tools/lonely.ts', tool('lonely'));
-    await said(
-      worker,
-      /tools\/lonely\.ts:4:\d+: tool "lonely": no file in workflows\/ exports a workflow "lonely"/,
-    );
-    rmSync(join(project, 'tools/lonely.ts'));
-    await eventually('it is corrected', async () => (await problems()).length === 0);
-  });
-
   test('is not reported for a file that is being written', async () => {
     const text = tool('slowly');
     write('tools/slowly.ts', text.slice(0, 40));
@@ -288,40 +235,7 @@ describe('a broken edit', () => {
   });
 });
 
-describe('code that does not replay an open operation', () => {
-  test('is refused with tool and token, the old code runs on, and it is taken up once the operation has ended', async () => {
-    write(
-      'activities/strict.ts',
-      activity('one', '1') + activity('two', '2').split('\n').slice(3).join('\n'),
-    );
-    write('workflows/strict.ts', workflow('strict', ['one', 'two'], true));
-    let before = takenUpSoFar();
-    write('tools/strict.ts', tool('strict'));
-    await takenUp(before);
-    const [open, other] = [await start('strict', 'open'), await start('strict', 'other')];
-    for (const taskId of [open, other]) await parts.client.until(taskId, 'input_required');
-    before = takenUpSoFar();
-    write('workflows/strict.ts', workflow('strict', ['two', 'one', 'one'], true));
-    await said(
-      worker,
-      new RegExp(`workflow "strict": its changed code doesn't replay the open operations .*${open}`),
-    );
-    await eventually('it is listed', async () => (await problems()).join().includes(open));
-    expect(takenUpSoFar()).toBe(before);
-    const [key] = Object.keys((await parts.client.until(open, 'input_required')).inputRequests);
-    await parts.client.answer(open, key!, { action: 'accept', content: { ok: true } });
-    expect(await wordsOf(open)).toEqual(['1', '2']);
-    await parts.client.request('tasks/cancel', { taskId: other });
-    await takenUp(before);
-    const later = await start('strict', 'later');
-    await parts.client.until(later, 'input_required');
-    expect(linesOf('later')).toEqual(['two 2', 'one 1']);
-    await parts.client.request('tasks/cancel', { taskId: later });
-    await eventually('no problem is left', async () => (await problems()).length === 0);
-  });
-});
-
-test('a worker that starts again uses the bundle that is there, and says what it does not replay', async () => {
+test('a worker that starts again uses the bundle that is there', async () => {
   const [bundle] = readdirSync(join(root, 'home/cache'))
     .filter((name) => name.endsWith('.bundle.js') && !name.endsWith('-kept.bundle.js'))
     .map((name) => join(root, 'home/cache', name))
@@ -331,15 +245,4 @@ test('a worker that starts again uses the bundle that is there, and says what it
   worker = parts.worker();
   await said(worker, /worker runs/);
   expect(statSync(bundle!).mtimeMs).toBe(madeAt);
-
-  const open = await start('strict', 'over-a-restart');
-  await parts.client.until(open, 'input_required');
-  await worker.end();
-  write('workflows/strict.ts', workflow('strict', ['one', 'two'], true));
-  worker = parts.worker();
-  await said(
-    worker,
-    new RegExp(`workflow "strict": its changed code doesn't replay the open operation ${open}`),
-  );
-  await parts.client.request('tasks/cancel', { taskId: open });
 });

@@ -1,11 +1,9 @@
-/** Arguments that a tool's schema doesn't name. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+/** Arguments that a tool's schema doesn't name, or that don't fit it. */
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool } from '../../index.js';
 import { defineForeignTool } from '../../operations/tool.js';
 import { check, type AnySchema, type JsonSchema } from '../../operations/schema.js';
-import { call, textOf } from '../plain/support.js';
-import { TestStack } from '../support/test-stack.js';
 
 const options = <Input extends AnySchema>(input: Input) => ({
   name: 'x',
@@ -59,20 +57,35 @@ describe('an argument that is not named is taken', () => {
   });
 });
 
-describe('a call', () => {
-  let parts: TestStack;
-  beforeAll(async () => {
-    parts = await TestStack.shared();
-  });
-  afterAll(() => parts?.stop());
-
-  test('with a misspelt argument is refused by name, and starts nothing', async () => {
-    const client = parts.client.with({});
-    const result = await call(client, 'slow_compute', { seconds: 0, lable: 'x', wait: true });
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: { 'longhaul/error': { kind: 'invalid_arguments' } },
-    });
-    expect(textOf(result).split('\n')[0]).toBe('arguments.lable: unknown; remove it');
-  });
+test.each([
+  ['what is missing', { size: 'small' }, ['arguments: missing "lines"']],
+  [
+    'which values there are',
+    { size: 'huge', lines: [] },
+    ['arguments.size: expected one of "small", "large"; got "huge"'],
+  ],
+  [
+    'where in a list the problem is',
+    { size: 'small', lines: [{ item: 'tea' }, { item: 'milk', count: 0 }] },
+    ['arguments.lines[1].count: expected minimum 1; got 0'],
+  ],
+  ['what type was expected', { size: 'small', lines: 'tea' }, ['arguments.lines: expected array; got "tea"']],
+  [
+    'everything at once',
+    { size: 1, lines: [{ item: 'x' }] },
+    [
+      'arguments.size: expected one of "small", "large"; got 1',
+      'arguments.lines[0].item: expected minLength 2; got "x"',
+    ],
+  ],
+])('arguments that do not fit are refused with %s', (_what, args, expected) => {
+  const { inputSchema } = defineTool(
+    options(
+      z.strictObject({
+        size: z.enum(['small', 'large']),
+        lines: z.array(z.strictObject({ item: z.string().min(2), count: z.number().int().min(1).default(1) })),
+      }),
+    ),
+  );
+  expect(problems(inputSchema, args)).toEqual(expect.arrayContaining(expected));
 });

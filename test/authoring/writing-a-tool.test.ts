@@ -61,25 +61,6 @@ describe('the tool of the page', () => {
     expect(readdirSync(folder).sort()).toEqual(['1.log.gz', '2.log.gz', '3.log.gz']);
   });
 
-  test('leaves the originals alone when somebody declines', async () => {
-    const folder = logs(1_000);
-    const taskId = await client.start('compress_folder', { folder });
-    await client.until(taskId, 'input_required');
-    await client.answer(taskId, 'input-1', { action: 'decline' });
-    const { result } = await client.until(taskId, 'completed');
-    expect(result.structuredContent.originalsDeleted).toBe(false);
-    expect(readdirSync(folder)).toHaveLength(6);
-  });
-
-  test('cleans up when it is cancelled while it asks', async () => {
-    const folder = logs(1_000);
-    const taskId = await client.start('compress_folder', { folder });
-    await client.until(taskId, 'input_required');
-    await client.request('tasks/cancel', { taskId });
-    await client.until(taskId, 'cancelled');
-    expect(readdirSync(folder).sort()).toEqual(['1.log', '2.log', '3.log']);
-  });
-
   test('cleans up when it is cancelled in the middle of a file', async () => {
     const folder = logs(1_000_000, 1);
     const taskId = await client.start('compress_folder', { folder, level: 9 });

@@ -168,12 +168,6 @@ describe('exit codes', () => {
     expect((await run(parts, ['call', 'protocol_error_job'])).code).toBe(1);
   });
 
-  test('2: called wrongly', async () => {
-    const { code, stdout, stderr } = await run(parts, ['call', 'greet', '--nmae', 'x']);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('--nmae: unknown; greet takes --name');
-  });
-
   test('3: no server answers; with --json that is a document', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp`;
     const { code, stderr } = await run(parts, ['tools', '--url', url]);
@@ -181,10 +175,6 @@ describe('exit codes', () => {
     expect(code).toBe(3);
     const asDocument = await run(parts, ['status', 'x', '--json'], { environment: { LONGHAUL_URL: url } });
     expect(documents(asDocument)).toMatchObject([{ error: { exitCode: 3 } }]);
-  });
-
-  test('4: an unknown token', async () => {
-    expect(await run(parts, ['status', 'no-such-token'])).toMatchObject({ code: 4, stdout: '' });
   });
 
   test('5: canceled', async () => {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { answers } from '../support/service.js';
 import { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';
 
@@ -58,12 +59,7 @@ test('list --tool of a tool that is no longer served finds its operations, and i
   const server = parts.server({ LONGHAUL_PROJECT: resolve('test/cli/project'), LONGHAUL_PORT: port });
   const list = (...args: string[]) =>
     run(parts, ['list', '--port', port, '--limit', MANY, '--tool', ...args]);
-  const served = () =>
-    fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await eventually('the other server is ready', served);
+  await eventually('the other server is ready', () => answers(`http://127.0.0.1:${port}/readyz`));
   await eventually('it is listed', async () => (await list('slow_compute')).stdout.includes(token));
   const none = await list('slow_compute', '--since', '2099-01-01');
   expect(none).toMatchObject({ code: 0, stdout: 'No operations.\n' });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -66,62 +66,43 @@ async function ended(tool: string): Promise<string> {
   return token;
 }
 
-describe.each([
+test.each([
   ['broken', 'failed', 1],
   ['too_long', 'timed_out', 6],
   ['refused', 'failed', 1],
-])('%s has %s in the text, the JSON and the exit code of', (tool, status, code) => {
-  let token: string;
-  beforeAll(async () => {
-    token = await ended(tool);
-  }, PROCESSES_MS);
-
-  test('status', async () => {
-    const text = await run('status', token);
-    expect(text.stdout).toMatch(new RegExp(`^status +${status}$`, 'm'));
-    const json = await run('status', token, '--json');
-    expect(documents(json)).toMatchObject([{ taskId: token, status }]);
-    expect([text.code, json.code]).toEqual([code, code]);
-  });
-
-  test.each(['watch', 'result', 'result --wait'])('%s', async (command) => {
-    const words = command.split(' ');
-    const json = await run(...words, token, '--json');
-    expect(documents(json).at(-1)).toMatchObject({ taskId: token, status });
-    expect([(await run(...words, token)).code, json.code]).toEqual([code, code]);
-  });
-
-  test('cancel', async () => {
-    expect(await run('cancel', token)).toMatchObject({ code, stdout: `${token} is ${status} already\n` });
-    const json = await run('cancel', token, '--json');
-    expect(documents(json)).toMatchObject([{ status }]);
-    expect(json.code).toBe(code);
-  });
-
-  test('list', async () => {
-    expect(await listed(token, status)).toMatchObject({ token, status });
-    const { stdout } = await run('list', '--status', status, '--limit', '100');
-    expect(stdout).toMatch(new RegExp(`^${token} +${tool} +${status} `, 'm'));
-  });
-
-  test('call', async () => {
-    const json = await run('call', tool, '--json');
+])('%s is %s in the text, the JSON and the exit code %i of status, watch and call', async (tool, status, code) => {
+  const token = await ended(tool);
+  const text = await run('status', token);
+  expect(text.stdout).toMatch(new RegExp(`^status +${status}$`, 'm'));
+  expect(text.code).toBe(code);
+  for (const words of [
+    ['status', token],
+    ['watch', token],
+    ['call', tool],
+  ]) {
+    const json = await run(...words, '--json');
     expect(documents(json).at(-1)).toMatchObject({ status });
-    expect(json.code).toBe(code);
-  });
-
-  test('answer', async () => {
-    const { code, stderr } = await run('answer', token, '--decline');
-    expect(stderr).toBe(`longhaul: ${token}: no question is open; it is ${status}\n`);
-    expect(code).toBe(1);
-  });
+    expect([words, json.code]).toEqual([words, code]);
+  }
 });
 
-test('resume ends with failed and 1 when the resumed operation fails again', async () => {
-  const token = await ended('broken');
-  const json = await run('resume', token, '--json');
-  expect(documents(json).at(-1)).toMatchObject({ status: 'failed' });
-  expect(json.code).toBe(1);
+test('a time-out is one in result, cancel, answer and list too', async () => {
+  const token = await ended('too_long');
+  for (const words of [
+    ['watch', token],
+    ['result', token],
+    ['result', token, '--wait', '--json'],
+    ['cancel', token, '--json'],
+  ])
+    expect([words, (await run(...words)).code]).toEqual([words, 6]);
+  expect((await run('cancel', token)).stdout).toBe(`${token} is timed_out already\n`);
+  expect(await listed(token, 'timed_out')).toMatchObject({ token, status: 'timed_out' });
+  const { stdout } = await run('list', '--status', 'timed_out', '--limit', '100');
+  expect(stdout).toMatch(new RegExp(`^${token} +too_long +timed_out `, 'm'));
+  expect(await run('answer', token, '--decline')).toMatchObject({
+    code: 1,
+    stderr: `longhaul: ${token}: no question is open; it is timed_out\n`,
+  });
 });
 
 test('an operation that is being canceled is working in status and list, and its steps are as they are', async () => {
@@ -151,8 +132,10 @@ test('what work has printed is shown without the marks that are for models', asy
     ['result', token],
     ['watch', token],
     ['call', 'broken'],
+    ['resume', token],
   ]) {
-    const { stderr } = await run(...words);
+    const { code, stderr } = await run(...words);
+    expect([words, code]).toEqual([words, 1]);
     expect(stderr).toContain(
       'step "Compile" failed with exit code 3\nLast lines of its log:\nline of the log\n',
     );

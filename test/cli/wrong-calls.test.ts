@@ -17,14 +17,11 @@ test.each([
   [['call', 'nope'], 'unknown tool "nope"; known are'],
   [['list', '--status', 'bad'], "argument 'bad' is invalid"],
   [['list', '--tool', 'slow_copmute'], 'unknown tool "slow_copmute"; known are'],
-  [['list', '--since', 'yesterday'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
-  [['list', '--since', '2026-99-99'], 'since: expected ISO 8601'],
   [['list', '--since', '2026-02-30'], 'since: expected ISO 8601'],
-  [['list', '--since', '2h30m'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
   [['list', '--since=-1h'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
   [['list', '--since', '99999999999d'], 'expected an age of at most 36500d'],
   [['tools', '--url', 'ftp://x'], '--url: expected an address'],
-])('2: %s', async (args, message) => {
+])('%j is refused with 2', async (args, message) => {
   const { code, stderr, stdout } = await run(parts, args);
   expect(stderr).toContain(message);
   expect(stderr).not.toMatch(/^ +at /m);
@@ -32,7 +29,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each(['status', 'watch', 'result', 'answer', 'cancel'])('4: %s of an unknown token', async (command) => {
+test.each(['status', 'watch', 'result', 'answer', 'cancel'])('%s of an unknown token ends with 4', async (command) => {
   const { code, stderr } = await run(parts, [command, 'no-such-token']);
   expect(stderr).toBe('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
   expect(code).toBe(4);
@@ -61,10 +58,15 @@ test('an answer that does not fit is refused', async () => {
   }
   await run(parts, ['cancel', token]);
 });
+
 test('a token that begins with a dash is taken for a token', async () => {
   const token = `-${'a'.repeat(26)}`;
-  for (const args of [[token], ['--json', token], [token, '--json']]) {
-    const { code, stderr } = await run(parts, ['status', ...args]);
+  for (const args of [
+    ['status', token],
+    ['status', '--json', token],
+    ['watch', token, 'c', '--json'],
+  ]) {
+    const { code, stderr } = await run(parts, args);
     expect(stderr).toContain(`${token}: Failed to retrieve task`);
     expect(code).toBe(4);
   }

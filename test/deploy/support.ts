@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { loadSettings } from '../../platform/settings/index.js';
@@ -42,7 +41,7 @@ export class DeployTemporal {
   ) {}
 
   /** @param dynamicConfig further values of Temporal's dynamic configuration: `name=value` */
-  static async start(dynamicConfig: string[] = []): Promise<DeployTemporal> {
+  static async start(dynamicConfig: string[]): Promise<DeployTemporal> {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-deploy-'));
     const codePath = join(folder, 'bundle.js');
     const [{ code }, { path }, port] = await Promise.all([
@@ -217,24 +216,4 @@ export class Deployed {
     for (const buildId of [...this.#workers.keys()]) await this.kill(buildId);
     await this.stack.stop();
   }
-}
-
-/**
- * Starts a Temporal for a file of tests, and a task queue with a server before each test.
- *
- * @param use gets each task queue
- * @param dynamicConfig as for {@link DeployTemporal.start}
- */
-export function deployForEachTest(use: (deployed: Deployed) => void, dynamicConfig?: string[]): void {
-  let temporal: DeployTemporal;
-  let deployed: Deployed;
-  beforeAll(async () => {
-    temporal = await DeployTemporal.start(dynamicConfig);
-  });
-  beforeEach(async () => {
-    deployed = await Deployed.start(temporal);
-    use(deployed);
-  });
-  afterEach(() => deployed?.stop());
-  afterAll(() => temporal?.stop());
 }

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { eventually } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { protocolClients, type ProtocolClient } from '../support/protocols/index.js';
+import { protocolClients, untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { resetBefore } from '../support/reset-workflow.js';
 import { TestStack } from '../support/test-stack.js';
 import { projectOf, startOddWorker, type OddWorker } from './support.js';
@@ -59,11 +59,6 @@ const adopt = async (workflowId: string, ...flags: string[]) => {
   expect([code, stderr]).toEqual([0, expect.stringContaining(`${workflowId} is an operation of`)]);
   return stdout.trim();
 };
-const until = <T>(what: string, read: () => Promise<T>, holds: (value: NonNullable<T>) => boolean) =>
-  eventually(what, async () => {
-    const value = await read();
-    return value !== undefined && value !== null && holds(value) ? value : undefined;
-  });
 
 test('every protocol reads, answers and collects an adopted run', async () => {
   const workflowId = await startedByHand('Asks', [clients.length]);
@@ -71,20 +66,14 @@ test('every protocol reads, answers and collects an adopted run', async () => {
   expect(await adopt(workflowId)).toBe(token);
   const answered = new Set<string>();
   for (const client of clients) {
-    const { questions } = await until(
-      `${client.name}: it asks`,
-      () => client.read(token),
-      (reading) => reading.questions.some(({ key }) => !answered.has(key)),
+    const { questions } = await untilReading(client, 'it asks', token, (reading) =>
+      reading.questions.some(({ key }) => !answered.has(key)),
     );
     answered.add(questions[0]!.key);
     await client.answer(token, questions[0]!.key, { approved: true });
   }
   for (const client of clients) {
-    const { result } = await until(
-      `${client.name}: it is over`,
-      () => client.read(token),
-      ({ isOver }) => isOver,
-    );
+    const { result } = await untilOver(client, token);
     expect([client.name, result]).toEqual([client.name, { answers: clients.map(() => 'yes') }]);
   }
 });
@@ -94,11 +83,7 @@ test('an adopted run is cancelled; a later execution of its workflow ID is not t
   const token = await adopt(workflowId);
   const [client] = clients as [ProtocolClient];
   await client.cancel(token);
-  await until(
-    'it is canceled',
-    () => client.read(token),
-    ({ states }) => states.includes('canceled'),
-  );
+  await untilReading(client, 'it is canceled', token, ({ states }) => states.includes('canceled'));
   await temporal.workflow.start('Ticks', { workflowId, taskQueue: QUEUE, args: [5] });
   expect(await client.read(token)).toBeUndefined();
   await temporal.workflow.getHandle(workflowId).terminate();
@@ -109,12 +94,11 @@ test('continue-as-new and reset keep the token', async () => {
   const token = await adopt(workflowId);
   const [client] = clients as [ProtocolClient];
   await temporal.workflow.getHandle(workflowId).signal('tick');
-  const read = () => client.read(token);
-  expect((await until('it is over', read, ({ isOver }) => isOver)).result).toEqual({ left: 0 });
+  expect((await untilOver(client, token)).result).toEqual({ left: 0 });
   await resetBefore(temporal, workflowId, (event) =>
     Boolean(event.workflowExecutionCompletedEventAttributes),
   );
-  expect((await until('it is over again', read, ({ isOver }) => isOver)).result).toEqual({ left: 0 });
+  expect((await untilOver(client, token)).result).toEqual({ left: 0 });
 });
 
 test('the list of a tool with a filter has its runs, page by page, with tokens that hold', async () => {

@@ -1,7 +1,7 @@
 /** Drafts of tools: each is valid as it is, says what it is made of, and holds no value of a run. */
 import { describe, expect, test } from '@jest/globals';
 import { draftOf, type Found } from '../../cli/discover/draft.js';
-import { toolNameFor, wordsOf } from '../../cli/discover/names.js';
+import { toolNameFor } from '../../cli/discover/names.js';
 import { definitionsOf, Observed } from '../../cli/discover/observed.js';
 import { chosenRuns, durationsOf, estimateMinutes, timeoutMinutes } from '../../cli/discover/runs.js';
 import type { RunInfo } from '../../engine/current-runs.js';
@@ -111,7 +111,6 @@ describe('progress', () => {
     ],
     ['percent', { pct: 3.5 }, { progress: 'pct', total: 100 }],
     ['nothing of it', { cursor: SECRET }, undefined],
-    ['a text', SECRET, undefined],
   ])('by heartbeats: %s', (_what, details, fields) => {
     const { text, tool } = drafted(
       foundOf([[started()]], (observed) => observed.addHeartbeat('ImportRows', payloadsOf(details))),
@@ -199,10 +198,7 @@ describe('definitions of a worker', () => {
 
 test.each([
   ['RefundWorkflow', 'refund'],
-  ['refund_order', 'refund_order'],
   ['shop.v2.OrderImportWorkflow', 'shop_v2_order_import'],
-  ['HTTPFetch', 'http_fetch'],
-  ['Workflow', 'workflow'],
   ['operation_list', 'run_operation_list'],
   ['3DRender', 'run_3_d_render'],
   ['注文', 'run_workflow'],
@@ -210,10 +206,6 @@ test.each([
 ])('the tool over %s is called %s, and numbered if that is taken', (type, name) => {
   expect(toolNameFor(type, new Set())).toBe(name);
   expect(toolNameFor(type, new Set([name]))).toBe(`${name.slice(0, 62)}_2`);
-});
-
-test('words of a name', () => {
-  expect(wordsOf('getOpenQuestions')).toEqual(['get', 'open', 'questions']);
 });
 
 describe('durations', () => {

@@ -8,7 +8,7 @@ import { eventually } from '../stack/cli-process.js';
 import { documents, run } from '../cli/commands.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { plainClient } from '../support/protocols/plain.js';
-import type { ProtocolClient } from '../support/protocols/index.js';
+import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 import { projectOf, startOddWorker, type OddWorker } from './support.js';
@@ -29,11 +29,6 @@ let temporal: Client;
 
 const discover = (...flags: string[]) =>
   run(parts, ['discover', '--project', PROJECT, '--task-queue', QUEUE, ...flags]);
-const reading = (what: string, token: string, holds: (value: any) => boolean) =>
-  eventually(what, async () => {
-    const value = await client.read(token);
-    return value && holds(value) ? value : undefined;
-  });
 const handleOf = (workflowId: string) => temporal.workflow.getHandle(workflowId);
 
 async function startedByHand(type: string, args: unknown[], more: object = {}): Promise<string> {
@@ -50,7 +45,7 @@ async function startRuns(): Promise<void> {
   const asks = [await startedByHand('Asks', [1]), await startedByHand('Asks', [2])];
   const rows = await startedByHand('Heartbeats', [10_000]);
   await startedByHand('Ticks', [5]);
-  await reading('the family has ended', family, ({ isOver }) => isOver);
+  await untilOver(client, family);
   await Promise.all([...echo, result].map((workflowId) => handleOf(workflowId).result()));
   for (const workflowId of asks) await handleOf(workflowId).executeUpdate('decide', { args: [true, SECRET] });
   await handleOf(asks[0]!).result();
@@ -115,9 +110,9 @@ test('each workflow type gets a draft that is valid and has no value; a server r
   const token = await eventually('the server has the drafts', () =>
     client.start('asks', { arg1: 1 }, randomUUID()).catch(() => undefined),
   );
-  const { questions } = await reading('it asks', token, (value) => value.questions.length > 0);
+  const { questions } = await untilReading(client, 'it asks', token, (value) => value.questions.length > 0);
   await client.answer(token, questions[0]!.key, { approved: true, arg2: 'as drafted' });
-  const { result } = await reading('it has ended', token, ({ isOver }) => isOver);
+  const { result } = await untilOver(client, token);
   expect(result).toEqual({ answers: ['yes (as drafted)'] });
 });
 

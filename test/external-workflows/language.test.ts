@@ -63,7 +63,6 @@ describe('a tool', () => {
   test.each([
     ['in order', 'args: [amount, order_id]', { order_id: 'a', amount: 3 }, [3, 'a']],
     ['in order, the last missing', 'args: [order_id, amount]', { order_id: 'a' }, ['a']],
-    ['in order, the first missing', 'args: [amount, order_id]', { order_id: 'a' }, [null, 'a']],
     ['none', 'args: []', { order_id: 'a' }, []],
     [
       'one object',
@@ -131,11 +130,6 @@ test.each([
     'text that contains a comma needs quotes within braces',
   ],
   [
-    'a key at the wrong level',
-    `${WORKFLOW}\n▸task-queue: x`,
-    'task-queue: unknown key; put it under `workflow`',
-  ],
-  [
     'an argument that is no input',
     `${WORKFLOW}\n${INPUT}\nargs: [▸order]`,
     '"order" is no input; known are order_id, amount',
@@ -164,11 +158,6 @@ test.each([
     'progress from nowhere',
     `${WORKFLOW}\nprogress: ▸{ map: { progress: done } }`,
     'expected either `query` or `heartbeats`; got neither',
-  ],
-  [
-    'progress from two places',
-    `${WORKFLOW}\nprogress: ▸{ query: a, heartbeats: true, map: { progress: done } }`,
-    'got both',
   ],
   [
     'a map of nothing',
@@ -261,7 +250,6 @@ describe('a Nexus service that lists its tools', () => {
   test.each([
     ['no list', 'no tools', 'expected a list of MCP tools'],
     ['a name without a service', [{ name: 'refund' }], 'expected a name such as refund-desk_refund'],
-    ['a name with other letters', [{ name: 'desk_réfund' }], 'got "desk_réfund"'],
     ['a reserved argument', [{ name: 'a_b', inputSchema: { properties: { wait: {} } } }], 'wait'],
     ['a schema of no object', [{ name: 'a_b', inputSchema: { type: 'string' } }], 'got type "string"'],
     [
@@ -269,13 +257,7 @@ describe('a Nexus service that lists its tools', () => {
       [{ name: 'a_b', inputSchema: { properties: { x: { pattern: '(' } } } }],
       'Unterminated group',
     ],
-    [
-      'a pattern that is too large',
-      [{ name: 'a_b', inputSchema: { properties: { x: { pattern: 'a{99999999}' } } } }],
-      '.properties.x.pattern: ',
-    ],
     ['no definition', [7, null], 'tool nothing: definition: '],
-    ['a number for a name', [{ name: 5 }], 'tool 5: name: '],
     [
       'a number for a schema',
       [{ name: 'a_b', inputSchema: { properties: { x: 5 } } }],

@@ -59,11 +59,6 @@ question:
 `,
   'stubborn.yaml': workflow('Stubborn'),
   'stops.yaml': `${workflow('Stops')}\ncancel: { signal: stop, args: [asked to] }\n`,
-  'continues.yaml': `${workflow('Continues')}
-input: { properties: { left: { type: integer } } }
-args: [left]
-progress: { query: progress, map: { progress: at.done, total: at.of, stage: step } }
-`,
   'moves.yaml': `${workflow('Moves')}\ninput: { properties: { queue: { type: string } } }\nargs: [queue]\n`,
   'unknown_type.yaml': workflow('NoSuchWorkflow'),
   'unserved.yaml': `workflow: { type: Echo, task-queue: nobody-${QUEUE} }\n`,

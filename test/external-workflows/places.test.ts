@@ -10,7 +10,7 @@ import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
 import { plainClient } from '../support/protocols/plain.js';
-import { protocolClients, type ProtocolClient } from '../support/protocols/index.js';
+import { protocolClients, untilOver, type ProtocolClient } from '../support/protocols/index.js';
 import { stateless } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 import codec from './odd/codec.js';
@@ -40,11 +40,6 @@ progress: { query: progress, map: { progress: at.done, total: at.of, stage: step
 };
 
 const plain = (parts: TestStack) => plainClient(stateless(`${parts.base}/mcp`, {}));
-const ended = (client: ProtocolClient, token: string) =>
-  eventually(`${client.name}: it is over`, async () => {
-    const reading = await client.read(token);
-    return reading?.isOver ? reading : undefined;
-  });
 /** Answers as often as it is asked, by each client in turn. */
 async function answerAll(clients: ProtocolClient[], token: string): Promise<void> {
   const answered = new Set<string>();
@@ -88,7 +83,7 @@ describe('another namespace', () => {
     await parts.ready();
     await answerAll(clients, token);
     for (const client of clients)
-      expect([client.name, (await ended(client, token)).result]).toEqual([
+      expect([client.name, (await untilOver(client, token)).result]).toEqual([
         client.name,
         { answers: clients.map(() => 'yes') },
       ]);
@@ -103,7 +98,7 @@ describe('another namespace', () => {
       JSON.stringify((await client.read(token))?.raw).includes('first'),
     );
     await client.cancel(token);
-    expect((await ended(client, token)).states).toEqual(['canceled']);
+    expect((await untilOver(client, token)).states).toEqual(['canceled']);
   });
 
   test('one that does not exist is named', async () => {
@@ -136,13 +131,13 @@ describe('a payload codec', () => {
   async function runAll(client: ProtocolClient): Promise<void> {
     const asks = await client.start('asks', { times: 1 }, randomUUID());
     await answerAll([client], asks);
-    expect((await ended(client, asks)).result).toEqual({ answers: ['yes'] });
+    expect((await untilOver(client, asks)).result).toEqual({ answers: ['yes'] });
     const echo = await client.start('echo', { secret: 'hidden' }, randomUUID());
-    expect((await ended(client, echo)).result).toEqual({ args: [{ secret: 'hidden' }] });
+    expect((await untilOver(client, echo)).result).toEqual({ args: [{ secret: 'hidden' }] });
     const { events } = await (await parts!.temporal()).workflow.getHandle(echo).fetchHistory();
     expect(JSON.stringify(events)).not.toContain(Buffer.from('"hidden"').toString('base64').slice(2, -4));
     const fails = await client.start('fails', { message: 'out of paper' }, randomUUID());
-    expect(JSON.stringify((await ended(client, fails)).raw)).toContain('out of paper');
+    expect(JSON.stringify((await untilOver(client, fails)).raw)).toContain('out of paper');
   }
 
   test('of a module encodes what the workers get, and decodes what they give', async () => {
@@ -191,7 +186,7 @@ describe('a payload codec', () => {
   test('that is missing leaves the operation readable, and says what it lacks', async () => {
     const client = await start({});
     const token = await client.start('echo', { secret: 'shown' }, randomUUID());
-    const { states, raw } = await ended(client, token);
+    const { states, raw } = await untilOver(client, token);
     expect(states).toEqual(['completed']);
     expect(JSON.stringify(raw)).toContain('binary/reversed');
   });

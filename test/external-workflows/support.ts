@@ -1,18 +1,18 @@
 /** Projects whose tools are YAML files over external workflows, and a worker without Longhaul for them. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { keepOutput } from '../support/process-log.js';
 import { inheritedEnvironment } from '../support/run-temporal.js';
+import { writeFiles } from '../support/write-files.js';
 
 /** A folder with these files in `tools/`, which ends with the machine's temporary files. */
 export function projectOf(tools: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-external-'));
-  mkdirSync(join(folder, 'tools'));
-  for (const [name, text] of Object.entries(tools)) writeFileSync(join(folder, 'tools', name), text);
+  writeFiles(join(folder, 'tools'), tools);
   return folder;
 }
 

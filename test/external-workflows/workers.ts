@@ -91,11 +91,6 @@ export class ExternalWorker {
     }
   }
 
-  /** The orders' ledger (Go). */
-  get ledger(): string {
-    return join(this.folder, 'ledger.jsonl');
-  }
-
   /** The file of a workflow's imported rows (Java). */
   imported(workflowId: string): string {
     return join(this.folder, 'imported', `${workflowId}.csv`);

@@ -16,6 +16,7 @@ import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { connectAsOperator } from '../support/run-temporal.js';
+import { runsOf } from '../support/runs-of.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { isKept, isRecording, keep, PROJECT } from './kept.js';
 
@@ -90,18 +91,8 @@ async function resumed(name: string, token: string): Promise<Ended[]> {
   return [{ name, workflowId: again }];
 }
 
-/** Runs of a workflow, latest first. */
-async function runsOf(id: string): Promise<string[]> {
-  const temporal = await stack.temporal();
-  const runs: string[] = [];
-  let runId: string | undefined = (await temporal.workflow.getHandle(id).describe()).runId;
-  while (runId) {
-    runs.push(runId);
-    const { events } = await temporal.workflow.getHandle(id, runId).fetchHistory();
-    runId = events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId || undefined;
-  }
-  return runs;
-}
+/** IDs of the runs of a workflow, latest first. */
+const runIdsOf = async (id: string) => (await runsOf(await stack.temporal(), id)).map(({ runId }) => runId);
 
 const lines = (count: number) => Array.from({ length: count }, (_, id) => JSON.stringify({ id, name: `n${id}` }));
 const dataset = (name: string, content: string): string => {
@@ -138,10 +129,10 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
   async 'a workflow that continued as new'() {
     const token = await client.start('chapters', {});
     await answer(token, { go: true });
-    await eventually('it is in its second run', async () => (await runsOf(token)).length === 2);
+    await eventually('it is in its second run', async () => (await runIdsOf(token)).length === 2);
     await answer(token, { go: true });
     await client.until(token, 'completed');
-    const [last, first] = await runsOf(token);
+    const [last, first] = await runIdsOf(token);
     return [
       { name: 'chapters/completed', workflowId: token, runId: last! },
       { name: 'chapters/continued', workflowId: token, runId: first! },
@@ -245,11 +236,11 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
     writeFileSync(join(easel, 'release'), '');
     for (const token of [held, waiting]) await client.until(token, 'completed');
     const queue = queueWorkflowId(stack.taskQueue, 'easel');
-    const [open] = await runsOf(queue);
+    const [open] = await runIdsOf(queue);
     const handle = (await stack.temporal()).workflow.getHandle(queue);
     const runs = await eventually('the queue continues as new', async () => {
       await Promise.all(Array.from({ length: 100 }, () => handle.signal(RETURN_TURN_SIGNAL, 'nobody')));
-      const all = await runsOf(queue);
+      const all = await runIdsOf(queue);
       return all.length > 1 ? all : undefined;
     });
     return [
@@ -269,7 +260,7 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
       const runs = await eventually('its inbox continues as new', async () => {
         const to = { names: ['busy'] };
         await brief.mailbox.send(often, { to, content: 'more', mode: 'm' });
-        const all = await runsOf(workflowId(stack, often, 'inbox:busy'));
+        const all = await runIdsOf(workflowId(stack, often, 'inbox:busy'));
         return all.length > 1 ? all : undefined;
       });
       return [

@@ -1,15 +1,12 @@
-/** Agents of the mailbox, over connections of the official clients. */
+/** Agents of the mailbox, over HTTP connections of the official clients. */
 import { expect } from '@jest/globals';
 import {
   Client as CurrentClient,
   StreamableHTTPClientTransport as CurrentHttp,
 } from '@modelcontextprotocol/client';
-import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { StdioServers } from '../support/stdio-servers.js';
 
 export const MAILBOX = { LONGHAUL_MAILBOX: '1' };
 /** Time-out of a wait that should end idle soon, in seconds. */
@@ -96,60 +93,51 @@ export class Agent {
 /** Connects an agent to its server. */
 export type Connect = (name: string) => Promise<Agent>;
 
-/** A connection of an official client, used by one agent or shared by several. */
+/** A connection of an official client. */
 interface Connection {
   callTool: CallTool;
   toolNames: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
-async function connectCurrent(transport: CurrentHttp | CurrentStdio): Promise<Connection> {
-  const client = new CurrentClient(CLIENT_INFO, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(transport);
-  return {
-    callTool: (params, options) =>
-      client.callTool(params, { timeout: LIMIT_MS, ...options }) as Promise<CallToolResult>,
-    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
-    close: () => client.close(),
-  };
+const open: Connection[] = [];
+
+function agentOf(name: string, connection: Connection): Agent {
+  open.push(connection);
+  return new Agent(name, connection);
 }
 
-async function connectOlder(transport: OlderHttp | OlderStdio): Promise<Connection> {
+/** An agent that speaks 2026-07-28. @param url MCP endpoint */
+export async function currentAgent(name: string, url: string): Promise<Agent> {
+  const client = new CurrentClient(CLIENT_INFO, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new CurrentHttp(new URL(url)));
+  return agentOf(name, {
+    callTool: (params, options) =>
+      client.callTool(params, { timeout: LIMIT_MS, ...options }) as Promise<CallToolResult>,
+    toolNames: async () => (await client.listTools()).tools.map(({ name: tool }) => tool),
+    close: () => client.close(),
+  });
+}
+
+/** An agent that speaks 2025-11-25. @param url MCP endpoint */
+async function olderAgent(name: string, url: string): Promise<Agent> {
   const client = new LegacyClient(CLIENT_INFO, { capabilities: {} });
-  await client.connect(transport);
-  return {
+  const reconnectionOptions = {
+    initialReconnectionDelay: 200,
+    maxReconnectionDelay: 1_000,
+    reconnectionDelayGrowFactor: 1.5,
+    maxRetries: 60,
+  };
+  await client.connect(new OlderHttp(new URL(url), { reconnectionOptions }));
+  return agentOf(name, {
     callTool: (params, options) =>
       client.callTool(params, CallToolResultSchema, {
         timeout: LIMIT_MS,
         ...options,
       }) as Promise<CallToolResult>,
-    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    toolNames: async () => (await client.listTools()).tools.map(({ name: tool }) => tool),
     close: () => client.close(),
-  };
-}
-
-const open: Connection[] = [];
-const shared = new Map<string, Promise<Connection>>();
-
-async function alone(name: string, connecting: Promise<Connection>): Promise<Agent> {
-  const connection = await connecting;
-  open.push(connection);
-  return new Agent(name, connection);
-}
-
-/** Starts a server process for the first agent of this kind; the others share it. */
-async function sharing(name: string, kind: string, connect: () => Promise<Connection>): Promise<Agent> {
-  let connecting = shared.get(kind);
-  if (!connecting) shared.set(kind, (connecting = connect()));
-  return new Agent(name, await connecting);
-}
-
-export function currentAgent(name: string, transport: CurrentHttp): Promise<Agent> {
-  return alone(name, connectCurrent(transport));
-}
-
-export function olderAgent(name: string, transport: OlderHttp): Promise<Agent> {
-  return alone(name, connectOlder(transport));
+  });
 }
 
 /** Closes the connections of one test. */
@@ -157,27 +145,10 @@ export async function closeAgents(): Promise<void> {
   await Promise.all(open.splice(0).map((connection) => connection.close()));
 }
 
-/** Closes the connections that the tests of a file share. */
-export async function closeSharedAgents(): Promise<void> {
-  const connections = await Promise.all(shared.values());
-  shared.clear();
-  await Promise.all(connections.map((connection) => connection.close()));
-}
-
-/** All protocol revisions and transports of a stack. */
-export function waysTo(stdio: () => StdioServers): [string, Connect][] {
-  const url = () => new URL(stdio().parts.client.url);
-  const command = () => ({ ...stdio().server, stderr: 'ignore' as const });
+/** Both revisions. @param url of the MCP endpoint, once it is known */
+export function revisionsAt(url: () => string): [string, Connect][] {
   return [
-    ['2026-07-28 over HTTP', (name) => currentAgent(name, new CurrentHttp(url()))],
-    ['2025-11-25 over HTTP', (name) => olderAgent(name, new OlderHttp(url()))],
-    [
-      '2026-07-28 over stdio',
-      (name) => sharing(name, 'current', () => connectCurrent(new CurrentStdio(command()))),
-    ],
-    [
-      '2025-11-25 over stdio',
-      (name) => sharing(name, 'older', () => connectOlder(new OlderStdio(command()))),
-    ],
+    ['2026-07-28', (name) => currentAgent(name, url())],
+    ['2025-11-25', (name) => olderAgent(name, url())],
   ];
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { documents, run, start } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -11,15 +10,13 @@ jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  parts = await TestStack.start(MAILBOX);
+  parts = await TestStack.serverOnSharedWorker(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());
 
 async function agent(args: object = {}): Promise<Agent> {
-  const name = `agent-${randomUUID().slice(0, 8)}`;
-  const one = await currentAgent(name, new StreamableHTTPClientTransport(new URL(parts.client.url)));
+  const one = await currentAgent(`agent-${randomUUID().slice(0, 8)}`, parts.client.url);
   await one.register(args);
   return one;
 }

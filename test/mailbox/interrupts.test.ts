@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { RETRY_MS } from '../../mcp-server/revision-2025-11-25/exchange.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
-import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';
+import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -19,10 +17,7 @@ beforeAll(async () => {
   stdio = await StdioServers.open(await TestStack.start(MAILBOX));
 });
 afterEach(closeAgents);
-afterAll(async () => {
-  await closeSharedAgents();
-  await stdio?.stop();
-});
+afterAll(() => stdio?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
 
@@ -36,34 +31,11 @@ async function expectNobodyWaits(agent: Agent): Promise<void> {
   expect(taken).not.toHaveProperty('again');
 }
 
-/** Resolves when the server has the wait. */
-async function registered(connect: (name: string) => Promise<Agent>): Promise<Agent> {
-  const agent = await connect(newName());
-  await agent.register();
-  return agent;
-}
-
-describe.each(waysTo(() => stdio))('a wait of %s', (_way, connect) => {
-  test('ends when the official client breaks it off, and the message stays', async () => {
-    const agent = await registered(connect);
-    const person = new AbortController();
-    const waiting = agent.wait(LONG, { signal: person.signal });
-    const isBrokenOff = expect(waiting).rejects.toThrow();
-    // The call waits: a later one is answered, and this one isn't.
-    await agent.call('check_status');
-    person.abort('the person wants something else');
-    await isBrokenOff;
-    // Clients of older revisions reconnect to unfinished streams after this time.
-    await sleep(2 * RETRY_MS);
-    await expectNobodyWaits(agent);
-  });
-});
-
 describe('on the wire', () => {
   /** An agent that observes, and the arguments of its wait. */
   async function looker() {
-    const [, connect] = waysTo(() => stdio)[0]!;
-    const agent = await registered(connect);
+    const agent = await currentAgent(newName(), stdio.parts.client.url);
+    await agent.register();
     return { agent, params: { name: 'wait', arguments: { agent_id: agent.agentId, ...LONG } } };
   }
 

@@ -240,23 +240,3 @@ test('a message that nobody took in its time expires, which its sender sees', as
   expect(messageOf(await server.mailbox.receive(who, agent, once())).messageId).toBe(fresh);
   expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ state: 'expired' }]);
 });
-
-test('a response also goes to the agent that the sender named, as a message', async () => {
-  const who = newPrincipal();
-  const worker = await join(server, who, 'worker');
-  const boss = await join(server, who, 'boss');
-  const { messageId } = await server.mailbox.send(who, {
-    ...toOne('worker', 'say'),
-    from: { agentId: boss },
-    replyTo: 'boss',
-  });
-  const waiting = other.mailbox.receive(who, boss, longWait());
-  messageOf(await server.mailbox.receive(who, worker, once()));
-  await server.mailbox.respond(who, worker, messageId, 'said');
-  expect(messageOf(await waiting)).toMatchObject({
-    from: 'worker',
-    mode: 'response',
-    content: 'said',
-    responseTo: messageId,
-  });
-});

@@ -1,21 +1,25 @@
 /**
- * Continue-as-new and replay: an inbox continues as new well before Temporal's limits and loses nothing, and all runs replay.
+ * Continue-as-new, replay and killed workers: an inbox continues as new well before Temporal's limits and loses nothing, and all runs
+ * replay.
  */
 import { resolve } from 'node:path';
-import type { WorkflowHandle } from '@temporalio/client';
 import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { jsonBytes } from '../../mailbox/json-size.js';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES } from '../../mailbox/limits.js';
+import { MAILBOX_MEMO, takeUpdate } from '../../mailbox/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
+import { runsOf } from '../support/runs-of.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import {
   join,
+  longWait,
+  messageOf,
+  newPrincipal,
   once,
   openMailbox,
-  longWait,
-  newPrincipal,
+  toOne,
   workflowId,
   type MailboxProcess,
 } from './support.js';
@@ -23,11 +27,9 @@ import {
 jest.setTimeout(STACK_MS);
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
-const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 400);
+const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 300);
 /** More events than a run of a few changes has, with 5 or 6 for each change during its minimum time. */
 const BOUND = 1_200;
-
-type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 let parts: TestStack;
 let server: MailboxProcess;
@@ -51,24 +53,14 @@ afterAll(async () => {
 });
 
 /** Histories of all runs of a workflow, latest first. */
-async function runsOf(id: string) {
-  const temporal = await parts.temporal();
-  const runs: History[] = [];
-  let runId: string | undefined = (await temporal.workflow.getHandle(id).describe()).runId;
-  while (runId) {
-    const history: History = await temporal.workflow.getHandle(id, runId).fetchHistory();
-    runs.push(history);
-    const { continuedExecutionRunId } = history.events![0]!.workflowExecutionStartedEventAttributes!;
-    runId = continuedExecutionRunId || undefined;
-  }
-  return runs;
-}
+const historiesOf = async (id: string) =>
+  (await runsOf(await parts.temporal(), id)).map(({ history }) => history);
 
 test('under load, over many runs and a killed worker, nothing is lost, doubled or out of order', async () => {
   const who = newPrincipal();
   const agent = await join(server, who, 'busy', { capabilities: ['x'] });
   const senders = ['s1', 's2', 's3'];
-  const each = 20;
+  const each = 10;
   let isSent = false;
   const sending = Promise.all([
     ...senders.map(async (from) => {
@@ -122,7 +114,7 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
         : Array.from({ length: each }, (_, count) => `${from} ${count}`),
     );
   for (const what of ['inbox:busy', 'directory']) {
-    const runs = await runsOf(workflowId(parts, who, what));
+    const runs = await historiesOf(workflowId(parts, who, what));
     expect(runs.length).toBeGreaterThan(1);
     for (const run of runs) {
       expect(run.events!.length).toBeLessThan(BOUND);
@@ -144,10 +136,10 @@ test('a name that is registered again and again leaves a bounded history, and on
     await Promise.all(lanes);
     expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
     expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
-    const lengths = (await runsOf(workflowId(parts, who, 'inbox:again'))).map(({ events }) => events!.length);
-    // A single run would have over 2,000.
+    const lengths = (await historiesOf(workflowId(parts, who, 'inbox:again'))).map(({ events }) => events!.length);
+    // A single run would have over 1,500.
     expect(Math.max(...lengths)).toBeLessThan(BOUND);
-    expect((await runsOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
+    expect((await historiesOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
   } finally {
     await usual.temporal.close();
   }
@@ -165,7 +157,7 @@ test('a full inbox carries less than 1 MiB from run to run', async () => {
   const id = workflowId(parts, who, 'inbox:full');
   await eventually('it continued as another run', async () => {
     await join(server, who, 'full');
-    return (await runsOf(id)).length > 1;
+    return (await historiesOf(id)).length > 1;
   });
   const { queue } = await server.temporal.client.workflow.getHandle(id).query<{ queue: unknown[] }>('queue');
   expect(queue).toHaveLength(INBOX_LIMIT);
@@ -215,11 +207,45 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
   await server.mailbox.send(who, { to: { anyone: {} }, content: 'd', mode: 'm' });
   for (const what of ['inbox:refuser', 'directory']) {
     const runs = await eventually('it continued as another run', async () => {
-      const all = await runsOf(workflowId(parts, who, what));
+      const all = await historiesOf(workflowId(parts, who, what));
       return all.length > 1 ? all : undefined;
     });
     for (const run of runs) await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
   }
+});
+
+test('a message that no agent has acknowledged outlasts the killed worker, and the wait delivers it again', async () => {
+  const who = newPrincipal();
+  const agent = await join(server, who, 'patient');
+  const { messageId } = await server.mailbox.send(who, toOne('patient', 'survives'));
+  expect(messageOf(await server.mailbox.receive(who, agent, once())).messageId).toBe(messageId);
+  await parts.parts[1]!.end('SIGKILL');
+  const waiting = server.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 }));
+  parts.worker();
+  expect(messageOf(await waiting)).toMatchObject({ messageId, content: 'survives' });
+});
+
+test('waits that gave up while no worker ran count as one delivery', async () => {
+  const who = newPrincipal();
+  const agent = await join(server, who, 'patient');
+  const { messageId } = await server.mailbox.send(who, { ...toOne('patient', 'once'), maxDeliveries: 3 });
+  const temporal = await parts.temporal();
+  const inbox = temporal.workflow.getHandle(workflowId(parts, who, 'inbox:patient'));
+  await parts.parts[1]!.end('SIGKILL');
+  const { epoch } = (await inbox.describe()).memo![MAILBOX_MEMO] as { epoch: number };
+  // Waits leave updates behind whose callers are gone.
+  const given = await Promise.allSettled(
+    Array.from({ length: 6 }, () =>
+      temporal.connection.withDeadline(Date.now() + 2_000, () =>
+        inbox.executeUpdate(takeUpdate, { args: [{ epoch, leaseMs: 1_000, after: 0 }] }),
+      ),
+    ),
+  );
+  expect(given.map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
+  parts.worker();
+  const received = messageOf(await server.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 })));
+  expect(received).toMatchObject({ messageId, content: 'once' });
+  expect(received.delivery).toBeLessThanOrEqual(2);
 });
 
 /** Repeats a send with the same message until it is accepted. */

@@ -3,37 +3,24 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
-import {
-  closeAgents,
-  closeSharedAgents,
-  LONG,
-  MAILBOX,
-  SOON,
-  waysTo,
-  type Agent,
-  type Connect,
-} from './agents.js';
+import { closeAgents, LONG, MAILBOX, revisionsAt, SOON, type Agent, type Connect } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
-let stdio: StdioServers;
+let parts: TestStack;
+const revisions = revisionsAt(() => parts.client.url);
 beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  stdio = await StdioServers.open(await TestStack.start(MAILBOX));
+  parts = await TestStack.serverOnSharedWorker(MAILBOX);
 });
 afterEach(closeAgents);
-afterAll(async () => {
-  await closeSharedAgents();
-  await stdio?.stop();
-});
+afterAll(() => parts?.stop());
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
 
-/** Agents of check_status, by name. */
-async function statesOf(agent: Agent): Promise<Record<string, any>> {
-  const { agents } = await agent.call('check_status');
+/** The children of an agent by check_status, by name. */
+async function childrenOf(parent: Agent): Promise<Record<string, any>> {
+  const { agents } = await parent.call('check_status', { parent: parent.name });
   return Object.fromEntries(agents.map((one: any) => [one.name, one]));
 }
 
@@ -53,11 +40,11 @@ async function family(connect: Connect) {
   return { parent, children, one: one!, two: two!, three: three!, skill };
 }
 
-describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
+describe.each(revisions)('agents that speak %s', (_way, connect) => {
   test('register, get a message, work, respond, are idle, are taken over and ended', async () => {
     const { parent, children, one, two, three, skill } = await family(connect);
     expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
-    const states = await statesOf(parent);
+    const states = await childrenOf(parent);
     for (const { name } of children)
       expect(states[name]).toMatchObject({ state: 'waiting', parent: parent.name, queued: 0, type: 'test' });
     expect(await one.text('wait', { agent_id: one.agentId, ...SOON })).toBe('{"nw":true}');
@@ -79,7 +66,7 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
       m: 'Review this',
       ctx: { file: 'a.ts' },
     });
-    expect((await statesOf(parent))[one.name]).toMatchObject({ state: 'busy' });
+    expect((await childrenOf(parent))[one.name]).toMatchObject({ state: 'busy' });
 
     // The agent uses other tools meanwhile, and responds.
     const worked = await one.result('greet', { name: 'Ada' });
@@ -146,29 +133,18 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
       bye: three.name,
     });
     expect(await last).toEqual({ bye: true });
-    await eventually('it is gone', async () => (await statesOf(parent))[three.name].state === 'gone');
+    await eventually('it is gone', async () => (await childrenOf(parent))[three.name].state === 'gone');
     const { agents } = await parent.call('check_status', { parent: parent.name });
     expect(agents.map(({ name }: any) => name).toSorted()).toEqual(
       children.map(({ name }) => name).toSorted(),
     );
   });
+});
 
-  test('what is sent before an agent is there is kept for it, and comes in order', async () => {
-    const parent = await connect(named('parent'));
-    const late = named('late');
-    for (const content of ['first', 'second', 'third'])
-      await parent.call('send_message', { from: 'a-person', to: late, content });
-    const agent = await connect(late);
-    const first = await agent.register(LONG);
-    expect(first).toMatchObject({ agent_id: expect.any(String), from: 'a-person', m: 'first' });
-    const second = await agent.respond(first.id, 'ok', LONG);
-    expect(second).toMatchObject({ m: 'second' });
-    // An unacknowledged message is delivered again.
-    expect(await agent.wait()).toMatchObject({ id: second.id, m: 'second', again: 1 });
-    expect(await agent.wait({ ack: second.id, ...LONG })).toMatchObject({ m: 'third' });
-  });
+describe('an agent', () => {
+  const [, connect] = revisions[0]!;
 
-  test('an agent is woken when an operation ends', async () => {
+  test('is woken when an operation ends', async () => {
     const agent = await connect(named('worker'));
     await agent.register();
     const started = await agent.result('slow_compute', { seconds: 2, wait: false });
@@ -188,19 +164,24 @@ describe.each(waysTo(() => stdio))('agents that speak %s', (_way, connect) => {
     );
   });
 
-  test('an agent that comes back with its ID is the same one', async () => {
+  test('that comes back with its ID is the same one', async () => {
     const agent = await connect(named('back'));
     await agent.register();
-    const { agentId } = agent;
     const again = await connect(agent.name);
-    expect(
-      await again.call('register_and_wait', {
-        agent_name: agent.name,
-        agent_type: 'test',
-        agent_id: agentId,
-        ...SOON,
-      }),
-    ).toEqual({ nw: true });
+    const answer = await again.register({ agent_id: agent.agentId });
+    expect(answer).toEqual({ nw: true });
     expect(await agent.wait(SOON)).toEqual({ nw: true });
+  });
+
+  test('has a message in check_inbox as queued once its lease has ended', async () => {
+    const agent = await connect(named('slow'));
+    await agent.register();
+    await agent.call('send_message', { to: agent.name, content: 'slow' });
+    await agent.wait({ lease_seconds: 1, ...LONG });
+    const messages = await eventually('the lease has ended', async () => {
+      const inbox = await agent.call('check_inbox', { agent_name: agent.name });
+      return inbox.messages[0].state === 'delivered' ? undefined : inbox.messages;
+    });
+    expect(messages).toMatchObject([{ m: 'slow', state: 'queued', deliveries: 1 }]);
   });
 });

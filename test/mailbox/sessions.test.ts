@@ -1,7 +1,5 @@
 /** Sessions of agents: the cost of waiting, takeovers, and that the mailbox's workflows are no operations. */
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { HEARTBEAT_INTERVAL_MS } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
@@ -97,38 +95,24 @@ test('a waiting agent sends a heartbeat when its last one is old, and no more of
   }
 });
 
-test('a second registration takes the name over: the wait of the first, in another process, ends as gone', async () => {
+test('a second registration takes the name over: the wait of the first, at another server, ends as gone', async () => {
   const who = newPrincipal();
   const first = await join(server, who, 'same');
-  const child = spawn(
-    process.execPath,
-    ['--import', 'jiti/register', 'test/mailbox/wait-in-process.ts', who, first, parts.taskQueue],
-    {
-      cwd: resolve('.'),
-      env: { ...process.env, NODE_OPTIONS: '' },
-    },
-  );
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const other = await openMailbox(parts);
   try {
-    await eventually(
-      () => `it waits; it said: ${output}`,
-      () => output.includes('waiting'),
-    );
+    const waiting = other.mailbox.receive(who, first, longWait());
+    await eventually('it waits', async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting');
     const { agentId: second, isTakeover } = await server.mailbox.register(who, {
       name: 'same',
       type: 'test',
       capabilities: [],
     });
     expect(isTakeover).toBe(true);
-    await eventually(
-      () => `it is gone; it said: ${output}`,
-      () => output.includes('"gone"'),
-    );
+    expect(await waiting).toEqual({ kind: 'gone' });
     expect(await server.mailbox.receive(who, first, longWait())).toEqual({ kind: 'gone' });
     expect(await server.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
   } finally {
-    child.kill('SIGKILL');
+    await other.temporal.close();
   }
 });
 

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextprotocol/client';
-import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { TwoServers } from '../proxy/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { closeAgents, currentAgent, LONG, MAILBOX, olderAgent, type Connect } from './agents.js';
+import { closeAgents, LONG, MAILBOX, revisionsAt } from './agents.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -18,24 +16,7 @@ afterEach(closeAgents);
 afterAll(() => two?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
-const revisions: [string, Connect][] = [
-  ['2026-07-28', (name) => currentAgent(name, new CurrentHttp(new URL(two.proxy.url)))],
-  [
-    '2025-11-25',
-    (name) =>
-      olderAgent(
-        name,
-        new OlderHttp(new URL(two.proxy.url), {
-          reconnectionOptions: {
-            initialReconnectionDelay: 200,
-            maxReconnectionDelay: 1_000,
-            reconnectionDelayGrowFactor: 1.5,
-            maxRetries: 60,
-          },
-        }),
-      ),
-  ],
-];
+const revisions = revisionsAt(() => two.proxy.url);
 
 /** The port of the server that holds a wait with this text. */
 const serving = async (text: string) =>
@@ -55,51 +36,42 @@ describe.each(revisions)('a wait of %s', (_revision, connect) => {
     expect(await again).toMatchObject({ m: 'welcome back' });
     await two.restart(port);
   });
+});
 
-  test('ends with gone at one server when another registers the name at the other', async () => {
-    const agent = await connect(newName());
-    await agent.register();
-    const waiting = agent.wait();
-    await serving(agent.agentId);
-    const later = await connect(agent.name);
-    await later.register();
-    expect(await waiting).toEqual({ gone: true });
-  });
-
-  test('loses no message when its server is killed with the message on its way', async () => {
-    const agent = await connect(newName());
-    const other = await connect(newName());
-    await agent.register();
-    const contents = Array.from({ length: 6 }, (_, index) => `message ${index}`);
-    const got: string[] = [];
-    const known = new Set<string>();
-    const take = async () => {
-      let ack: { ack?: string } = {};
-      while (got.length < contents.length) {
-        // A client whose connection breaks repeats the call.
-        const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
-        if (answer?.id === undefined) continue;
-        if (!known.has(answer.id)) got.push(answer.m);
-        known.add(answer.id);
-        ack = { ack: answer.id };
-      }
-    };
-    const taking = take();
-    for (const [index, content] of contents.entries()) {
-      const key = { idempotency_key: `${agent.name} ${index}` };
-      const port = index % 2 ? await serving(agent.agentId) : undefined;
-      const sent = eventually('it is sent', () =>
-        other
-          .call('send_message', { from: 'sender', to: agent.name, content, ...key })
-          .catch(() => undefined),
-      );
-      if (port !== undefined) await two.kill(port);
-      await sent;
-      if (port !== undefined) await two.restart(port);
+test('a wait loses no message when its server is killed with the message on its way', async () => {
+  const [, connect] = revisions[0]!;
+  const agent = await connect(newName());
+  const other = await connect(newName());
+  await agent.register();
+  const contents = Array.from({ length: 6 }, (_, index) => `message ${index}`);
+  const got: string[] = [];
+  const known = new Set<string>();
+  const take = async () => {
+    let ack: { ack?: string } = {};
+    while (got.length < contents.length) {
+      // A client whose connection breaks repeats the call.
+      const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
+      if (answer?.id === undefined) continue;
+      if (!known.has(answer.id)) got.push(answer.m);
+      known.add(answer.id);
+      ack = { ack: answer.id };
     }
-    await taking;
-    expect(got).toEqual(contents);
-  });
+  };
+  const taking = take();
+  for (const [index, content] of contents.entries()) {
+    const key = { idempotency_key: `${agent.name} ${index}` };
+    const port = index % 2 ? await serving(agent.agentId) : undefined;
+    const sent = eventually('it is sent', () =>
+      other
+        .call('send_message', { from: 'sender', to: agent.name, content, ...key })
+        .catch(() => undefined),
+    );
+    if (port !== undefined) await two.kill(port);
+    await sent;
+    if (port !== undefined) await two.restart(port);
+  }
+  await taking;
+  expect(got).toEqual(contents);
 });
 
 test('a registration whose stream breaks off continues at the other server, which reports its ID', async () => {

@@ -44,18 +44,6 @@ describe(COMPOSE_FILE, () => {
     expect(names.sort()).toEqual(['namespace', 'postgresql', 'schema', 'temporal', 'ui']);
   });
 
-  test('the checker refuses a broken file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'longhaul-compose-'));
-    const broken = join(folder, 'compose.yml');
-    writeFileSync(
-      broken,
-      readFileSync(COMPOSE_FILE, 'utf8').replace('restart: unless-stopped', 'restart: 7'),
-    );
-    const { status, stderr } = spawnSync(checker, [broken], { encoding: 'utf8' });
-    rmSync(folder, { recursive: true });
-    expect([status, stderr]).toEqual([1, expect.stringContaining('restart')]);
-  });
-
   test('images have a version, ports are on loopback, mounted files exist', () => {
     for (const [name, { image, ports = [], volumes = [] }] of Object.entries(services)) {
       if (image !== 'longhaul') expect([name, image]).toEqual([name, expect.stringMatching(/:v?\d+\.\d+/)]);
@@ -125,8 +113,6 @@ describe.each(['base', 'release'])('deploy/kubernetes/%s', (folder) => {
   test.each(KUBERNETES)('is valid on Kubernetes %s', async (version) => {
     const { status, output } = await validate(rendered, version);
     expect([status, output]).toEqual([0, expect.stringContaining('passed')]);
-    const misspelled = rendered.replace('serviceAccountName:', 'serviceAcountName:');
-    expect((await validate(misspelled, version)).status).not.toBe(0);
   });
 
   test('every process has valid settings, and longer to end than it drains', async () => {

@@ -76,6 +76,11 @@ async function ended(home: TestHome, ...args: string[]): Promise<[number | strin
   return [await run.ended, run.stdout() + run.stderr()];
 }
 
+/** Expects a command to fail with a message. */
+async function fails(home: TestHome, words: string[], message: string): Promise<void> {
+  expect(await ended(home, ...words)).toEqual([1, expect.stringContaining(message)]);
+}
+
 const filesIn = (path: string): string[] =>
   readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -180,18 +185,9 @@ describe('a backup', () => {
   });
 
   test('is not made over another file, in its own home, or of nothing', async () => {
-    expect(await ended(original, 'backup', archive)).toEqual([
-      1,
-      expect.stringContaining(`${archive}: expected a new name; got one that exists`),
-    ]);
-    expect(await ended(original, 'backup', join(original.path, 'x.tar.gz'))).toEqual([
-      1,
-      expect.stringContaining('expected a place outside the home'),
-    ]);
-    expect(await ended(original, 'backup', join(folder, 'x.tgz'), '--home', join(folder, 'none'))).toEqual([
-      1,
-      expect.stringContaining('got nothing to back up'),
-    ]);
+    await fails(original, ['backup', archive], `${archive}: expected a new name; got one that exists`);
+    await fails(original, ['backup', join(original.path, 'x.tar.gz')], 'expected a place outside the home');
+    await fails(original, ['backup', join(folder, 'x.tgz'), '--home', join(folder, 'none')], 'got nothing to back up');
   });
 
   test('on a full disk leaves no file', async () => {
@@ -199,15 +195,9 @@ describe('a backup', () => {
     mkdirSync(disk);
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]).status).toBe(0);
     try {
-      expect(await ended(original, 'backup', join(disk, 'x.tar.gz'))).toEqual([
-        1,
-        expect.stringContaining('is full: there is no backup'),
-      ]);
+      await fails(original, ['backup', join(disk, 'x.tar.gz')], 'is full: there is no backup');
       expect(readdirSync(disk)).toEqual([]);
-      expect(await ended(original, 'restore', archive, '--home', join(disk, 'home'))).toEqual([
-        1,
-        expect.stringContaining('is full'),
-      ]);
+      await fails(original, ['restore', archive, '--home', join(disk, 'home')], 'is full');
       expect(readdirSync(disk)).toEqual([]);
     } finally {
       spawnSync('umount', ['-l', disk]);
@@ -218,10 +208,7 @@ describe('a backup', () => {
 describe('a restore', () => {
   const home = join(folder, 'home');
   const refused = async (source: string, message: string) => {
-    expect(await ended(original, 'restore', source, '--home', home)).toEqual([
-      1,
-      expect.stringContaining(message),
-    ]);
+    await fails(original, ['restore', source, '--home', home], message);
     expect(readdirSync(folder).filter((name) => name.startsWith('home') && name !== 'home.tar.gz')).toEqual(
       [],
     );
@@ -268,10 +255,7 @@ describe('a restore', () => {
     mkdirSync(join(home, 'bin'), { recursive: true });
     writeFileSync(join(home, 'bin/temporal'), 'binary');
     writeFileSync(join(home, 'mine'), 'x');
-    expect(await ended(original, 'restore', archive, '--home', home)).toEqual([
-      1,
-      expect.stringContaining('expected an empty or missing folder; got one with mine'),
-    ]);
+    await fails(original, ['restore', archive, '--home', home], 'expected an empty or missing folder; got one with mine');
     expect(readFileSync(join(home, 'mine'), 'utf8')).toBe('x');
     expect(await ended(original, 'restore', archive, '--home', home, '--force')).toEqual([
       0,
@@ -281,9 +265,6 @@ describe('a restore', () => {
     expect(readFileSync(join(home, 'bin/temporal'), 'utf8')).toBe('binary');
     const [before] = readdirSync(folder).filter((name) => name.startsWith('home.before-restore-'));
     expect(readFileSync(join(folder, before!, 'mine'), 'utf8')).toBe('x');
-    expect(await ended(restored, 'restore', archive, '--force')).toEqual([
-      1,
-      expect.stringContaining('a stack is running on'),
-    ]);
+    await fails(restored, ['restore', archive, '--force'], 'a stack is running on');
   });
 });

@@ -48,25 +48,22 @@ test('stdio answers server/discover while the stack starts, and the first call o
   await eventually('the stack is ready', () => home.isReady());
 });
 
-test('stdio of an older client initializes, lists and pings while Temporal is down', async () => {
-  const down = { LONGHAUL_PROJECT: FIXTURES, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
-  run = home.run(['stdio'], down);
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-  const write = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
-  const request = (method: string, more: object = {}) =>
-    write({ jsonrpc: '2.0', id: method, method, params: more });
-  request('initialize', params);
-  write({ jsonrpc: '2.0', method: 'notifications/initialized' });
+test('stdio with a Temporal that is down answers each revision at once, and calls once it is up', async () => {
+  // The stack that it starts has no Temporal of its own, and the one that its environment names comes later.
+  const port = await freePort();
+  const environment = { LONGHAUL_PROJECT: FIXTURES, TEMPORAL_ADDRESS: `127.0.0.1:${port}` };
+  run = home.run(['stdio'], environment);
+  const write = (message: object) =>
+    void run.process.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const request = (method: string, params: object = {}) => write({ id: method, method, params });
+  const clientInfo = { name: 't', version: '1' };
+  request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  write({ method: 'notifications/initialized' });
   request('tools/call', CALL);
   for (const method of ['ping', 'tools/list']) request(method);
   for (const method of ['initialize', 'ping', 'tools/list']) await answered(method);
   expect(answerTo('tools/call')).toBeUndefined();
-});
 
-test('stdio with a Temporal that is down answers at once, and calls once it is up', async () => {
-  // The stack that it starts has no Temporal of its own, and the one that its environment names comes later.
-  const port = await freePort();
-  const environment = { LONGHAUL_PROJECT: FIXTURES, TEMPORAL_ADDRESS: `127.0.0.1:${port}` };
   run = home.run(['stdio'], environment);
   send('tools/call', CALL);
   send('server/discover');

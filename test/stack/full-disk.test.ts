@@ -11,7 +11,6 @@ import { updateStackState } from '../../stack/stack-state.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { stepLogText } from '../support/stored-log.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { eventually, isRunning, kill, readText, TestHome } from './cli-process.js';
 
@@ -52,18 +51,6 @@ jobs:
           echo second >> "$INPUT_LEDGER"
           until [ -e "$INPUT_LEDGER.second" ]; do sleep 0.1; done
 `,
-  chatty: `
-inputs: { properties: { ledger: { type: string } }, required: [ledger] }
-jobs:
-  work:
-    steps:
-      - name: talk
-        run: |
-          echo started >> "$INPUT_LEDGER"
-          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
-          seq 1 20000
-          echo a=1 >> "$INPUT_LEDGER"
-`,
   greedy: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -76,13 +63,6 @@ jobs:
 `,
 };
 const NUMBERS = Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join('');
-
-function pipelineFolder(): string {
-  const folder = join(home.path, 'pipelines');
-  mkdirSync(folder);
-  writePipelines(folder, PIPELINES);
-  return folder;
-}
 
 /** Leaves no room at all. @returns the path of what takes it up */
 function fill(): string {
@@ -206,57 +186,33 @@ test('a server whose Temporal finds no room is not ready, though its own disk ha
   }
 });
 
-test('a step that runs on a full disk waits with its log and its end, and the pipeline continues once there is room', async () => {
-  const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
-  const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
-  const client = new WireClient(`${home.url}/mcp`);
-  await eventually('the stack is ready', () => run.stdout().includes('Longhaul is ready'), PROCESSES_MS);
-  const ledger = join(home.path, 'ledger');
-  const token = await client.start('chatty', { ledger });
-  await eventually('the step runs', () => linesOf(ledger).includes('started'));
-  const filler = fill();
-  writeFileSync(`${ledger}.go`, '');
-  await eventually('a start is refused', async () => {
-    // One that is still taken, or taken once there is room, is another operation.
-    const others = { ledger: `${ledger}-others` };
-    const { result } = await client.request('tools/call', { name: 'chatty', arguments: others });
-    return result?.isError;
-  });
-  const log = () => stepLogText(disk, token, 'work', 1);
-  const logged = log();
-  expect(NUMBERS.startsWith(logged) && logged !== NUMBERS).toBe(true);
-  rmSync(filler);
-  const { result } = await client.until(token, 'completed', STACK_MS);
-  expect(result.isError).toBeUndefined();
-  expect(log()).toBe(NUMBERS);
-  expect(linesOf(ledger)).toEqual(['started', 'a=1']);
-  run.process.kill('SIGTERM');
-  expect(await run.ended).toBe(0);
-});
-
 describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   let parts: TestStack;
   const ledger = () => join(home.path, 'ledger');
   const letGo = (step: string) => writeFileSync(`${ledger()}.${step}`, '');
   beforeEach(async () => {
+    const pipelines = join(home.path, 'pipelines');
+    mkdirSync(pipelines);
+    writePipelines(pipelines, PIPELINES);
     // Its own stack, whose home is the full disk.
-    parts = await TestStack.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelineFolder() });
+    parts = await TestStack.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelines });
   });
   afterEach(() => parts?.stop());
 
-  /** It waits, for longer than a failing activity of it would be retried. */
-  async function waitsForRoom(token: string): Promise<void> {
-    const isWaiting = (task: any) =>
-      task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
-    await parts.client.until(token, isWaiting);
-    await delay(20_000);
-    expect(isWaiting(await parts.client.get(token))).toBe(true);
-  }
+  const isWaiting = (task: any) =>
+    task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
 
-  test('neither a workspace, a step nor an artifact fails for lack of room: each is written once there is some', async () => {
+  test('neither a workspace, a step nor an artifact fails for lack of room; a cancel ends the wait for some', async () => {
     const filler = fill();
     const token = await parts.client.start('three_writes', { ledger: ledger() });
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
+    const canceled = await parts.client.start('three_writes', { ledger: `${ledger()}-canceled` });
+    await parts.client.until(canceled, isWaiting);
+    await parts.client.request('tasks/cancel', { taskId: canceled });
+    await parts.client.until(canceled, 'cancelled');
+    // Longer than a failing activity would be retried.
+    await delay(20_000);
+    expect(isWaiting(await parts.client.get(token))).toBe(true);
     expect(linesOf(ledger())).toEqual([]);
     rmSync(filler);
     await eventually('the first step runs', () => linesOf(ledger()).includes('first'));
@@ -264,29 +220,20 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
     // The end of the step gives back what its output has not needed.
     let makeRoom = keepFull();
     letGo('first');
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
     expect(linesOf(ledger())).toEqual(['first']);
     makeRoom();
     await eventually('the second step runs', () => linesOf(ledger()).includes('second'));
 
     makeRoom = keepFull();
     letGo('second');
-    await waitsForRoom(token);
+    await parts.client.until(token, isWaiting);
     makeRoom();
     const { result } = await parts.client.until(token, 'completed', PROCESSES_MS);
     expect(result.isError).toBeUndefined();
     expect(linesOf(ledger())).toEqual(['first', 'second']);
     expect(readText(join(disk, 'storage', artifactKey(token, 'work/report.txt')))).toBe(NUMBERS);
-  });
-
-  test('a cancel ends the wait', async () => {
-    const filler = fill();
-    const token = await parts.client.start('three_writes', { ledger: ledger() });
-    await parts.client.until(token, (task) => task._meta?.['longhaul/progress']?.message !== undefined);
-    await parts.client.request('tasks/cancel', { taskId: token });
-    await parts.client.until(token, 'cancelled');
-    rmSync(filler);
-    expect(linesOf(ledger())).toEqual([]);
+    expect(linesOf(`${ledger()}-canceled`)).toEqual([]);
   });
 
   test("a step's own command that finds no room fails as any other, once", async () => {

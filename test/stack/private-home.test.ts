@@ -56,7 +56,6 @@ test('a home and all that is written into it are for its user alone; steps keep 
 });
 
 test.each([
-  ['server', 0],
   ['server', 6],
   ['up', 6],
 ])('%s refuses a key file of %i bytes, and says what is lost without it', async (command, bytes) => {

@@ -25,7 +25,7 @@ async function answered(run: CommandRun): Promise<void> {
   await eventually('an answer', () => run.stdout().includes('"id":1'));
 }
 
-test('two stdio clients that start at once get one stack, which outlives them', async () => {
+test('two stdio clients that start at once get one stack, which outlives them, and to which a third attaches', async () => {
   const runs = [home.run(['stdio']), home.run(['stdio'])];
   await Promise.all(runs.map(answered));
   // They are answered before the stack is there.
@@ -37,19 +37,16 @@ test('two stdio clients that start at once get one stack, which outlives them', 
   expect(log().match(/Longhaul is ready/g)).toHaveLength(1);
   for (const run of runs) run.process.stdin?.end();
   expect(await Promise.all(runs.map((run) => run.ended))).toEqual([0, 0]);
-  expect(isRunning(supervisorPid as number)).toBe(true);
   expect(await home.isReady()).toBe(true);
-});
-
-test('stdio attaches to the stack that runs, and writes nothing but MCP messages to standard output', async () => {
-  const up = await home.up();
-  const run = home.run(['stdio']);
-  await answered(run);
-  expect(home.state().supervisorPid).toBe(up.pid);
-  for (const line of run.stdout().trim().split('\n'))
+  const third = home.run(['stdio']);
+  await answered(third);
+  expect(home.state()).toMatchObject({ supervisorPid });
+  expect(isRunning(supervisorPid as number)).toBe(true);
+  // Standard output has MCP messages alone.
+  for (const line of third.stdout().trim().split('\n'))
     expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
-  run.process.stdin?.end();
-  expect(await run.ended).toBe(0);
+  third.process.stdin?.end();
+  expect(await third.ended).toBe(0);
 });
 
 test('stdio says why when the stack does not start', async () => {

@@ -39,15 +39,6 @@ test('a part that ends before it is ready is started ever more slowly, until it 
   await eventually('at once', () => run.stderr().match(/SIGKILL; starting it again\./g)?.length === 2);
 });
 
-test('SIGTERM ends everything', async () => {
-  const run = await home.up();
-  const pids = Object.values(home.parts());
-  run.process.kill('SIGTERM');
-  expect(await run.ended).toBe(0);
-  expect(pids.filter(isRunning)).toEqual([]);
-  expect(home.state()).toEqual({});
-});
-
 test('Ctrl-C, which reaches the whole process group, ends everything in order', async () => {
   const run = await home.up({}, { detached: true });
   const pids = Object.values(home.parts());

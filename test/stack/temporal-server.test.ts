@@ -10,7 +10,7 @@ import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { eventually, freePort, isRunning, kill } from './cli-process.js';
+import { freePort, isRunning } from './cli-process.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -112,11 +112,4 @@ test('a Temporal that was left on this database is ended by the next start', asy
   const again = await start();
   expect(isRunning(left.pid)).toBe(false);
   expect(again.address).toBe(left.address);
-});
-
-test('its end is noticed', async () => {
-  const temporal = await start();
-  kill(temporal.pid);
-  expect(await temporal.exited).toEqual({ how: 'signal SIGKILL' });
-  await eventually('it is gone', () => !isRunning(temporal.pid));
 });

@@ -1,5 +1,6 @@
 /** Homes and versions of Node.js that can't be used: a line, no stack trace, and nothing done. */
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -12,6 +13,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -19,7 +22,6 @@ import { nodeProblem } from '../../platform/package.js';
 import { installNodeVersions } from '../node-versions/install.js';
 import { STACK_MS } from '../support/limits.js';
 import { freePort, TestHome } from './cli-process.js';
-import { startRecordingServer } from './recording-server.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -70,19 +72,19 @@ function run(words: string, home: string, { uid = 0, node = process.execPath, en
 describe('a home that can not be used', () => {
   const cases: [path: string, uid: number, commands: string[], came: string][] = [
     ['file', 0, [...WRITING, ...READING], 'a file at FOLDER/file'],
-    ['file/below', 0, [...WRITING, ...READING], 'a file at FOLDER/file'],
-    ['link', 0, [...WRITING, ...READING], 'a link at FOLDER/link to nowhere, which is not there'],
-    ['read-only', 0, WRITING, 'a read-only file system at FOLDER/read-only'],
-    ['read-only/below', 0, WRITING, 'a read-only file system at FOLDER/read-only'],
+    ['file/below', 0, ['up'], 'a file at FOLDER/file'],
+    ['link', 0, ['up', 'list'], 'a link at FOLDER/link to nowhere, which is not there'],
+    ['read-only', 0, ['up'], 'a read-only file system at FOLDER/read-only'],
+    ['read-only/below', 0, ['up'], 'a read-only file system at FOLDER/read-only'],
     [
       'unwritable',
       NOBODY,
-      WRITING,
+      ['up'],
       'no permission at FOLDER/unwritable (mode 0555, owner 0, this user 65534)',
     ],
-    ['unwritable/below', NOBODY, WRITING, 'no permission at FOLDER/unwritable'],
-    ['closed', NOBODY, [...WRITING, ...READING], 'no permission at FOLDER/closed (mode 0700'],
-    ['closed/below', NOBODY, [...WRITING, ...READING], 'no permission at FOLDER/closed'],
+    ['unwritable/below', NOBODY, ['up'], 'no permission at FOLDER/unwritable'],
+    ['closed', NOBODY, ['up', 'list'], 'no permission at FOLDER/closed (mode 0700'],
+    ['closed/below', NOBODY, ['up'], 'no permission at FOLDER/closed'],
   ];
   test.each(
     cases.flatMap(([path, uid, commands, came]) => commands.map((one) => [path, one, uid, came] as const)),
@@ -129,70 +131,63 @@ describe('a home that can not be used', () => {
   });
 });
 
-describe('a home of a newer Longhaul', () => {
-  test.each(WRITING)('is refused by %s before anything else is done', (command) => {
-    const home = mkdtempSync(join(folder, 'newer-'));
-    const mark = '{"format": 99, "longhaul": "9.9.9"}';
-    writeFileSync(join(home, 'longhaul.version'), mark);
-    const { status, stderr } = run(command, home);
-    expect(stderr).toMatch(
-      /^longhaul: home [^\n]*: expected format 1 or lower; got format 99, written by Longhaul 9\.9\.9\. Run that version[^\n]*\n$/,
-    );
-    expect(status).toBe(2);
-    expect(readdirSync(home)).toEqual(['longhaul.version']);
-    expect(readFileSync(join(home, 'longhaul.version'), 'utf8')).toBe(mark);
-    expect(run('doctor', home).stdout).toMatch(/^fail +home .*format 99, written by Longhaul 9\.9\.9/m);
-  });
+test('a home of a newer Longhaul, and one with a damaged mark, are refused before anything else is done', () => {
+  const home = mkdtempSync(join(folder, 'newer-'));
+  const mark = '{"format": 99, "longhaul": "9.9.9"}';
+  writeFileSync(join(home, 'longhaul.version'), mark);
+  const newer = run('up', home);
+  expect(newer.stderr).toMatch(
+    /^longhaul: home [^\n]*: expected format 1 or lower; got format 99, written by Longhaul 9\.9\.9\. Run that version[^\n]*\n$/,
+  );
+  expect(newer.status).toBe(2);
+  expect(readdirSync(home)).toEqual(['longhaul.version']);
+  expect(readFileSync(join(home, 'longhaul.version'), 'utf8')).toBe(mark);
+  expect(run('doctor', home).stdout).toMatch(/^fail +home .*format 99, written by Longhaul 9\.9\.9/m);
 
-  test('and one with a damaged mark', () => {
-    const home = mkdtempSync(join(folder, 'damaged-'));
-    writeFileSync(join(home, 'longhaul.version'), 'oops');
-    const { status, stderr } = run('up', home);
-    expect(stderr).toMatch(
-      /^longhaul: .*longhaul\.version: expected \{"format": NUMBER.*; got "oops"\. .*delete this file\n$/,
-    );
-    expect(status).toBe(2);
-  });
+  writeFileSync(join(home, 'longhaul.version'), 'oops');
+  const damaged = run('up', home);
+  expect(damaged.stderr).toMatch(
+    /^longhaul: .*longhaul\.version: expected \{"format": NUMBER.*; got "oops"\. .*delete this file\n$/,
+  );
+  expect(damaged.status).toBe(2);
 });
 
-describe('a database of another Temporal', () => {
-  test('is refused by up before anything is downloaded or built, and doctor says the same', async () => {
-    const home = await TestHome.create();
-    const proxy = await startRecordingServer(502);
-    try {
-      const bin = join(home.path, 'bin');
-      const goWas = join(home.path, 'go-was-run');
-      mkdirSync(bin);
-      writeFileSync(join(bin, 'go'), `#!/bin/sh\ntouch ${goWas}\nexit 1\n`, { mode: 0o755 });
-      writeFileSync(join(home.path, 'temporal.db'), '');
-      writeFileSync(join(home.path, 'temporal.version'), '{"server": "1.31.2", "line": ""}');
-      const environment = {
-        LONGHAUL_BIN_FOLDER: join(home.path, 'no-binaries'),
-        PATH: `${bin}:/usr/bin:/bin`,
-        NODE_USE_ENV_PROXY: '1',
-        HTTPS_PROXY: proxy.url,
-      };
-      const up = home.run(['up'], environment);
-      expect(await up.ended).toBe(1);
-      expect(up.stderr()).toMatch(
-        /^longhaul: the database .*temporal\.db was made by Temporal server 1\.31\.2/,
-      );
-      expect(up.stderr()).toContain('move temporal.db* and temporal.version out of');
-      expect(up.stderr()).not.toMatch(/Downloading|Building|^ +at /m);
-      expect({ requests: proxy.requests, isBuilt: existsSync(goWas) }).toEqual({
-        requests: [],
-        isBuilt: false,
-      });
-      const doctor = home.run(['doctor'], environment);
-      await doctor.ended;
-      expect(doctor.stdout()).toMatch(
-        /^fail +temporal binary +database made by 1\.31\.2\n +-> put a temporal with/m,
-      );
-    } finally {
-      await proxy.close();
-      await home.remove();
-    }
+test('a database of another Temporal is refused by up before anything is downloaded or built, and doctor says the same', async () => {
+  const home = await TestHome.create();
+  const requests: string[] = [];
+  const proxy = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    response.writeHead(502).end();
   });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const bin = join(home.path, 'bin');
+    const goWas = join(home.path, 'go-was-run');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'go'), `#!/bin/sh\ntouch ${goWas}\nexit 1\n`, { mode: 0o755 });
+    writeFileSync(join(home.path, 'temporal.db'), '');
+    writeFileSync(join(home.path, 'temporal.version'), '{"server": "1.31.2", "line": ""}');
+    const environment = {
+      LONGHAUL_BIN_FOLDER: join(home.path, 'no-binaries'),
+      PATH: `${bin}:/usr/bin:/bin`,
+      NODE_USE_ENV_PROXY: '1',
+      HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    };
+    const up = home.run(['up'], environment);
+    expect(await up.ended).toBe(1);
+    expect(up.stderr()).toMatch(/^longhaul: the database .*temporal\.db was made by Temporal server 1\.31\.2/);
+    expect(up.stderr()).toContain('move temporal.db* and temporal.version out of');
+    expect(up.stderr()).not.toMatch(/Downloading|Building|^ +at /m);
+    expect({ requests, isBuilt: existsSync(goWas) }).toEqual({ requests: [], isBuilt: false });
+    const doctor = home.run(['doctor'], environment);
+    await doctor.ended;
+    expect(doctor.stdout()).toMatch(
+      /^fail +temporal binary +database made by 1\.31\.2\n +-> put a temporal with/m,
+    );
+  } finally {
+    proxy.close();
+    await home.remove();
+  }
 });
 
 describe('a Node.js that is too old', () => {
@@ -207,7 +202,7 @@ describe('a Node.js that is too old', () => {
 
   test('gets one line, from every command', async () => {
     const { '16': node } = await installNodeVersions();
-    for (const words of ['--version', 'up', 'list', 'stdio']) {
+    for (const words of ['--version', 'up']) {
       const { status, stdout, stderr } = run(words, join(folder, 'unused'), {
         node,
         environment: { LONGHAUL_PORT: String(await freePort()) },

@@ -36,7 +36,7 @@ export interface Selection {
  *
  * @param records folder of the records in the user's cache
  * @param touched files and folders that decide how the tests fare
- * @param variable e.g. `LONGHAUL_EXAMPLES`
+ * @param variable e.g. `LONGHAUL_FOREIGN_CLIENTS`
  */
 export function selectExtent(records: string, touched: string[], variable: string): Selection {
   const record = join(cacheFolder(), records, digestOf(touched));

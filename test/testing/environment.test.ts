@@ -1,17 +1,19 @@
-/** The test kit, used as the author of tools does. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** The test kit, used as the author of tools does, and wrongly: each wrong use is refused with its place and a remedy. */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { isRunning } from '../stack/cli-process.js';
 import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
+import { writeFiles } from '../support/write-files.js';
 import { processesOf } from './processes.js';
 
 jest.setTimeout(OUTAGE_MS);
 const project = resolve('test/testing/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-kit-'));
 const ARGUMENTS = { sites: 2, surveyor: 'Ada' };
+let count = 0;
 
 let environment: TestToolEnvironment;
 beforeAll(async () => {
@@ -138,4 +140,158 @@ describe('a history', () => {
       message: expect.stringContaining('another'),
     });
   });
+});
+
+/** A project of these files. */
+function projectOf(files: Record<string, string>): string {
+  const path = join(folder, String((count += 1)));
+  writeFiles(path, { 'package.json': '{"type":"module"}', ...files });
+  return path;
+}
+
+const tool = (name: string) => `import { defineTool } from 'longhaul';
+export default defineTool({
+  name: '${name}',
+  description: { does: 'Does it.' },
+  input: { type: 'object', properties: {} },
+  estimate: { seconds: 1 },
+});
+`;
+const workflow = (name: string) => `export async function ${name}() { return {}; }\n`;
+
+describe('an environment is refused', () => {
+  const refused = async (options: Parameters<typeof TestToolEnvironment.create>[0]) => {
+    const error = await TestToolEnvironment.create(options).then(
+      (created) => created.close().then(() => undefined),
+      (reason: Error) => reason,
+    );
+    expect(error?.name).toBe('TestEnvironmentError');
+    return error!.message;
+  };
+
+  test('when no Temporal answers', async () => {
+    const homes = () =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith(`longhaul-testing-${process.pid}-`));
+    const before = homes();
+    expect(before).not.toEqual([]);
+    expect(await refused({ project, temporal: { address: '127.0.0.1:9' } })).toMatch(
+      /^no Temporal answers at 127\.0\.0\.1:9: .+\. Start it, or leave out the option temporal to have one started$/,
+    );
+    expect(homes()).toEqual(before);
+  });
+
+  test('for a folder without tools, and for none', async () => {
+    expect(await refused({ project: folder })).toBe(
+      `project ${folder}: expected a folder with files in tools/ or pipelines/; there are none`,
+    );
+    expect(await refused({ project: join(folder, 'nowhere') })).toMatch(/there is no such folder$/);
+  });
+
+  test('when the only file of a kind is broken, with file and line', async () => {
+    const folder = projectOf({
+      'tools/torn.ts': tool('torn').slice(0, 60),
+      'workflows/torn.ts': workflow('torn'),
+    });
+    expect(await refused({ project: folder, settings: { shippedTools: false } })).toMatch(
+      /^the server ended with exit code 1:[^]*tools\/torn\.ts/,
+    );
+  });
+
+  test('when one file of several is broken, and when a workflow is missing', async () => {
+    const folder = projectOf({
+      'tools/fine.ts': tool('fine'),
+      'workflows/fine.ts': workflow('fine'),
+      'tools/refused.ts': tool('re fused'),
+      'tools/orphan.ts': tool('orphan'),
+    });
+    const message = await refused({ project: folder });
+    expect(message).toMatch(/^files of the project can't be used:\n/);
+    expect(message).toMatch(/tools\/refused\.ts:3.*name: expected a letter/);
+    expect(message).toMatch(/tools\/orphan\.ts.*no file in workflows\/ exports a workflow "orphan"/);
+  });
+});
+
+describe('a call is refused', () => {
+  test('of a tool that does not exist, with those that do', async () => {
+    await expect(environment.start('servey', {})).rejects.toMatchObject({
+      name: 'LonghaulError',
+      kind: 'unknown_tool',
+      message: expect.stringMatching(/^unknown tool "servey"; known are survey, /),
+    });
+  });
+
+  test('with wrong arguments, and with arguments missing that the tool asks for', async () => {
+    await expect(environment.call('survey', { sites: 0, surveyor: 'Ada' })).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+      message: 'arguments.sites: expected minimum 1; got 0',
+    });
+    await expect(environment.call('survey', { sites: 1 })).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+      message: 'survey asks for surveyor before it starts: give the arguments, or their answers in askFor',
+    });
+  });
+
+  test('of start for a tool that answers at once', async () => {
+    await expect(environment.start('operation_list', {})).rejects.toMatchObject({
+      kind: 'wrong_state',
+      message: 'operation_list answers at once and leaves no operation: use call()',
+    });
+    expect(await environment.call('operation_list')).toMatchObject({ operations: expect.any(Array) });
+  });
+});
+
+describe('a handle refuses', () => {
+  test('an answer that does not fit, and one to a question that is not open', async () => {
+    const operation = await environment.start('survey', { sites: 1, surveyor: 'Ada' });
+    await operation.question();
+    await expect(operation.answer({ action: 'accept', content: { approve: 'yes' } })).rejects.toMatchObject({
+      kind: 'invalid_answer',
+      message: expect.stringContaining('approve'),
+    });
+    await expect(operation.answer({ action: 'decline' }, 'input-7')).rejects.toMatchObject({
+      kind: 'wrong_state',
+      message: 'the question "input-7" is not open: it was already answered, or never asked; open: input-1',
+    });
+    await operation.answer({ action: 'decline' });
+    await operation.result();
+    await expect(operation.answer({ action: 'decline' })).rejects.toMatchObject({
+      kind: 'wrong_state',
+      message: 'the operation is completed: no question is open',
+    });
+    await expect(operation.question()).rejects.toThrow(
+      /^operation \w+ ended before a question is open: \{"status":"completed"/,
+    );
+  });
+
+  test('an unknown token and an unknown file', async () => {
+    await expect(environment.handle('none-such').describe()).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(environment.handle('none-such').result()).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(environment.handle('none-such').partial()).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(environment.handle('none-such').artifact('x')).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  test('to wait for longer than its time, with the last state', async () => {
+    const operation = await environment.start('survey', { sites: 1, surveyor: 'Ada' });
+    await operation.question();
+    const error = await operation.result({ timeoutMs: 5_000 }).catch((reason: Error) => reason);
+    expect(error).toMatchObject({ name: 'WaitTimeoutError' });
+    expect((error as Error).message).toMatch(
+      /: timed out after 5000 ms, waiting until it has ended; last state: \{"status":"input_required"/,
+    );
+  });
+});
+
+test('a replay refuses what is no history, and a file that is not there', async () => {
+  const path = join(folder, 'history.json');
+  await expect(environment.replay(path)).rejects.toThrow(
+    `${path}: expected a history as JSON; there is no such file`,
+  );
+  writeFileSync(path, '{}');
+  await expect(environment.replay(path)).rejects.toThrow(
+    `${path}: expected a history as JSON, with its events; got {}`,
+  );
+});
+
+test('a worker that runs is not started a second time', async () => {
+  await expect(environment.startWorker()).rejects.toThrow('the worker is already running');
 });

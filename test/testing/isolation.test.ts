@@ -51,14 +51,12 @@ test('environments run side by side on Temporal that is shared or their own, and
   await temporal.connection.close();
 });
 
-test.each(['killWorker', 'stopWorker'] as const)(
-  'a step of a pipeline continues through %s, and ends with its environment',
-  async (end) => {
-    const pipelines = mkdtempSync(join(folder, 'pipelines-'));
-    const pids = join(pipelines, 'pids');
-    writeFileSync(
-      join(pipelines, 'wait.yml'),
-      `jobs:
+test('a step of a pipeline continues without its worker, killed or stopped, and ends with its environment', async () => {
+  const pipelines = mkdtempSync(join(folder, 'pipelines-'));
+  const pids = join(pipelines, 'pids');
+  writeFileSync(
+    join(pipelines, 'wait.yml'),
+    `jobs:
   work:
     steps:
       - run: |
@@ -67,27 +65,28 @@ test.each(['killWorker', 'stopWorker'] as const)(
           echo "it continued"
       - run: echo $PPID >> ${pids}; echo $$ >> ${pids}; trap '' TERM; while sleep 0.1; do :; done
 `,
-    );
-    const one = await TestToolEnvironment.create({
-      project,
-      settings: { shippedTools: false, pipelineFolders: [pipelines] },
-    });
-    try {
-      const operation = await one.start('wait');
-      const step = () => linesOf(pids).map(Number);
-      await eventually('the step runs', () => step().length === 2);
-      await one[end]();
-      expect(step().filter(isRunning)).toEqual(step());
-      await one.startWorker();
-      writeFileSync(join(pipelines, 'go'), '');
-      await eventually('the next step runs', () => step().length === 4);
-      expect(await operation.logs('work/1')).toEqual(['it continued']);
-      expect(step().filter(isRunning)).toEqual(step().slice(2));
-      await one[end]();
-    } finally {
-      await one.close();
-    }
-    expect(linesOf(pids).map(Number).filter(isRunning)).toEqual([]);
-    expect(existsSync(one.home)).toBe(false);
-  },
-);
+  );
+  const one = await TestToolEnvironment.create({
+    project,
+    settings: { shippedTools: false, pipelineFolders: [pipelines] },
+  });
+  try {
+    const operation = await one.start('wait');
+    const step = () => linesOf(pids).map(Number);
+    await eventually('the step runs', () => step().length === 2);
+    await one.killWorker();
+    await one.startWorker();
+    await one.stopWorker();
+    expect(step().filter(isRunning)).toEqual(step());
+    await one.startWorker();
+    writeFileSync(join(pipelines, 'go'), '');
+    await eventually('the next step runs', () => step().length === 4);
+    expect(await operation.logs('work/1')).toEqual(['it continued']);
+    expect(step().filter(isRunning)).toEqual(step().slice(2));
+    await one.killWorker();
+  } finally {
+    await one.close();
+  }
+  expect(linesOf(pids).map(Number).filter(isRunning)).toEqual([]);
+  expect(existsSync(one.home)).toBe(false);
+});

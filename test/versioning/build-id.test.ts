@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { STACK_MS } from '../support/limits.js';
-import { Release } from './release.js';
+import { Release } from './support.js';
 
 // Each build ID takes a run of the bundler.
 jest.setTimeout(STACK_MS);
@@ -18,7 +18,7 @@ function settingsIn(folder: string): Record<string, string> {
   return { LONGHAUL_PROJECT: project, LONGHAUL_HOME: join(root, folder, 'home') };
 }
 
-test('one release and project in two folders are one build; another workflow or runtime is another one', () => {
+test('one release and project in two folders are one build; another workflow is another one', () => {
   const one = Release.copyTo(join(root, 'one/deep/er'));
   const other = Release.copyTo(join(root, 'other'));
   const [ofOne, ofOther] = [settingsIn('one'), settingsIn('other')];
@@ -29,12 +29,7 @@ test('one release and project in two folders are one build; another workflow or 
     join(ofOther['LONGHAUL_PROJECT']!, 'workflows/added.ts'),
     'export async function added() { return 1; }',
   );
-  const edited = other.buildId(ofOther);
-  expect(edited).not.toBe(buildId);
-  rmSync(join(ofOther['LONGHAUL_PROJECT']!, 'workflows/added.ts'));
-  other.plantTimers();
-  const planted = other.buildId(ofOther);
-  expect([buildId, edited]).not.toContain(planted);
+  expect(other.buildId(ofOther)).not.toBe(buildId);
   // Activities aren't replayed: a correction of one reaches operations that are open.
   writeFileSync(join(ofOne['LONGHAUL_PROJECT']!, 'activities/added.ts'), 'export async function added() {}');
   expect(one.buildId(ofOne)).toBe(buildId);
