@@ -208,11 +208,9 @@ export const pipelineFile = z
           description:
             "Names of secrets. NAME is set on the worker as LONGHAUL_SECRET_NAME, and is the steps' variable NAME; not PATH or others that steps need.",
         }),
-      concurrency: whole(1, 200)
-        .default(32)
-        .meta({
-          description: 'Maximum number of jobs, and items of for-each, that run side by side: 1 to 200.',
-        }),
+      concurrency: whole(1, 200).default(32).meta({
+        description: 'Maximum number of jobs, and items of for-each, that run side by side: 1 to 200.',
+      }),
       priority: whole(PRIORITIES.first, PRIORITIES.last).optional().meta({
         description:
           'Which operations workers take first while they are busy: 1, the first, to 5, the last. Default: 3.',

@@ -29,7 +29,10 @@ export function profileDatasetColumns(
 ): Promise<ColumnProfile[]> {
   return inScratch(
     ({ options, child }) =>
-      analyzeInChild({ name: 'profileColumns', args: [path, names], options: { ...options, reading } }, child),
+      analyzeInChild(
+        { name: 'profileColumns', args: [path, names], options: { ...options, reading } },
+        child,
+      ),
     names.length,
   );
 }

@@ -7,7 +7,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 
-const PREFIX = `dataset.${hostname().replace(/[^a-zA-Z0-9]/g, '').slice(0, 40)}.`;
+const PREFIX = `dataset.${hostname()
+  .replace(/[^a-zA-Z0-9]/g, '')
+  .slice(0, 40)}.`;
 /** With a random part: in a container, an earlier process had the same ID. */
 const OWN_PREFIX = `${PREFIX}${process.pid}.${randomBytes(6).toString('hex')}.`;
 

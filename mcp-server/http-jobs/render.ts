@@ -63,7 +63,9 @@ export function renderJob(record: OperationRecord): Job {
     resumed_from: record.resumedFrom,
     trace_id: record.traceId,
     cancel_requested: record.cancelRequestedAt !== undefined,
-    ...(Object.keys(inputRequests).length ? { input_required: { requests: questionsOf(inputRequests) } } : {}),
+    ...(Object.keys(inputRequests).length
+      ? { input_required: { requests: questionsOf(inputRequests) } }
+      : {}),
     answers: record.answers && answersOf(record.answers),
     ...partialOf(record),
     ...resultOf(record, links.result),

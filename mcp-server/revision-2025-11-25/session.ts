@@ -9,10 +9,7 @@ import type { Guard } from '../guard.js';
 import { isPastKeepAlive } from '../../operations/budgets.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../shared/elicitation.js';
-import {
-  experimentalCapabilitiesOf,
-  type ExperimentalCapabilities,
-} from '../shared/select-protocol.js';
+import { experimentalCapabilitiesOf, type ExperimentalCapabilities } from '../shared/select-protocol.js';
 
 export interface Session extends ExperimentalCapabilities {
   version: string;

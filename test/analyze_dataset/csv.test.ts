@@ -1,6 +1,11 @@
 /** Every line of a CSV file is a row, the header, or named in a note or an error; every value is exact, or text. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inspect, profileColumns, runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
+import {
+  inspect,
+  profileColumns,
+  runQuery,
+  writeParquet,
+} from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { plainSql, refusal, ValueSandbox } from './support.js';
 

@@ -30,8 +30,7 @@ afterAll(() => box.remove());
 
 const query = (path: string, rest: Partial<DatasetQuery>) =>
   runQuery({ path, limit: 50, ...rest }, box.options);
-const ids = async (filters: Filter[]) =>
-  (await query('people.csv', { filters })).rows.map((row) => row[0]);
+const ids = async (filters: Filter[]) => (await query('people.csv', { filters })).rows.map((row) => row[0]);
 const BIG = '9007199254740993';
 
 describe('a query', () => {
@@ -158,7 +157,10 @@ describe('columns and aggregates', () => {
 
   it('may be called like columns of the file without standing in for them', async () => {
     const filters: Filter[] = [{ column: 'score', op: 'gt', value: 1 }];
-    const { rows } = await query('people.csv', { filters, aggregates: [{ fn: 'sum', column: 'score', as: 'id' }] });
+    const { rows } = await query('people.csv', {
+      filters,
+      aggregates: [{ fn: 'sum', column: 'score', as: 'id' }],
+    });
     expect(rows).toEqual([[4]]);
   });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import analyzeDataset, { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset/index.js';
+import analyzeDataset, {
+  analyzeDatasetInput,
+  analyzeDatasetOutput,
+} from '../../tools/analyze_dataset/index.js';
 
 describe('the schemas', () => {
   it('become JSON Schema in which every field of the input is described', () => {
@@ -41,6 +44,8 @@ describe('the text', () => {
   });
 
   it('has a line of the table for each row, whatever its values', () => {
-    expect(text(['a|b'], [['x | y\n| z']], 1)).toBe('| a\\|b        |\n| ----------- |\n| x \\| y \\| z |\n\nA note.');
+    expect(text(['a|b'], [['x | y\n| z']], 1)).toBe(
+      '| a\\|b        |\n| ----------- |\n| x \\| y \\| z |\n\nA note.',
+    );
   });
 });

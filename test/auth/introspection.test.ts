@@ -146,7 +146,9 @@ test('while the authorization server fails, calls are answered 503, and open str
     issuer.introspect = () => failure;
     const { status, headers, body } = await new JobsClient(stack.base, newToken()).get('/v1/jobs');
     expect([status, body.type]).toEqual([503, '/problems/unavailable']);
-    expect(body.detail).toBe(`tokens of ${issuer.url} can't be checked: ${issuer.url}/introspect does not answer`);
+    expect(body.detail).toBe(
+      `tokens of ${issuer.url} can't be checked: ${issuer.url}/introspect does not answer`,
+    );
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
   }
   const asked = issuer.questions.filter(({ body }) => body.get('token') === token).length;

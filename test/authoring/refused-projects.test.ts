@@ -48,19 +48,22 @@ test.each([
     { 'workflows/x.ts': 'export const a = 1;', 'workflows/y.ts': 'export const a = 2;' },
     /workflows\/y\.ts: there is already an export "a", in workflows\/x\.ts/,
   ],
-] as [string, string, Record<string, string>, RegExp][])('%s ends the %s', async (_what, command, files, words) => {
-  const folder = mkdtempSync(join(root, 'project-'));
-  writeFiles(folder, files);
-  const part = parts.run(command, {
-    LONGHAUL_PROJECT: folder,
-    LONGHAUL_SHIPPED_TOOLS: 'false',
-    LONGHAUL_TASK_QUEUE: `refused-${randomUUID()}`,
-  });
-  const [code] = (await once(part.process, 'close')) as [number];
-  expect(code).toBe(1);
-  const lines = part
-    .output()
-    .split('\n')
-    .filter((line) => line && !line.startsWith('{'));
-  expect(lines.map((line) => line.replaceAll(`${folder}/`, ''))).toEqual([expect.stringMatching(words)]);
-});
+] as [string, string, Record<string, string>, RegExp][])(
+  '%s ends the %s',
+  async (_what, command, files, words) => {
+    const folder = mkdtempSync(join(root, 'project-'));
+    writeFiles(folder, files);
+    const part = parts.run(command, {
+      LONGHAUL_PROJECT: folder,
+      LONGHAUL_SHIPPED_TOOLS: 'false',
+      LONGHAUL_TASK_QUEUE: `refused-${randomUUID()}`,
+    });
+    const [code] = (await once(part.process, 'close')) as [number];
+    expect(code).toBe(1);
+    const lines = part
+      .output()
+      .split('\n')
+      .filter((line) => line && !line.startsWith('{'));
+    expect(lines.map((line) => line.replaceAll(`${folder}/`, ''))).toEqual([expect.stringMatching(words)]);
+  },
+);

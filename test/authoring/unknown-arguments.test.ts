@@ -83,7 +83,9 @@ test.each([
     options(
       z.strictObject({
         size: z.enum(['small', 'large']),
-        lines: z.array(z.strictObject({ item: z.string().min(2), count: z.number().int().min(1).default(1) })),
+        lines: z.array(
+          z.strictObject({ item: z.string().min(2), count: z.number().int().min(1).default(1) }),
+        ),
       }),
     ),
   );

@@ -70,21 +70,24 @@ test.each([
   ['broken', 'failed', 1],
   ['too_long', 'timed_out', 6],
   ['refused', 'failed', 1],
-])('%s is %s in the text, the JSON and the exit code %i of status, watch and call', async (tool, status, code) => {
-  const token = await ended(tool);
-  const text = await run('status', token);
-  expect(text.stdout).toMatch(new RegExp(`^status +${status}$`, 'm'));
-  expect(text.code).toBe(code);
-  for (const words of [
-    ['status', token],
-    ['watch', token],
-    ['call', tool],
-  ]) {
-    const json = await run(...words, '--json');
-    expect(documents(json).at(-1)).toMatchObject({ status });
-    expect([words, json.code]).toEqual([words, code]);
-  }
-});
+])(
+  '%s is %s in the text, the JSON and the exit code %i of status, watch and call',
+  async (tool, status, code) => {
+    const token = await ended(tool);
+    const text = await run('status', token);
+    expect(text.stdout).toMatch(new RegExp(`^status +${status}$`, 'm'));
+    expect(text.code).toBe(code);
+    for (const words of [
+      ['status', token],
+      ['watch', token],
+      ['call', tool],
+    ]) {
+      const json = await run(...words, '--json');
+      expect(documents(json).at(-1)).toMatchObject({ status });
+      expect([words, json.code]).toEqual([words, code]);
+    }
+  },
+);
 
 test('a time-out is one in result, cancel, answer and list too', async () => {
   const token = await ended('too_long');

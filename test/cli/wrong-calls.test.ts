@@ -29,11 +29,14 @@ test.each([
   expect(code).toBe(2);
 });
 
-test.each(['status', 'watch', 'result', 'answer', 'cancel'])('%s of an unknown token ends with 4', async (command) => {
-  const { code, stderr } = await run(parts, [command, 'no-such-token']);
-  expect(stderr).toBe('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
-  expect(code).toBe(4);
-});
+test.each(['status', 'watch', 'result', 'answer', 'cancel'])(
+  '%s of an unknown token ends with 4',
+  async (command) => {
+    const { code, stderr } = await run(parts, [command, 'no-such-token']);
+    expect(stderr).toBe('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
+    expect(code).toBe(4);
+  },
+);
 
 test('without a terminal, call says how to give what the tool asks for first', async () => {
   const { code, stderr } = await run(parts, ['call', 'test_tool_with_task']);

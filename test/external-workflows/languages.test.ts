@@ -138,7 +138,10 @@ test('drafts that discover makes of their runs have the inputs, progress and que
   const batch = await byHand('ImportBatch', java, { source: rows, chunkSize: 100 });
   await Promise.all([refund, review, batch].map((handle) => handle.result()));
   // Queries are known from a worker that has an open run.
-  const open = [await byHand('RefundWorkflow', go, 'A1', 700), await byHand('ReviewDocument', python, DOCUMENT)];
+  const open = [
+    await byHand('RefundWorkflow', go, 'A1', 700),
+    await byHand('ReviewDocument', python, DOCUMENT),
+  ];
   const project = mkdtempSync(join(tmpdir(), 'longhaul-discovered-'));
   const folder = join(project, 'tools');
   const discovered = async ({ taskQueue }: ExternalWorker, tool: string): Promise<string> => {

@@ -37,7 +37,11 @@ describe('refused, with what was expected and what came', () => {
     const rows: [tool: string, args: object, message: RegExp][] = [
       ['wait', { agent_id: one.agentId, timeout_seconds: 0 }, timeout],
       ['register_and_wait', { ...registration, timeout_seconds: '30' }, timeout],
-      ['wait', { agent_id: one.agentId, lease_seconds: 86_401 }, /lease_seconds: expected 1 to 86400; got 86401/],
+      [
+        'wait',
+        { agent_id: one.agentId, lease_seconds: 86_401 },
+        /lease_seconds: expected 1 to 86400; got 86401/,
+      ],
       ['register_and_wait', { ...registration, agent_name: 'a\nb' }, /agent_name: expected 1 to 64 letters/],
       [
         'register_and_wait',

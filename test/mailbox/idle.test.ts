@@ -21,7 +21,10 @@ beforeAll(async () => {
   parts = await TestStack.serverOnSharedWorker(MAILBOX);
   client = parts.client.with({});
   const registration = { agent_name: 'code-reviewer-2', agent_type: 'test', ...SOON };
-  const { result } = await client.request('tools/call', { name: 'register_and_wait', arguments: registration });
+  const { result } = await client.request('tools/call', {
+    name: 'register_and_wait',
+    arguments: registration,
+  });
   ({ agent_id } = JSON.parse(result.content[0].text));
 });
 afterAll(() => parts?.stop());
@@ -30,7 +33,9 @@ test('an idle minute costs a model fewer than 100 tokens, with the time limits o
   const call = `${TOOL_NAME}${JSON.stringify({ agent_id })}`;
   const tokens = encode(call).length + encode('{"nw":true}').length;
   for (const name of [undefined, 'claude-code', 'codex-mcp-client', 'opencode', 'claude-ai', 'goose'])
-    expect((tokens * 60) / Math.min(LONG_SECONDS, longestWaitSeconds(name))).toBeLessThan(MOST_TOKENS_A_MINUTE);
+    expect((tokens * 60) / Math.min(LONG_SECONDS, longestWaitSeconds(name))).toBeLessThan(
+      MOST_TOKENS_A_MINUTE,
+    );
 });
 
 test('the tools have short descriptions', () => {

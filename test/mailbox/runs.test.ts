@@ -136,7 +136,9 @@ test('a name that is registered again and again leaves a bounded history, and on
     await Promise.all(lanes);
     expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
     expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
-    const lengths = (await historiesOf(workflowId(parts, who, 'inbox:again'))).map(({ events }) => events!.length);
+    const lengths = (await historiesOf(workflowId(parts, who, 'inbox:again'))).map(
+      ({ events }) => events!.length,
+    );
     // A single run would have over 1,500.
     expect(Math.max(...lengths)).toBeLessThan(BOUND);
     expect((await historiesOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);

@@ -101,7 +101,10 @@ test('a second registration takes the name over: the wait of the first, at anoth
   const other = await openMailbox(parts);
   try {
     const waiting = other.mailbox.receive(who, first, longWait());
-    await eventually('it waits', async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting');
+    await eventually(
+      'it waits',
+      async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting',
+    );
     const { agentId: second, isTakeover } = await server.mailbox.register(who, {
       name: 'same',
       type: 'test',

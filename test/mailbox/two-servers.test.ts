@@ -62,9 +62,7 @@ test('a wait loses no message when its server is killed with the message on its 
     const key = { idempotency_key: `${agent.name} ${index}` };
     const port = index % 2 ? await serving(agent.agentId) : undefined;
     const sent = eventually('it is sent', () =>
-      other
-        .call('send_message', { from: 'sender', to: agent.name, content, ...key })
-        .catch(() => undefined),
+      other.call('send_message', { from: 'sender', to: agent.name, content, ...key }).catch(() => undefined),
     );
     if (port !== undefined) await two.kill(port);
     await sent;

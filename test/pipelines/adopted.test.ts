@@ -57,10 +57,7 @@ async function orphans(...started: [tool: keyof typeof PIPELINES, ledger: string
 /** Starts a worker; resolves once it has adopted steps. */
 async function adopt(count: number): Promise<void> {
   worker = project.parts.worker();
-  await eventually(
-    'the steps are adopted',
-    () => worker.output().split('adopted a step').length > count,
-  );
+  await eventually('the steps are adopted', () => worker.output().split('adopted a step').length > count);
 }
 
 /** Expects that steps have cleaned up, and that nothing is left of them. */

@@ -226,7 +226,9 @@ describe('a reset', () => {
     await has('kept', 'done 30', 2);
     project.letGo('kept');
     expect((await project.finish(token, OUTAGE_MS)).structuredContent).toEqual({ done: items });
-    const counts = ['one', 'start 0', 'done 0', 'done 8', 'done 30', 'last'].map((line) => count('kept', line));
+    const counts = ['one', 'start 0', 'done 0', 'done 8', 'done 30', 'last'].map((line) =>
+      count('kept', line),
+    );
     expect(counts).toEqual([1, 1, 1, 1, 2, 1]);
   });
 });

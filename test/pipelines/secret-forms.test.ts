@@ -64,20 +64,23 @@ const PYTHON: [script: string, shown: RegExp][] = (
 
 const hasPython = output('command -v python3 || true', '') !== '';
 
-describe.each(Object.entries({ 'one line': SECRET, 'several lines': LINES }))('a secret of %s', (_, secret) => {
-  const expectHidden = (scripts: typeof SCRIPTS) => {
-    const hidden = masking([secret]);
-    for (const [script, shown] of scripts)
-      expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
-        script,
-        shown: expect.stringMatching(shown),
-      });
-  };
+describe.each(Object.entries({ 'one line': SECRET, 'several lines': LINES }))(
+  'a secret of %s',
+  (_, secret) => {
+    const expectHidden = (scripts: typeof SCRIPTS) => {
+      const hidden = masking([secret]);
+      for (const [script, shown] of scripts)
+        expect({ script, shown: hidden.text(output(script, secret)).trim() }).toEqual({
+          script,
+          shown: expect.stringMatching(shown),
+        });
+    };
 
-  test('is shown in no form by the shell and its tools', () => expectHidden(SCRIPTS));
+    test('is shown in no form by the shell and its tools', () => expectHidden(SCRIPTS));
 
-  (hasPython ? test : test.skip)('is shown in no form by Python', () => expectHidden(PYTHON));
-});
+    (hasPython ? test : test.skip)('is shown in no form by Python', () => expectHidden(PYTHON));
+  },
+);
 
 test('a line of a secret is masked from 6 characters on, also in other forms', () => {
   const hidden = masking(['first line\nshort\n123456\n']);

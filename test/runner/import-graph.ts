@@ -7,7 +7,8 @@ import { globSync } from 'tinyglobby';
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /** All test files. */
-export const testFiles = (): string[] => globSync('test/**/*.test.ts', { ignore: '**/node_modules/**' }).sort();
+export const testFiles = (): string[] =>
+  globSync('test/**/*.test.ts', { ignore: '**/node_modules/**' }).sort();
 
 /** An entry that imports all files: one bundle is made three times as fast as one for each file. */
 const importsAll = (files: readonly string[]): Plugin => ({

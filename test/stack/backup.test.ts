@@ -187,7 +187,11 @@ describe('a backup', () => {
   test('is not made over another file, in its own home, or of nothing', async () => {
     await fails(original, ['backup', archive], `${archive}: expected a new name; got one that exists`);
     await fails(original, ['backup', join(original.path, 'x.tar.gz')], 'expected a place outside the home');
-    await fails(original, ['backup', join(folder, 'x.tgz'), '--home', join(folder, 'none')], 'got nothing to back up');
+    await fails(
+      original,
+      ['backup', join(folder, 'x.tgz'), '--home', join(folder, 'none')],
+      'got nothing to back up',
+    );
   });
 
   test('on a full disk leaves no file', async () => {
@@ -255,7 +259,11 @@ describe('a restore', () => {
     mkdirSync(join(home, 'bin'), { recursive: true });
     writeFileSync(join(home, 'bin/temporal'), 'binary');
     writeFileSync(join(home, 'mine'), 'x');
-    await fails(original, ['restore', archive, '--home', home], 'expected an empty or missing folder; got one with mine');
+    await fails(
+      original,
+      ['restore', archive, '--home', home],
+      'expected an empty or missing folder; got one with mine',
+    );
     expect(readFileSync(join(home, 'mine'), 'utf8')).toBe('x');
     expect(await ended(original, 'restore', archive, '--home', home, '--force')).toEqual([
       0,

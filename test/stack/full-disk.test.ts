@@ -199,8 +199,7 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
   });
   afterEach(() => parts?.stop());
 
-  const isWaiting = (task: any) =>
-    task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
+  const isWaiting = (task: any) => task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
 
   test('neither a workspace, a step nor an artifact fails for lack of room; a cancel ends the wait for some', async () => {
     const filler = fill();

@@ -42,9 +42,16 @@ function filesBelow(root: string): string[] {
 }
 
 test('no text of the checkout has npm look the name up in a registry', () => {
-  const examples = ['npx --yes longhaul up', '"command": "npx", "args": ["longhaul", "stdio"]', 'npm i longhaul zod'];
+  const examples = [
+    'npx --yes longhaul up',
+    '"command": "npx", "args": ["longhaul", "stdio"]',
+    'npm i longhaul zod',
+  ];
   for (const text of examples) expect([...text.matchAll(BY_NPX), ...text.matchAll(BY_NAME)]).not.toEqual([]);
-  const files = ['README.md', ...['docs', 'examples', 'bench', 'cli', 'stack', 'platform'].flatMap(filesBelow)];
+  const files = [
+    'README.md',
+    ...['docs', 'examples', 'bench', 'cli', 'stack', 'platform'].flatMap(filesBelow),
+  ];
   expect(files.length).toBeGreaterThan(100);
   const found = files.flatMap((path) => {
     const text = readFileSync(path, 'utf8');

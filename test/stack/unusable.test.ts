@@ -175,7 +175,9 @@ test('a database of another Temporal is refused by up before anything is downloa
     };
     const up = home.run(['up'], environment);
     expect(await up.ended).toBe(1);
-    expect(up.stderr()).toMatch(/^longhaul: the database .*temporal\.db was made by Temporal server 1\.31\.2/);
+    expect(up.stderr()).toMatch(
+      /^longhaul: the database .*temporal\.db was made by Temporal server 1\.31\.2/,
+    );
     expect(up.stderr()).toContain('move temporal.db* and temporal.version out of');
     expect(up.stderr()).not.toMatch(/Downloading|Building|^ +at /m);
     expect({ requests, isBuilt: existsSync(goWas) }).toEqual({ requests: [], isBuilt: false });

@@ -72,9 +72,7 @@ export function s3Storage(settings: StorageChoice): Omit<Storage, 'appendPauseMs
   const get = async (key: string, range: { from: number; lengthBytes: number } | undefined) => {
     const Range = range && `bytes=${range.from}-${range.from + range.lengthBytes - 1}`;
     try {
-      return await run('get', () =>
-        client.send(new GetObjectCommand({ ...of(key), Range }), reading()),
-      );
+      return await run('get', () => client.send(new GetObjectCommand({ ...of(key), Range }), reading()));
     } catch (error) {
       if (isMissingKey(error))
         throw new LonghaulError('not_found', `nothing is stored under ${key}`, { cause: error });
