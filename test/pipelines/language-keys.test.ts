@@ -3,7 +3,6 @@ import { describe, test } from '@jest/globals';
 import { inputs, job, only, top, withStep } from './language-support.js';
 
 describe('unknown keys', () => {
-  const action = 'there are no actions: write commands under `run`';
   test.each([
     [
       top('▸on: push'),
