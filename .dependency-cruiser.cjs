@@ -9,16 +9,23 @@ const ROOMS = {
   pipelines: ['operations'],
   'external-workflows': ['operations', 'pipelines'],
   workflows: ['operations', 'pipelines', 'tools'],
-  activities: ['operations', 'pipelines', 'platform', 'tools'],
+  activities: ['operations', 'pipelines', 'platform', 'tools', 'activities/runtime', 'worker/steps'],
+  // Helpers of authors.
+  'activities/runtime': ['operations', 'pipelines', 'platform'],
   engine: ['operations', 'pipelines', 'platform'],
-  worker: ['operations', 'pipelines', 'platform', 'activities'],
+  worker: ['operations', 'pipelines', 'platform', 'activities', 'activities/runtime', 'worker/steps'],
+  // The processes of a pipeline's steps, which outlive the worker.
+  'worker/steps': ['operations', 'pipelines', 'platform', 'activities/runtime'],
   'mcp-server': ['engine', 'operations', 'platform'],
-  stack: ['operations', 'pipelines', 'platform', 'activities'],
+  stack: ['operations', 'pipelines', 'platform', 'worker/steps'],
   cli: [
     ...['operations', 'pipelines', 'external-workflows', 'platform', 'activities', 'engine', 'stack'],
-    ...['worker', 'mcp-server'],
+    ...['worker', 'worker/steps', 'mcp-server'],
   ],
-  testing: ['operations', 'platform', 'activities', 'stack', 'worker', 'mcp-server', 'cli'],
+  testing: [
+    ...['operations', 'platform', 'activities', 'activities/runtime', 'stack', 'worker', 'worker/steps'],
+    ...['mcp-server', 'cli'],
+  ],
   // One feature in several execution environments, which mounts.ts names. Its own files hold types and names alone.
   mailbox: ['operations'],
   'mailbox/client': ['mailbox', 'operations', 'platform', 'engine'],
@@ -27,8 +34,13 @@ const ROOMS = {
   'mailbox/cli': ['cli'],
 };
 const all = Object.keys(ROOMS);
-/** Pattern of a room's files; those of the mailbox's rooms aren't the mailbox's own. */
-const filesOf = (room) => (room === 'mailbox' ? '^mailbox/[^/]+$' : `^${room}/`);
+/** Pattern of a room's files. Those of a room inside aren't its own. */
+function filesOf(room) {
+  const inside = all
+    .filter((other) => other.startsWith(`${room}/`))
+    .map((other) => other.slice(room.length + 1));
+  return inside.length === 0 ? `^${room}/` : `^${room}/(?!(${inside.join('|')})/)`;
+}
 
 const RULES = [
   ...all.map((room) => ({
@@ -38,7 +50,9 @@ const RULES = [
     to: {
       path: all.filter((other) => other !== room && !ROOMS[room].includes(other)).map(filesOf),
       // Types of an activity are how a workflow calls it.
-      ...(room === 'workflows' ? { dependencyTypesNot: ['type-only'] } : {}),
+      ...(['workflows', 'worker/steps', 'activities/runtime'].includes(room)
+        ? { dependencyTypesNot: ['type-only'] }
+        : {}),
     },
   })),
   {
@@ -63,8 +77,8 @@ const RULES = [
     to: { path: '^(mounts|server)[.]ts$' },
   },
   {
-    name: 'shared-is-below-protocols',
-    from: { path: '^mcp-server/(shared|lifecycle)/' },
+    name: 'protocols-are-above',
+    from: { path: '^mcp-server/(call|http|json|links|listed-tools|sessions|shutdown)/' },
     to: {
       path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/',
       dependencyTypesNot: ['type-only'],
@@ -110,7 +124,7 @@ const RULES = [
   {
     name: 'commands-load-when-run',
     comment: 'help defines commands without running them',
-    from: { path: '^(cli/([^/]+|commands/[^/]+)|mailbox/cli/[^/]+)$' },
+    from: { path: '^(cli/([^/]+|commands/[^/]+/[^/]+)|mailbox/cli/[^/]+)$' },
     to: {
       path: '^platform/settings/index\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
       dynamic: false,

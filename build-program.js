@@ -22,7 +22,7 @@ const OUT = 'dist/bin';
 const PROGRAMS = {
   longhaul: 'cli/main.js',
   // Forked by Longhaul.
-  'bundle-workflows': 'worker/bundle-process.js',
+  'bundle-workflows': 'worker/versions/bundle-process.js',
   'replay-histories': 'worker/replay/process.js',
   'analyze-dataset': 'activities/analyze_dataset/analysis-process.js',
   // Exports of the package. `longhaul/workflow` is for the sandbox.
@@ -107,6 +107,6 @@ for (const { path, contents } of outputFiles) {
 }
 
 /** Read at run time. */
-for (const name of readdirSync('activities/pipeline'))
-  if (name.endsWith('.sh'))
-    copyFileSync(join('activities/pipeline', name), join('dist/activities/pipeline', name));
+const LAUNCHER = 'worker/steps/launcher';
+for (const name of readdirSync(LAUNCHER))
+  if (name.endsWith('.sh')) copyFileSync(join(LAUNCHER, name), join('dist', LAUNCHER, name));

@@ -17,7 +17,7 @@ let stack;
 const run = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
 
 async function restart() {
-  for (const step of ['build-program.js', 'dist/worker/build-bundle.js']) {
+  for (const step of ['build-program.js', 'dist/worker/versions/build-bundle.js']) {
     const [code] = await once(run(step), 'exit');
     if (code !== 0 || isEnding) return;
   }
@@ -27,8 +27,8 @@ async function restart() {
     return;
   }
   const { loadSettings } = await import('./dist/platform/settings/index.js');
-  const { signalProcess } = await import('./dist/platform/process-identity.js');
-  const { readStackState } = await import('./dist/platform/temporal-address.js');
+  const { signalProcess } = await import('./dist/platform/home/process-identity.js');
+  const { readStackState } = await import('./dist/platform/temporal/address.js');
   const { serverPid, workerPid } = readStackState((await loadSettings()).home);
   // `longhaul up` starts them again.
   for (const pid of [serverPid, workerPid]) if (pid) signalProcess(pid, 'SIGTERM');

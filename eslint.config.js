@@ -79,7 +79,7 @@ export default tseslint.config(
   {
     // What comes from outside is escaped in one place.
     files: ['cli/**/*.ts', 'mailbox/cli/**/*.ts'],
-    ignores: ['cli/console.ts', 'cli/client/prompts.ts'],
+    ignores: ['cli/console.ts', 'cli/questions/prompts.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -91,7 +91,7 @@ export default tseslint.config(
         ].map((selector) => ({ selector, message: 'Write with the functions of cli/console.ts.' })),
         {
           selector: 'ImportExpression[source.value="@clack/prompts"]',
-          message: 'Ask with the functions of cli/client/prompts.ts.',
+          message: 'Ask with the functions of cli/questions/prompts.ts.',
         },
       ],
     },

@@ -6,9 +6,9 @@ export {
   type ToolInput,
   type ToolOptions,
   type ToolOutput,
-} from './operations/tool.js';
+} from './operations/tool/index.js';
 export { LonghaulError, type ErrorKind, type OperationError } from './operations/errors.js';
-export type { AnySchema, Infer, JsonSchema } from './operations/schema.js';
+export type { AnySchema, Infer, JsonSchema } from './operations/tool/schema.js';
 export type {
   Answer,
   InputRequest,

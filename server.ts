@@ -2,7 +2,7 @@
 import * as bare from './mcp-server/index.js';
 import { MOUNTS } from './mounts.js';
 import type { Settings } from './platform/settings/index.js';
-import type { Logger } from './platform/log.js';
+import type { Logger } from './platform/observe/log.js';
 
 export type { RunningServer } from './mcp-server/index.js';
 

@@ -9,7 +9,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { addApiKey } from '../platform/api-keys.js';
+import { addApiKey } from '../mcp-server/auth/key-store.js';
 import { eventually } from '../test/stack/cli-process.js';
 import { JobsClient } from '../test/support/jobs.js';
 import { peakMb, report, residentMb, shortened, withStack, type Stack } from './support.js';

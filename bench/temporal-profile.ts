@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { freePort } from '../test/stack/cli-process.js';
-import { TEMPORAL_CLI_VERSION } from '../stack/temporal-binary.js';
+import { TEMPORAL_CLI_VERSION } from '../stack/temporal/binary.js';
 import { bareTemporal, withBareWorker } from './bare/side.js';
 import { cpuMs, IS_SHORT, report, timeRuns, withStack } from './support.js';
 

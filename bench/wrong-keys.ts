@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { addApiKey } from '../platform/api-keys.js';
+import { addApiKey } from '../mcp-server/auth/key-store.js';
 import type { WireClient } from '../test/support/mcp.js';
 import { cpuMs, quantile, report, shortened, timeRuns, withStack } from './support.js';
 

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { escapeControls, escapeLine, jsonText } from './client/terminal-text.js';
+import { escapeControls, escapeLine, jsonText } from './terminal/terminal-text.js';
 
 /** Standard output for results, standard error for notices. */
 export type Output = 'stdout' | 'stderr';

@@ -1,7 +1,7 @@
 /** The command `longhaul`. Loads only the called command's module, and all modules only for its own help. */
 import { Command } from 'commander';
 import { MOUNTED_COMMANDS } from '../mounts.js';
-import { longhaulPackage } from '../platform/package.js';
+import { longhaulPackage } from '../platform/home/package.js';
 import { findCalled, separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { COMMANDS } from './command-table.js';

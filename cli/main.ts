@@ -7,7 +7,7 @@ import nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { say, print } from './console.js';
-import { longhaulPackage, nodeProblem } from '../platform/package.js';
+import { longhaulPackage, nodeProblem } from '../platform/home/package.js';
 
 // A closed terminal doesn't end the program. Most commands use exitWhenOutputCloses.
 process.stdout.on('error', () => undefined);

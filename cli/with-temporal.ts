@@ -36,11 +36,11 @@ export async function withTemporal(
       ] = await Promise.all([
         settingsOf(command),
         import('@temporalio/client'),
-        import('../platform/temporal-connect-config.js'),
-        import('../platform/data-converter.js'),
+        import('../platform/temporal/connect-config.js'),
+        import('../platform/temporal/data-converter.js'),
         import('../platform/storage/index.js'),
-        import('../platform/grpc-errors.js'),
-        import('../platform/temporal-time.js'),
+        import('../platform/temporal/grpc-errors.js'),
+        import('../platform/temporal/time.js'),
       ]);
       const unreachable = async (message: string) =>
         new CommandFailure(message, EXIT.unreachable, await without(settings));

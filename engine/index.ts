@@ -1,14 +1,14 @@
 /** The engine: operations over Temporal's client, by principal. It doesn't depend on MCP, and caches only what Temporal holds. */
-import type { LogPage, LogQuery } from '../operations/log-page.js';
+import type { LogPage, LogQuery } from '../operations/wire/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { LonghaulError } from '../operations/errors.js';
 import { digestOf } from '../operations/token.js';
-import type { Tool } from '../operations/tool.js';
-import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
-import type { DataFolders } from '../platform/data-folders.js';
+import type { Tool } from '../operations/tool/index.js';
+import { fixedEstimateSeconds, matchVariant } from '../operations/tool/estimate.js';
+import type { DataFolders } from '../platform/storage/data-folders.js';
 import type { Storage } from '../platform/storage/index.js';
-import type { Tools } from '../platform/tools.js';
-import { Signer } from '../platform/signer.js';
+import type { Tools } from '../platform/project/tools.js';
+import { Signer } from '../platform/temporal/signer.js';
 import { answerHeader, identified, signed, type GivenAnswer } from './answer/claims.js';
 import {
   answerOperation,
@@ -16,41 +16,41 @@ import {
   type AnsweredOperation,
   type SentReceipt,
 } from './answer/index.js';
-import { assertSize, checkArguments, sizeOfCall } from './arguments.js';
-import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
-import { awaitCancellation, cancelOperation } from './cancelling.js';
-import { deleteOperation } from './delete.js';
-import { Estimates } from './estimates.js';
+import { assertSize, checkArguments, sizeOfCall } from './start/arguments.js';
+import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './read/artifacts.js';
+import { awaitCancellation, cancelOperation } from './end/cancelling.js';
+import { deleteOperation } from './end/delete.js';
+import { Estimates } from './start/estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
-import { listOperations, type OperationPage } from './list.js';
+import { listOperations, type OperationPage } from './list/index.js';
 import { answerExternal } from './external/answer.js';
 import { listServiceTools } from './external/list-service-tools.js';
 import { RunTokens, type Located } from './external/run-tokens.js';
-import { ownerOf, Records, type Owner } from './read.js';
-import { readPage } from './live.js';
+import { ownerOf, Records, type Owner } from './read/records.js';
+import { readPage } from './read/live.js';
 import { selectLog, type SelectedLog, readLogText, type LogText } from './logs/select.js';
-import { resumeOperation, type ResumeOptions } from './resume.js';
+import { resumeOperation, type ResumeOptions } from './start/resume.js';
 import {
   findSessionOperations,
   type SessionOperation,
   type SessionPeriod,
   type SessionScope,
-} from './session-operations.js';
-import { startOperation } from './start.js';
-import type { StartOptions } from './start-names.js';
-import type { TemporalClient } from './temporal.js';
-import type { ListFilter } from './visibility-query.js';
-import type { WatchedRecord, Watches, WatchOptions } from './watch.js';
+} from './watch/session-operations.js';
+import { startOperation } from './start/index.js';
+import type { StartOptions } from './start/names.js';
+import type { TemporalClient } from './temporal/client.js';
+import type { ListFilter } from './list/visibility-query.js';
+import type { WatchedRecord, Watches, WatchOptions } from './watch/index.js';
 
 export type { AnsweredOperation } from './answer/index.js';
-export type { StoredFile } from './artifacts.js';
+export type { StoredFile } from './read/artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
-export type { OperationPage } from './list.js';
-export type { ListFilter } from './visibility-query.js';
-export type { SessionPeriod } from './session-operations.js';
-export type { StartOptions } from './start-names.js';
-export { TemporalClient } from './temporal.js';
-export type { WatchedRecord } from './watch.js';
+export type { OperationPage } from './list/index.js';
+export type { ListFilter } from './list/visibility-query.js';
+export type { SessionPeriod } from './watch/session-operations.js';
+export type { StartOptions } from './start/names.js';
+export { TemporalClient } from './temporal/client.js';
+export type { WatchedRecord } from './watch/index.js';
 
 export class Engine {
   readonly #estimates: Estimates;

@@ -1,10 +1,10 @@
 /** Checks beyond the schema, for keys that depend on each other. The file may have any form: the schema reports problems of form. */
-import { isObject } from '../operations/is-object.js';
-import { argumentsInId } from '../operations/external-workflow.js';
-import { didYouMean } from '../operations/near-names.js';
-import { RESERVED_ARGUMENTS } from '../operations/tool.js';
+import { isObject } from '../operations/json/is-object.js';
+import { argumentsInId } from '../operations/wire/external-workflow.js';
+import { didYouMean } from '../operations/json/near-names.js';
+import { RESERVED_ARGUMENTS } from '../operations/tool/index.js';
 import { checkFields, checkSchema } from '../pipelines/checks/schemas.js';
-import type { KeyPath, Report } from '../pipelines/problems.js';
+import type { KeyPath, Report } from '../pipelines/yaml/problems.js';
 import { at, entriesOf, itemsOf } from '../pipelines/values.js';
 
 const DEFAULT_FIELDS = { properties: { approved: {} } };

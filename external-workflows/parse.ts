@@ -2,17 +2,17 @@
 import { readFileSync, statSync } from 'node:fs';
 import { clientFindings } from '../operations/documentation/gaps.js';
 import { LonghaulError } from '../operations/errors.js';
-import type { Tool } from '../operations/tool.js';
-import { reportIssues, type Hints } from '../pipelines/issues.js';
-import { MAX_FILE_BYTES } from '../pipelines/yaml-data.js';
-import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml-file.js';
+import type { Tool } from '../operations/tool/index.js';
+import { reportIssues, type Hints } from '../pipelines/yaml/issues.js';
+import { MAX_FILE_BYTES } from '../pipelines/yaml/yaml-data.js';
+import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml/yaml-file.js';
 import { checkToolFile } from './checks.js';
 import { toolFile, LEVELS } from './schema.js';
 import { toolService, type ToolService } from './service.js';
 import { externalTool } from './tool.js';
-import { didYouMean } from '../operations/near-names.js';
-import { CUT_OFF } from '../pipelines/hints.js';
-import type { KeyPath } from '../pipelines/problems.js';
+import { didYouMean } from '../operations/json/near-names.js';
+import { CUT_OFF } from '../pipelines/yaml/hints.js';
+import type { KeyPath } from '../pipelines/yaml/problems.js';
 
 /** Parses and checks a tool or service. @param text in UTF-8, if bytes @param path for problems; its last part is the default tool name */
 export function parseTool(text: string | Uint8Array, path: string): ParsedFile<Tool | ToolService> {

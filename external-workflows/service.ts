@@ -1,10 +1,10 @@
 /** Tools that a Nexus service lists itself, as MCP tool definitions. */
 import { z } from 'zod';
-import { defined } from '../operations/defined.js';
+import { defined } from '../operations/json/defined.js';
 import { LonghaulError } from '../operations/errors.js';
-import type { NexusService } from '../operations/nexus-call.js';
-import { compilePatterns, preview } from '../operations/schema.js';
-import type { Tool } from '../operations/tool.js';
+import type { NexusService } from '../operations/wire/nexus-call.js';
+import { compilePatterns, preview } from '../operations/tool/schema.js';
+import type { Tool } from '../operations/tool/index.js';
 import type { ToolFile } from './schema.js';
 import { defineExternal, NEXUS_CLEANUP, nexusTool, outputSchema } from './tool.js';
 

@@ -1,15 +1,15 @@
 /** Makes a tool of its checked file. */
-import { defined } from '../operations/defined.js';
+import { defined } from '../operations/json/defined.js';
 import { describe } from '../operations/documentation/describe.js';
 import {
   argumentsOf,
   type ArgumentList,
   type ExternalWorkflow,
   type QuestionMapping,
-} from '../operations/external-workflow.js';
-import { NEXUS_WORKFLOW, type NexusCall } from '../operations/nexus-call.js';
-import { objectSchema, type JsonSchema } from '../operations/schema.js';
-import { defineForeignTool, type Tool, type ToolOptions } from '../operations/tool.js';
+} from '../operations/wire/external-workflow.js';
+import { NEXUS_WORKFLOW, type NexusCall } from '../operations/wire/nexus-call.js';
+import { objectSchema, type JsonSchema } from '../operations/tool/schema.js';
+import { defineForeignTool, type Tool, type ToolOptions } from '../operations/tool/index.js';
 import type { FileArguments, ToolFile } from './schema.js';
 
 /** Estimate without past runs and without an estimate in the file. */

@@ -1,5 +1,5 @@
 /** Signals, updates and queries of the mailbox's workflows, with their types. The client and the workflow sandbox share them. */
-import { defineQuery, defineSignal, defineUpdate } from '../operations/definitions.js';
+import { defineQuery, defineSignal, defineUpdate } from '../operations/tool/definitions.js';
 import type {
   ListedAgent,
   Outcome,
@@ -13,7 +13,7 @@ import type {
 } from './state.js';
 import type { Registration } from './types.js';
 
-export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/mailbox-workflows.js';
+export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/wire/mailbox-workflows.js';
 
 /** Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. Without a start memo they aren't operations. */
 export const MAILBOX_MEMO = 'mailbox';

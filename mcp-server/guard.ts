@@ -5,16 +5,16 @@
  * see gets the same error as one that doesn't exist.
  */
 import type { Engine, ListFilter } from '../engine/index.js';
-import { defined } from '../operations/defined.js';
+import { defined } from '../operations/json/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
-import type { Tool } from '../operations/tool.js';
+import type { Tool } from '../operations/tool/index.js';
 import { isWorkflowIdOfPrincipal } from '../operations/token.js';
 import type { Settings } from '../platform/settings/index.js';
-import type { Logger } from '../platform/log.js';
-import { ALL_OWN, Policy, type Rights, type Verb } from '../platform/policy/index.js';
-import { tenantPrefixOf } from '../platform/principal.js';
-import { noteWork } from '../platform/work-context.js';
+import type { Logger } from '../platform/observe/log.js';
+import { ALL_OWN, Policy, type Rights, type Verb } from './auth/policy/index.js';
+import { tenantPrefixOf } from '../operations/principal.js';
+import { noteWork } from '../platform/observe/work-context.js';
 import type { Actor, Audit, Subject, Origin } from './audit/index.js';
 import type { Caller } from './auth/caller.js';
 import { CallerTools } from './auth/caller-tools.js';

@@ -5,8 +5,8 @@ import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/settings/index.js';
 import { behindProxies, clientOf } from '../platform/http/client-address.js';
 import { Origins } from '../platform/http/origins.js';
-import type { Logger } from '../platform/log.js';
-import { loadSecret } from '../platform/secret.js';
+import type { Logger } from '../platform/observe/log.js';
+import { loadSecret } from '../platform/home/secret.js';
 import { type Audit, originOf } from './audit/index.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication } from './auth/index.js';
@@ -18,11 +18,11 @@ import {
   Problem,
   renderProblem,
 } from './http-jobs/index.js';
-import { bodyLimit, withoutContentCoding } from './lifecycle/body-limit.js';
-import { registerHealth, type ServerReadiness } from './lifecycle/readiness.js';
-import { requestContext } from './lifecycle/request-context.js';
-import { securityHeaders } from './lifecycle/security-headers.js';
-import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
+import { bodyLimit, withoutContentCoding } from './http/body-limit.js';
+import { registerHealth, type ServerReadiness } from './http/readiness.js';
+import { requestContext } from './http/request-context.js';
+import { securityHeaders } from './http/security-headers.js';
+import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './shutdown/index.js';
 import { Limits } from './limits/index.js';
 import { limited } from './limits/middleware.js';
 import { measureRequests, nameRpcRequest } from './metrics/requests.js';
@@ -44,9 +44,9 @@ import {
   unauthenticated,
   unsupportedMediaType,
 } from './rpc-refusals.js';
-import { JsonRefusal, parseJson } from './shared/json.js';
-import { batchProblem, memberProblem, withoutNesting } from './shared/message-problem.js';
-import type { Serving } from './shared/serving.js';
+import { JsonRefusal, parseJson } from './json/index.js';
+import { batchProblem, memberProblem, withoutNesting } from './json/message-problem.js';
+import type { Serving } from './call/serving.js';
 
 export interface HttpApp {
   app: Hono;

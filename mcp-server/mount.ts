@@ -1,7 +1,7 @@
 /** Features beside operations, with tools of their own. Server processes receive them as a list, so no room imports one. */
 import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/settings/index.js';
-import type { ReservedNames } from '../platform/tools.js';
+import type { ReservedNames } from '../platform/project/tools.js';
 import type { BuiltinTool } from './plain/builtin-tool.js';
 
 export interface Mount {

@@ -2,11 +2,11 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { AuthenticationUnavailable, type Authentication } from './auth/index.js';
-import { RETRY_AFTER_SECONDS } from './lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS } from './shutdown/index.js';
 import { RateLimited } from './limits/index.js';
 import { noteRpcError } from './metrics/requests.js';
-import { asRpcError, type JsonRefusal } from './shared/json.js';
-import { idIn } from './shared/message-problem.js';
+import { asRpcError, type JsonRefusal } from './json/index.js';
+import { idIn } from './json/message-problem.js';
 
 /** Largest request body: 4 MiB. */
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -14,9 +14,9 @@ import {
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Engine } from '../engine/index.js';
 import type { Authentication, Caller } from './auth/index.js';
-import type { Logger } from '../platform/log.js';
+import type { Logger } from '../platform/observe/log.js';
 import { withTimeout } from '../platform/with-timeout.js';
-import { Shutdown } from './lifecycle/shutdown.js';
+import { Shutdown } from './shutdown/index.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import type { Guard } from './guard.js';
@@ -24,11 +24,11 @@ import { Cancellations } from './sep-1391/cancellations.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
-import { withoutNesting } from './shared/message-problem.js';
-import { readLines, UnansweredRequests } from './lifecycle/stdio-lines.js';
-import type { ResourceLinksSetting } from './shared/links-as-text.js';
-import type { Serving } from './shared/serving.js';
-import { rpcErrorOf } from './shared/protocol-error.js';
+import { withoutNesting } from './json/message-problem.js';
+import { readLines, UnansweredRequests } from './json/stdio-lines.js';
+import type { ResourceLinksSetting } from './links/links-as-text.js';
+import type { Serving } from './call/serving.js';
+import { rpcErrorOf } from './call/protocol-error.js';
 
 /** How long waits continue after the input ends, in milliseconds. Clients send SIGTERM 2 s after it. */
 const WAIT_LIMIT_MS = 1_000;

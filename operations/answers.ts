@@ -1,9 +1,9 @@
 /** Rules of answers: their form, who may answer, which answers fit, and the signed digest. Also for Temporal's sandbox. */
-import { isObject } from './is-object.js';
+import { isObject } from './json/is-object.js';
 import type { Answer, Answerer, InputRequest, OperationRecord } from './record.js';
-import { check, type JsonSchema } from './schema.js';
-import { digestOfJson } from './signatures.js';
-import { ANONYMOUS, type AnswerHeader, type ProvidedInput } from './wire.js';
+import { check, type JsonSchema } from './tool/schema.js';
+import { digestOfJson } from './wire/signatures.js';
+import { ANONYMOUS, type AnswerHeader, type ProvidedInput } from './wire/index.js';
 
 /** Maximum length of a key, which may begin with names of parts, and of an answer's ID, in characters. */
 const LONGEST_KEY = 1_000;

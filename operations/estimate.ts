@@ -1,5 +1,5 @@
 /** Estimates durations from past runs, by medians: a few delayed runs don't change them. */
-import type { CallEstimate } from './tool-estimate.js';
+import type { CallEstimate } from './tool/estimate.js';
 
 export interface PastRun {
   /** In seconds, without time for answers and in queues. */

@@ -1,6 +1,6 @@
 /** Record of an operation: the only representation of its state, for every protocol. */
 import type { OperationError } from './errors.js';
-import type { JsonSchema } from './schema.js';
+import type { JsonSchema } from './tool/schema.js';
 
 export type OperationStatus =
   | 'submitted'

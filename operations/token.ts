@@ -1,8 +1,8 @@
 /** Tokens and their workflow IDs. Not for Temporal's sandbox (uses Node's crypto). */
 import { createHmac, randomBytes } from 'node:crypto';
-import { canonicalJson } from './canonical-json.js';
+import { canonicalJson } from './json/canonical-json.js';
 import { LonghaulError } from './errors.js';
-import { ANONYMOUS } from './wire.js';
+import { ANONYMOUS } from './wire/index.js';
 
 /**
  * Longest token that a client may choose, and longest token overall, in characters. PostgreSQL keeps workflow IDs of 255 characters, and a

@@ -1,8 +1,8 @@
 /** Makes a pipeline of a file's checked data. */
-import { objectSchema } from '../operations/schema.js';
-import type { QueueOptions } from '../operations/tool-queue.js';
+import { objectSchema } from '../operations/tool/schema.js';
+import type { QueueOptions } from '../operations/tool/queue.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
-import type { KeyPath } from './problems.js';
+import type { KeyPath } from './yaml/problems.js';
 import type { FileJob, FileStep, PipelineFile } from './schema.js';
 
 /** Source text of a value, for numbers where text is expected: `1.10`. */

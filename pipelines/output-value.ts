@@ -1,6 +1,6 @@
 /** Converts a step's text to the value of an output, at run time and when a file is checked. */
-import { inexactNumberIn, inexactNumberMessage } from '../operations/json-text.js';
-import { check, preview, type JsonSchema } from '../operations/schema.js';
+import { inexactNumberIn, inexactNumberMessage } from '../operations/json/json-text.js';
+import { check, preview, type JsonSchema } from '../operations/tool/schema.js';
 
 const SHOWN_PROBLEMS = 3;
 

@@ -2,7 +2,7 @@
 import { exampleOf } from '../operations/documentation/example.js';
 import { clientFindings, schemaGaps } from '../operations/documentation/gaps.js';
 import type { ToolExample } from '../operations/documentation/items.js';
-import type { Tool } from '../operations/tool.js';
+import type { Tool } from '../operations/tool/index.js';
 import { assemble } from './assemble.js';
 import { checkJobs } from './checks/jobs.js';
 import { checkOutputs } from './checks/outputs.js';
@@ -10,16 +10,16 @@ import { checkInputs } from './checks/schemas.js';
 import { checkScripts } from './checks/scripts.js';
 import { checkSteps } from './checks/steps.js';
 import { checkVariables } from './checks/variables.js';
-import { PIPELINE_HINTS } from './hints.js';
-import { reportIssues } from './issues.js';
+import { PIPELINE_HINTS } from './yaml/hints.js';
+import { reportIssues } from './yaml/issues.js';
 import type { Pipeline } from './pipeline.js';
-import type { KeyPath, Report } from './problems.js';
+import type { KeyPath, Report } from './yaml/problems.js';
 import { pipelineFile } from './schema.js';
 import { pipelineTool } from './tool.js';
 import { at } from './values.js';
-import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from './yaml-file.js';
+import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from './yaml/yaml-file.js';
 
-export { formatProblem, type Problem } from './problems.js';
+export { formatProblem, type Problem } from './yaml/problems.js';
 
 /** Checks beyond the schema, for keys that depend on each other. They skip problems of form, which the schema reports. */
 const CHECKS = [checkInputs, checkVariables, checkJobs, checkSteps, checkScripts, checkOutputs, checkQueue];

@@ -1,6 +1,6 @@
 /** A parsed pipeline, with defaults. Workflow arguments hold it, so edits of a file reach only new operations. Add fields, never rename. */
-import type { JsonSchema } from '../operations/schema.js';
-import type { QueueOptions } from '../operations/tool-queue.js';
+import type { JsonSchema } from '../operations/tool/schema.js';
+import type { QueueOptions } from '../operations/tool/queue.js';
 
 /** When a job or step runs: after success or failure of the jobs in `needs` or the earlier steps, or always. */
 export type Condition = 'success' | 'failure' | 'always';

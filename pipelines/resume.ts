@@ -1,7 +1,7 @@
 /** Plans the input of an operation that resumes another, only from what that one left: its file may have changed or gone. */
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
-import { check } from '../operations/schema.js';
+import { check } from '../operations/tool/schema.js';
 import { chooseStep } from '../operations/steps.js';
 import { jobOf, pageHas, pendingSteps } from './parts.js';
 import type { Pipeline } from './pipeline.js';

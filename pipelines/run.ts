@@ -1,5 +1,5 @@
 /** Arguments and results between the pipelines' workflow and its activities. Histories hold them: add fields, never rename them. */
-import { defineQuery, defineSignal } from '../operations/definitions.js';
+import { defineQuery, defineSignal } from '../operations/tool/definitions.js';
 import type { ArtifactRecord, ChildRecord, UnsavedArtifact } from '../operations/record.js';
 import type { Pipeline } from './pipeline.js';
 

@@ -1,8 +1,8 @@
 /** The language of pipelines. The editor schema and the table of keys in docs/pipelines-language.md come from it. */
 import { z } from 'zod';
-import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
+import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool/queue.js';
 import { jsonSchema } from './json-schema.js';
-import { flag, minutes, minutesUpTo, text, toolName } from './keys.js';
+import { flag, minutes, minutesUpTo, text, toolName } from './yaml/keys.js';
 import { NAME, VARIABLE } from './names.js';
 
 export const MAX_JOBS = 1_000;

@@ -1,8 +1,8 @@
 /** Makes a tool of a pipeline. */
 import { describe } from '../operations/documentation/describe.js';
 import { exampleOf } from '../operations/documentation/example.js';
-import type { JsonSchema } from '../operations/schema.js';
-import { defineTool, type Tool } from '../operations/tool.js';
+import type { JsonSchema } from '../operations/tool/schema.js';
+import { defineTool, type Tool } from '../operations/tool/index.js';
 import { LAST_STEPS_MINUTES, PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 

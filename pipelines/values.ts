@@ -1,5 +1,5 @@
 /** Access to data of unknown form. */
-import { isObject } from '../operations/is-object.js';
+import { isObject } from '../operations/json/is-object.js';
 
 export function at(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -1,5 +1,5 @@
 /** Background tasks of a process. */
-import type { Logger } from './log.js';
+import type { Logger } from './observe/log.js';
 
 /** Runs a task now and at an interval, also after failures such as an unreachable Temporal. @returns function that ends it */
 export function every(intervalMs: number, logger: Logger, task: () => Promise<void>): () => void {

@@ -3,8 +3,8 @@ import { parse } from 'node:path';
 import { loadSettings, SETTING_VARIABLES, settingsToEnvironment } from '../platform/settings/index.js';
 import { settingFlag } from '../platform/settings/flag.js';
 import type { SettingName, Settings } from '../platform/settings/index.js';
-import { PROGRAM_PATH, programCommand, shellWord } from '../platform/program.js';
-import { usesExternalTemporal } from '../platform/temporal-address.js';
+import { PROGRAM_PATH, programCommand, shellWord } from '../platform/home/program.js';
+import { usesExternalTemporal } from '../platform/temporal/address.js';
 
 /**
  * Command that starts `longhaul stdio` for this stack from any folder, with a flag for each setting that the project's

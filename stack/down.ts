@@ -1,6 +1,6 @@
 /** `longhaul down`: stops the stack of a home. */
-import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
-import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
+import { endSteps, stepsThatRun } from '../worker/steps/end-steps.js';
+import { signalProcess, waitUntilGone } from '../platform/home/process-identity.js';
 import type { Say } from './stack-error.js';
 import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';

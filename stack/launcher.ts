@@ -7,7 +7,7 @@ import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { openLog } from './log-files.js';
-import { waitUntilGone, processIdentity, signalProcess } from '../platform/process-identity.js';
+import { waitUntilGone, processIdentity, signalProcess } from '../platform/home/process-identity.js';
 import { messageOf } from './stack-error.js';
 
 // The program's PID goes to standard output, its output to the log on descriptor 2. Background commands of a shell have no

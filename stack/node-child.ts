@@ -3,7 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
-import { PROGRAM_PATH } from '../platform/program.js';
+import { PROGRAM_PATH } from '../platform/home/program.js';
 import { describeExit, type Exit } from './launcher.js';
 import { READY_MESSAGE } from './foreground.js';
 import { LogFile } from './log-files.js';

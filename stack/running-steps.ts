@@ -1,6 +1,6 @@
 /** Reports the steps that ended with their stack: steps outlive a worker, but not a stopped stack. */
-import { stepsEndedWithStack } from '../activities/pipeline/end-steps.js';
-import type { RunningStep } from '../activities/pipeline/running.js';
+import { stepsEndedWithStack } from '../worker/steps/end-steps.js';
+import type { RunningStep } from '../worker/steps/running.js';
 import { childName } from '../pipelines/run.js';
 import type { Say } from './stack-error.js';
 

@@ -1,7 +1,7 @@
 /** Lock for one stack per home: a file that names its holder, created atomically by a hard link. A dead holder's lock is ignored. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity } from '../platform/process-identity.js';
+import { processIdentity } from '../platform/home/process-identity.js';
 
 export interface StackHolder {
   pid: number;

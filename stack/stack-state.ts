@@ -1,8 +1,8 @@
 /** Writes `stack.json`. Only the process that runs the stack writes it. */
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { writeFileAtomically } from '../platform/atomic-files.js';
-import { isDiskFullError } from '../platform/disk.js';
-import { readStackState, stackFile, type StackState } from '../platform/temporal-address.js';
+import { writeFileAtomically } from '../platform/home/atomic-files.js';
+import { isDiskFullError } from '../platform/home/disk.js';
+import { readStackState, stackFile, type StackState } from '../platform/temporal/address.js';
 
 /** Larger than any state. Padding with spaces reserves room for later contents, even on a full disk. */
 const SIZE_BYTES = 1024;

@@ -6,14 +6,14 @@ import {
   type Settings,
 } from '../platform/settings/index.js';
 import { addressesUnderUp, formatAddress } from '../platform/settings/health-address.js';
-import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
+import { usesExternalTemporal, readStackState } from '../platform/temporal/address.js';
 import { startLogRotation } from './log-files.js';
 import { keepRunning, type SupervisedProcess } from './keep-running.js';
 import { isPartOf, startPart, type Part } from './node-child.js';
-import { endProcess } from '../platform/process-identity.js';
+import { endProcess } from '../platform/home/process-identity.js';
 import type { Say } from './stack-error.js';
 import { clearStackState, updateStackState } from './stack-state.js';
-import { endOrphanedTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal-server.js';
+import { endOrphanedTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal/server.js';
 
 /** Part of the stop limit reserved for Temporal to close its database. */
 const TEMPORAL_SHARE_MS = 2_000;

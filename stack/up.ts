@@ -1,12 +1,12 @@
 /** `longhaul up`: the whole stack of a home, in one command. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endSteps, stepsThatRun } from '../activities/pipeline/end-steps.js';
-import type { RunningStep } from '../activities/pipeline/running.js';
+import { endSteps, stepsThatRun } from '../worker/steps/end-steps.js';
+import type { RunningStep } from '../worker/steps/running.js';
 import { SETTING_VARIABLES, type Settings } from '../platform/settings/index.js';
 import { settingFlag } from '../platform/settings/flag.js';
-import { loadSecret } from '../platform/secret.js';
-import { readStackState } from '../platform/temporal-address.js';
-import { programCommand } from '../platform/program.js';
+import { loadSecret } from '../platform/home/secret.js';
+import { readStackState } from '../platform/temporal/address.js';
+import { programCommand } from '../platform/home/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
@@ -17,7 +17,7 @@ import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
 import { clearStackState, updateStackState } from './stack-state.js';
 import { endOrphans, startStack, type Stack } from './supervisor.js';
-import { UI_IS_OFF } from './temporal-server.js';
+import { UI_IS_OFF } from './temporal/server.js';
 
 const DRAIN_LIMIT_MS = 10_000;
 /** After this time, notices say what the start waits for. */

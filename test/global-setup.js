@@ -10,7 +10,7 @@ import { loadSettings } from '../dist/platform/settings/index.js';
 import { keepRunning } from '../dist/stack/keep-running.js';
 import { launch } from '../dist/stack/launcher.js';
 import { isPortFree } from '../dist/stack/ports.js';
-import { startEmbeddedTemporal } from '../dist/stack/temporal-server.js';
+import { startEmbeddedTemporal } from '../dist/stack/temporal/server.js';
 
 export default async function setUp() {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-test-'));

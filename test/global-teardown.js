@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { endSteps } from '../dist/activities/pipeline/end-steps.js';
+import { endSteps } from '../dist/worker/steps/end-steps.js';
 
 export default async function tearDown() {
   await Promise.all((globalThis.longhaulTestShared ?? []).map((part) => part.stop(10_000)));

@@ -38,17 +38,29 @@ export const EVERYTHING = [
 
 /** Exercised by every test file that starts processes. */
 export const SHARED = [
-  ...['engine/', 'platform/', 'worker/', 'workflows/runtime/', 'activities/runtime/', 'index.ts'],
-  ...['audit/', 'auth/', 'lifecycle/', 'limits/', 'metrics/', 'sdk-internal/', 'shared/'].map(
-    (room) => `mcp-server/${room}`,
-  ),
+  ...['engine/', 'platform/', 'workflows/runtime/', 'activities/runtime/', 'index.ts', 'worker/index.ts'],
+  ...['logs/', 'process/', 'replay/', 'versions/'].map((room) => `worker/${room}`),
+  ...[
+    'audit/',
+    'auth/',
+    'call/',
+    'http/',
+    'json/',
+    'limits/',
+    'links/',
+    'listed-tools/',
+    'metrics/',
+    'sdk-internal/',
+    'sessions/',
+    'shutdown/',
+  ].map((room) => `mcp-server/${room}`),
   ...['mcp-server/guard.ts', 'mcp-server/http.ts', 'mcp-server/index.ts', 'mcp-server/mount.ts'],
   ...['mcp-server/revision-2026-07-28/', 'mcp-server/rpc-refusals.ts', 'mounts.ts', 'server.ts'],
   ...['test/fixtures/project/', 'longhaul.config.json'],
   ...['main', 'longhaul', 'command-table', 'lazy-commands', 'settings-flags', 'failure'].map(
     (file) => `cli/${file}.ts`,
   ),
-  ...['cli/client/argv.ts', 'cli/commands/server.ts', 'cli/commands/worker.ts'],
+  ...['cli/client/argv.ts', 'cli/commands/processes/server.ts', 'cli/commands/processes/worker.ts'],
 ];
 
 /** Like Markdown, these touch only the rows that name them. A changed path that is in no list and no row runs everything. */
@@ -79,8 +91,8 @@ export const PROTOCOL_USE: readonly { room: string; uses: RegExp }[] = [
   { room: TWO_STAGE, uses: /twoStage|poll_result|support\/protocols/ },
   { room: JOBS, uses: /\/v1\/|JobsClient|support\/protocols/ },
 ];
-const STDIO = ['mcp-server/stdio.ts', 'cli/commands/stdio.ts'];
-const PIPELINES = ['pipelines/', 'activities/pipeline/', 'workflows/pipeline/'];
+const STDIO = ['mcp-server/stdio.ts', 'cli/commands/processes/stdio.ts'];
+const PIPELINES = ['pipelines/', 'activities/pipeline/', 'worker/steps/', 'workflows/pipeline/'];
 const QUEUES = ['workflows/queue/'];
 const DATASETS = ['tools/analyze_dataset/', 'workflows/analyze_dataset.ts', 'activities/analyze_dataset/'];
 const EXTERNAL = ['external-workflows/', 'workflows/nexus.ts'];
@@ -138,7 +150,7 @@ export const SUITES: Suite[] = [
     'the runtime contract: its schemas, and `longhaul conformance` over workers in three languages',
     [
       'cli/conformance/',
-      'cli/commands/conformance.ts',
+      'cli/commands/authors/conformance.ts',
       'docs/runtime-contract/',
       'examples/runtime-contract/',
     ],
@@ -253,7 +265,7 @@ export const SUITES: Suite[] = [
   folder('proxy', 'two servers behind a proxy; connections close', [PLAIN, OLD_REVISION]),
   folder('repository', 'the repository itself: documents, commands, words, the runner of the tests', [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/README.md'],
-    ...['activities/pipeline/launcher.sh', 'activities/pipeline/relay.sh', 'test/hostile/run.sh'],
+    ...['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh', 'test/hostile/run.sh'],
     ...['docs/', '.ci/', '.github/', '.dependency-cruiser.cjs', 'dev.js', 'eslint.config.js'],
     ...['test/words.js', 'test/layers.js', 'test/suites.ts', 'test/proof.ts', ...STACK],
   ]),

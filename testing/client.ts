@@ -1,14 +1,14 @@
 /** The environment's client: MCP 2026-07-28 over HTTP, as the command line speaks it, with errors by their kind. */
 import { listArtifacts, openArtifact, type ListedArtifact } from '../cli/client/artifacts.js';
 import { Connection, RpcError, Unreachable } from '../cli/client/connection.js';
-import { listTools, type ToolList } from '../cli/client/list-tools.js';
+import { listTools, type ToolList } from '../cli/tools/list-tools.js';
 import { asTask } from '../cli/client/task.js';
-import { watchTask } from '../cli/client/watch.js';
+import { watchTask } from '../cli/follow/watch.js';
 import { CommandFailure } from '../cli/failure.js';
 import type { CallAnswer, ProtocolTask, Task, ToolResult } from '../cli/client/wire.js';
-import { ERROR_META_KEY } from '../operations/meta-keys.js';
+import { ERROR_META_KEY } from '../operations/wire/meta-keys.js';
 import type { OperationError } from '../operations/errors.js';
-import { longhaulPackage } from '../platform/package.js';
+import { longhaulPackage } from '../platform/home/package.js';
 import { refusal } from './errors.js';
 
 /** Limit for an answer in milliseconds: reading a closed workflow may replay it first. */

@@ -5,10 +5,10 @@ import type { Client } from '@temporalio/client';
 import type { History } from '@temporalio/worker';
 import { historyToJSON } from '../platform/temporal/internal/history-json.js';
 import { answersOf, isClosed, progressOf, type Task } from '../cli/client/wire.js';
-import { logUri } from '../mcp-server/shared/resource-links.js';
-import { OPERATION_LOG } from '../operations/log-page.js';
+import { logUri } from '../mcp-server/links/resource-links.js';
+import { OPERATION_LOG } from '../operations/wire/log-page.js';
 import type { Answer, AnsweredRequest, OperationStatus, Progress } from '../operations/record.js';
-import type { JsonSchema } from '../operations/schema.js';
+import type { JsonSchema } from '../operations/tool/schema.js';
 import type { TestClient } from './client.js';
 import { OperationFailedError, WaitTimeoutError } from './errors.js';
 

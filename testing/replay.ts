@@ -2,7 +2,7 @@
 import { storageChoice } from '../platform/storage/index.js';
 import type { History } from '@temporalio/worker';
 import type { Settings } from '../platform/settings/index.js';
-import { bundleInChildProcess } from '../worker/bundle-in-child.js';
+import { bundleInChildProcess } from '../worker/versions/bundle-in-child.js';
 import { describeProblem } from '../worker/replay/describe.js';
 import { HistoryFileError, readHistoryFile } from '../worker/replay/history-file.js';
 import { Replayer } from '../worker/replay/replayer.js';

@@ -1,14 +1,14 @@
 /** The Temporal of a test environment: a named one, a running `longhaul up`, or an embedded one. */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Settings } from '../platform/settings/index.js';
-import { dataConverterOf } from '../platform/data-converter.js';
+import { dataConverterOf } from '../platform/temporal/data-converter.js';
 import { anyFreePort } from '../platform/http/free-address.js';
 import { openStorage } from '../platform/storage/index.js';
-import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
-import { temporalConnectConfig } from '../platform/temporal-connect-config.js';
-import { quote } from '../platform/visibility-query.js';
+import { usesExternalTemporal, readStackState } from '../platform/temporal/address.js';
+import { temporalConnectConfig } from '../platform/temporal/connect-config.js';
+import { quote } from '../platform/temporal/visibility-query.js';
 import { messageOf, type Say } from '../stack/stack-error.js';
-import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal-server.js';
+import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal/server.js';
 import { TestEnvironmentError } from './errors.js';
 
 const HOST = '127.0.0.1';

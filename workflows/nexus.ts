@@ -3,8 +3,8 @@
  * awaited. One operation per workflow, because Temporal allows 30 at a time in one.
  */
 import { createNexusServiceClient, setWorkflowOptions } from '@temporalio/workflow';
-import { structuredResult } from '../operations/external-workflow.js';
-import { LIST_TOOLS_OPERATION, type NexusCall, type NexusService } from '../operations/nexus-call.js';
+import { structuredResult } from '../operations/wire/external-workflow.js';
+import { LIST_TOOLS_OPERATION, type NexusCall, type NexusService } from '../operations/wire/nexus-call.js';
 import { stage } from './runtime/index.js';
 
 export async function longhaul_nexus({ input, ...called }: NexusCall): Promise<Record<string, unknown>> {

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
-import { builtProgram } from '../../platform/program.js';
+import { builtProgram } from '../../platform/home/program.js';
 import type {
   AnalysisAnswer,
   AnalysisCall,

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { DuckDBConnection, DuckDBResultReader } from '@duckdb/node-api';
 import { DuckDBInstance, quotedString } from '@duckdb/node-api';
-import type { DataFolders } from '../../platform/data-folders.js';
+import type { DataFolders } from '../../platform/storage/data-folders.js';
 
 export interface Progress {
   progress: number;

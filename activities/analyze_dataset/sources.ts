@@ -3,8 +3,8 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import type { DataFolders, Match } from '../../platform/data-folders.js';
-import { filesMatching, isGlob, resolveInFolders } from '../../platform/data-folders.js';
+import type { DataFolders, Match } from '../../platform/storage/data-folders.js';
+import { filesMatching, isGlob, resolveInFolders } from '../../platform/storage/data-folders.js';
 import { DatasetError, messageOf, unreadable } from './errors.js';
 
 export type DatasetFormat = 'csv' | 'json' | 'parquet';

@@ -10,15 +10,15 @@ import {
   type SaveArtifacts,
   type UnsavedDetails,
 } from '../../pipelines/run.js';
-import { escapeJson } from '../../platform/control-characters.js';
-import { copyFile } from '../../platform/copy-file.js';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { escapeJson } from '../../platform/observe/control-characters.js';
+import { copyFile } from '../../platform/home/copy-file.js';
+import { artifactKey } from '../../platform/storage/keys.js';
 import { isStorageWait, type Storage } from '../../platform/storage/index.js';
 import { ARTIFACT_REFUSED, holesProblem } from '../runtime/holes.js';
-import { ARTIFACT_MISSING } from './failures.js';
+import { ARTIFACT_MISSING } from '../../worker/steps/failures.js';
 import { findArtifacts, NO_MATCH, OUTSIDE, reasonOf, type FoundArtifact } from './find-artifacts.js';
-import { childPaths } from './layout.js';
-import type { Masking } from './mask.js';
+import { childPaths } from '../../worker/steps/layout.js';
+import type { Masking } from '../../worker/steps/output/mask.js';
 
 const MAX_NAMED = 50;
 const MAX_IN_MESSAGE = 3;

@@ -3,9 +3,9 @@ import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { humanDuration } from '../../operations/budgets.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
 import type { ChildRecord } from '../../operations/record.js';
-import { OPERATION_QUERY } from '../../operations/wire.js';
+import { OPERATION_QUERY } from '../../operations/wire/index.js';
 import { INPUTS_QUERY } from '../../pipelines/run.js';
 import type {
   ArtifactReference,
@@ -17,15 +17,15 @@ import type {
   SaveArtifacts,
   StepDone,
 } from '../../pipelines/run.js';
-import { readClosedState } from '../../platform/closed-state.js';
-import { lastSeen } from '../../platform/host-presence.js';
+import { readClosedState } from '../../platform/temporal/closed-state.js';
+import { lastSeen } from '../../platform/temporal/host-presence.js';
 import { saveArtifacts } from './artifacts.js';
-import { ARTIFACT_MISSING } from './failures.js';
-import { hostId } from './host.js';
-import { masking } from './mask.js';
+import { ARTIFACT_MISSING } from '../../worker/steps/failures.js';
+import { hostId } from '../../worker/steps/host.js';
+import { masking } from '../../worker/steps/output/mask.js';
 import { awaitStorage, type StorageWait } from '../runtime/await-storage.js';
-import { runStep, type StopReason } from './run-step.js';
-import { secretsOf } from './secrets.js';
+import { runStep, type StopReason } from '../../worker/steps/run-step.js';
+import { secretsOf } from '../../worker/steps/output/secrets.js';
 import { openWorkspace } from './workspace.js';
 import { currentContext } from '../runtime/context.js';
 import { cancellationSignal, report } from '../runtime/index.js';

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { START_MEMO, type StartMemo } from '../../operations/wire.js';
-import { findWorkflow } from '../../platform/find-workflow.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import { findWorkflow } from '../../platform/temporal/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { fileItem, isOnlyNamespace, sweep, type SweepItem } from '../../platform/sweep-plan.js';
-import { temporalNowMs } from '../../platform/temporal-time.js';
-import { readJson } from './files.js';
-import { runningSteps } from './running.js';
-import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
+import { fileItem, isOnlyNamespace, sweep, type SweepItem } from '../../platform/storage/sweep-plan.js';
+import { temporalNowMs } from '../../platform/temporal/time.js';
+import { readJson } from '../../worker/steps/files.js';
+import { runningSteps } from '../../worker/steps/running.js';
+import { operationFile, workspacesFolder, type OperationFile } from '../../worker/steps/layout.js';
 
 /** Prefix that a folder gets before its removal, so a half-removed workspace is never used. */
 const REMOVED = '.removed-';

@@ -3,13 +3,13 @@ import { createWriteStream } from 'node:fs';
 import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { makeExecutable, temporaryPath, undefinedIfMissing } from '../../platform/atomic-files.js';
+import { makeExecutable, temporaryPath, undefinedIfMissing } from '../../platform/home/atomic-files.js';
 import type { ArtifactReference, OpenWorkspace } from '../../pipelines/run.js';
 import type { Storage } from '../../platform/storage/index.js';
-import { artifactKey } from '../../platform/storage-keys.js';
-import { readJson, writeJson } from './files.js';
-import { endRun } from './end-steps.js';
-import { findAttempts } from './journal.js';
+import { artifactKey } from '../../platform/storage/keys.js';
+import { readJson, writeJson } from '../../worker/steps/files.js';
+import { endRun } from '../../worker/steps/end-steps.js';
+import { findAttempts } from '../../worker/steps/journal.js';
 import {
   childPaths,
   operationFile,
@@ -17,7 +17,7 @@ import {
   sharedInputsFile,
   type ChildPaths,
   type OperationFile,
-} from './layout.js';
+} from '../../worker/steps/layout.js';
 
 export interface WorkspaceContext {
   home: string;

@@ -7,8 +7,8 @@ import {
   parseCarrier,
   type TraceCarrier,
   type TraceContext,
-} from '../../operations/trace-context.js';
-import { spanIdOf, tracing, type SpanAttributes } from '../../platform/tracing/index.js';
+} from '../../operations/wire/trace-context.js';
+import { spanIdOf, tracing, type SpanAttributes } from '../../platform/observe/tracing/index.js';
 
 /** An attempt's span on disk. Fields are added, never renamed, because other releases read them. */
 export interface AttemptRecord extends TraceCarrier {

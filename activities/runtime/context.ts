@@ -1,9 +1,9 @@
 /** Context and outcome of an operation's activity. The worker sets the context, and the functions that authors call read it. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
-import type { ActivityReport } from '../../operations/report.js';
+import type { ActivityReport } from '../../operations/wire/report.js';
 import type { Settings } from '../../platform/settings/index.js';
-import type { HostSteps } from '../pipeline/host-steps.js';
+import type { HostSteps } from '../../worker/steps/host-steps.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { AttemptRecord } from './attempt-span.js';
 

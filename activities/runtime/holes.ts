@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { hasMoreZeros } from '../../platform/copy-file.js';
+import { hasMoreZeros } from '../../platform/home/copy-file.js';
 
 /** Maximum size of the holes in an artifact, in GiB: the store and every reader get zeros for them. */
 const MAX_HOLES_GIB = 10;

@@ -5,13 +5,13 @@ import { join, dirname, resolve } from 'node:path';
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { clientFindings } from '../../operations/documentation/gaps.js';
-import { schemaPlace } from '../../operations/schema.js';
-import type { Tool } from '../../operations/tool.js';
+import { schemaPlace } from '../../operations/tool/schema.js';
+import type { Tool } from '../../operations/tool/index.js';
 import type { Settings } from '../../platform/settings/index.js';
-import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project.js';
-import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project-code.js';
-import { ProjectModules } from '../../platform/project-modules.js';
-import { placeOfField, type ProjectProblem } from '../../platform/project-problems.js';
+import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project/index.js';
+import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project/code.js';
+import { ProjectModules } from '../../platform/project/modules.js';
+import { placeOfField, type ProjectProblem } from '../../platform/project/problems.js';
 import { shortestPath } from '../shortest-path.js';
 
 export interface CheckedFile {
@@ -59,7 +59,7 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
 async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const names = new NameRegistry('a tool');
   const [{ reservedNameConflict }, { MOUNTS }, { reservedNames }] = await Promise.all([
-    import('../../platform/code-tools.js'),
+    import('../../platform/project/code-tools.js'),
     import('../../mounts.js'),
     import('../../mcp-server/mount.js'),
   ]);
@@ -92,8 +92,8 @@ async function activityProblems(settings: Settings, given: Given): Promise<Proje
 }
 
 async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
-  const { BundleError, bundleWorkflows } = await import('../../worker/bundle.js');
-  const { missingWorkflows } = await import('../../worker/follow-edits.js');
+  const { BundleError, bundleWorkflows } = await import('../../worker/versions/bundle.js');
+  const { missingWorkflows } = await import('../../worker/versions/follow-edits.js');
   // The home's cache belongs to its workers.
   const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
   try {

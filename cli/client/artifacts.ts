@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeExecutable, temporaryPath } from '../../platform/atomic-files.js';
+import { makeExecutable, temporaryPath } from '../../platform/home/atomic-files.js';
 import { CommandFailure } from '../failure.js';
 import { credentialHeaders, refusedCredential } from './credential.js';
 import { Unreachable } from './connection.js';

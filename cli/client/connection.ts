@@ -12,7 +12,7 @@ import {
   SUBSCRIPTION_ID_META_KEY,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client';
-import { PERSON_META_KEY } from '../../operations/meta-keys.js';
+import { PERSON_META_KEY } from '../../operations/wire/meta-keys.js';
 import { credentialHeaders, refusedCredential } from './credential.js';
 
 const PROTOCOL_VERSION = '2026-07-28';

@@ -1,6 +1,6 @@
 /** Converts errors of a request to one line and an exit code. */
 import { CommanderError } from 'commander';
-import { programCommand } from '../../platform/program.js';
+import { programCommand } from '../../platform/home/program.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 

@@ -1,11 +1,11 @@
 /** Calls the server's operation tools, which answer at once. */
-import { logUri } from '../../mcp-server/shared/resource-links.js';
+import { logUri } from '../../mcp-server/links/resource-links.js';
 import {
   ERROR_META_KEY,
   PARTS_META_KEY,
   STATUS_META_KEY,
   type PartStatuses,
-} from '../../operations/meta-keys.js';
+} from '../../operations/wire/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { CommandFailure } from '../failure.js';
@@ -13,7 +13,7 @@ import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { toOperationPage, toOperationSteps, type PlainPage, type PlainSteps } from './plain.js';
+import { toOperationPage, toOperationSteps, type PlainPage, type PlainSteps } from '../terminal/plain.js';
 import {
   errorKindOf,
   type Child,

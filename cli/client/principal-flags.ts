@@ -1,5 +1,5 @@
 /** The caller whose operation a command is about, from `--tenant` and `--subject`. */
-import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
+import { DEFAULT_TENANT } from '../../mcp-server/auth/default-tenant.js';
 import { usageFailure } from './failures.js';
 
 interface PrincipalFlags {
@@ -10,8 +10,8 @@ interface PrincipalFlags {
 /** @throws CommandFailure for names that no principal can have */
 export async function principalOfFlags({ tenant, subject }: PrincipalFlags): Promise<string> {
   const [{ identitySchema, principalOf }, { ANONYMOUS }] = await Promise.all([
-    import('../../platform/principal.js'),
-    import('../../operations/wire.js'),
+    import('../../operations/principal.js'),
+    import('../../operations/wire/index.js'),
   ]);
   if (subject === undefined && tenant === undefined) return ANONYMOUS;
   const identity = identitySchema.safeParse({ tenant: tenant ?? DEFAULT_TENANT, subject });

@@ -1,13 +1,13 @@
 /** A command's server, and requests to it. */
 import type { Command } from 'commander';
-import { checkReadable } from '../../platform/home.js';
-import { programCommand, shellWord } from '../../platform/program.js';
-import { readStackState } from '../../platform/temporal-address.js';
+import { checkReadable } from '../../platform/home/index.js';
+import { programCommand, shellWord } from '../../platform/home/program.js';
+import { readStackState } from '../../platform/temporal/address.js';
 import { mcpUrl } from '../../stack/readiness.js';
 import { settingsOf } from '../settings-flags.js';
 import { Connection, type RequestOptions } from './connection.js';
 import { usageFailure } from './failures.js';
-import { listTools, type ToolList } from './list-tools.js';
+import { listTools, type ToolList } from '../tools/list-tools.js';
 import { asTask } from './task.js';
 import type { Task, ToolDeclaration } from './wire.js';
 

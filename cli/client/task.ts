@@ -1,5 +1,5 @@
 /** Converts protocol tasks and results for printing: text for people, and the status of the operation's record. */
-import { STATUS_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
+import { STATUS_META_KEY, TEXT_META_KEY } from '../../operations/wire/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { errorKindOf, type ProtocolTask, type Task, type ToolResult } from './wire.js';
 

@@ -5,7 +5,7 @@ import {
   PROGRESS_META_KEY,
   TRACE_META_KEY,
   TEMPORAL_URL_META_KEY,
-} from '../../operations/meta-keys.js';
+} from '../../operations/wire/meta-keys.js';
 import {
   isTerminal,
   type AnsweredRequest,
@@ -13,7 +13,7 @@ import {
   type ListedOperation as Listed,
   type OperationStatus,
 } from '../../operations/record.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import type { TaskStatus } from '../../operations/status-names.js';
 
 /** A question: an elicitation with a form, or another request with only `method` typed. */

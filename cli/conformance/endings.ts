@@ -1,7 +1,7 @@
 /** Level 4: partial results, failures and cancels. */
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { STATE_MEMO_LIMIT_BYTES, type ClosingDetails } from '../../operations/wire.js';
+import { STATE_MEMO_LIMIT_BYTES, type ClosingDetails } from '../../operations/wire/index.js';
 import { expectThat, type Fixture } from './fixture.js';
 
 /** Length of the text in a partial result that is too large for the memo. */

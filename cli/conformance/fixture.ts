@@ -23,7 +23,7 @@ import {
   type ProvidedInput,
   type StartMemo,
   type StateMemo,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import { contractProblems, type ContractSchema } from './schemas.js';
 
 const POLL_MS = 100;

@@ -1,5 +1,5 @@
 /** Levels 1 and 2: heartbeats; stage and progress. */
-import { PROGRESS_METADATA } from '../../operations/wire.js';
+import { PROGRESS_METADATA } from '../../operations/wire/index.js';
 import type { Progress } from '../../operations/record.js';
 import { expectThat, type Fixture } from './fixture.js';
 

@@ -1,8 +1,8 @@
 /** Level 3: questions and their answers, also across runs. */
 import { randomUUID } from 'node:crypto';
-import { canonicalJson } from '../../operations/canonical-json.js';
+import { canonicalJson } from '../../operations/json/canonical-json.js';
 import type { Answer } from '../../operations/record.js';
-import { START_MEMO, type StartMemo, type StateMemo } from '../../operations/wire.js';
+import { START_MEMO, type StartMemo, type StateMemo } from '../../operations/wire/index.js';
 import { expectThat, type Fixture } from './fixture.js';
 
 const confirm = (value: unknown): Answer => ({ action: 'accept', content: { confirm: value } });

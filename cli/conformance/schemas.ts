@@ -1,6 +1,6 @@
 /** The schemas of the runtime contract, docs/runtime-contract/schema. */
 import { existsSync, readFileSync } from 'node:fs';
-import { check, type JsonSchema } from '../../operations/schema.js';
+import { check, type JsonSchema } from '../../operations/tool/schema.js';
 
 const NAMES = [
   ...['state', 'state-memo', 'start-memo', 'provided-input'],

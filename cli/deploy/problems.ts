@@ -1,7 +1,7 @@
 /** Problems of a deployment, for `longhaul deploy status` and `longhaul doctor`. */
-import { openOn, setCurrentCommand } from '../../platform/deployments.js';
-import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
-import { shellWord } from '../../platform/program.js';
+import { openOn, setCurrentCommand } from '../../platform/temporal/deployments.js';
+import type { DeploymentReport, VersionReport } from '../../platform/temporal/deployment-report.js';
+import { shellWord } from '../../platform/home/program.js';
 
 export interface DeploymentProblem {
   detail: string;

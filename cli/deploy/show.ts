@@ -1,8 +1,8 @@
 /** `longhaul deploy status`: the table of versions, and the same as JSON. */
-import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
-import { humanDuration } from '../../operations/budgets.js';
-import { sincePollMs } from '../../platform/host-presence.js';
-import { oneLine, textTable } from '../client/table.js';
+import type { DeploymentReport, VersionReport } from '../../platform/temporal/deployment-report.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
+import { sincePollMs } from '../../platform/temporal/host-presence.js';
+import { oneLine, textTable } from '../terminal/table.js';
 import { deploymentProblems } from './problems.js';
 
 /** The deployment as text, with what needs to be done. */

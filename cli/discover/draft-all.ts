@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Settings } from '../../platform/settings/index.js';
-import { filesOf } from '../../platform/project.js';
-import { yamlFolders, yamlPaths } from '../../platform/tools.js';
-import { toolNameOf } from '../../pipelines/yaml-file.js';
+import { filesOf } from '../../platform/project/index.js';
+import { yamlFolders, yamlPaths } from '../../platform/project/tools.js';
+import { toolNameOf } from '../../pipelines/yaml/yaml-file.js';
 import { shortestPath } from '../shortest-path.js';
 import { draftOf, type Found } from './draft.js';
 import type { Source } from './header.js';

@@ -1,9 +1,9 @@
 /** The draft of a tool over a workflow type: YAML with comments that say what it is based on, and what to check. */
 import { Document, isMap, isScalar, isSeq, visit, type Node, type YAMLMap } from 'yaml';
-import type { RunInfo } from '../../engine/current-runs.js';
-import { humanDuration } from '../../operations/budgets.js';
-import { counted } from '../../operations/counted.js';
-import { defined } from '../../operations/defined.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
+import { counted } from '../../operations/json/counted.js';
+import { defined } from '../../operations/json/defined.js';
 import { commentText, headerOf, type Source } from './header.js';
 import { inputsFor, outputFor } from './inputs.js';
 import { cancelSignalOf, heartbeatProgress, queryProgress, questionOf } from './mappings.js';

@@ -1,5 +1,5 @@
 /** Finds a namespace's workflow types, and reads what their tools need to know. */
-import type { RunInfo } from '../../engine/current-runs.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
 import { isLonghauls } from '../../engine/external/own-types.js';
 import type { Found } from './draft.js';
 import { Observed } from './observed.js';

@@ -1,5 +1,5 @@
 /** The comment at the beginning of a draft: what it is based on. */
-import type { RunInfo } from '../../engine/current-runs.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
 import type { Observed } from './observed.js';
 import { statusCounts } from './runs.js';
 

@@ -1,5 +1,5 @@
 /** Inputs and arguments of a drafted tool, from the arguments of runs, and the schema of its result. */
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import { inputNameFor } from './names.js';
 import type { SeenValues } from './seen-values.js';
 import { commonFields, emptyShape, isRecord, schemaOf, typesOf, type Shape } from './shape.js';

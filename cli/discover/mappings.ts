@@ -1,5 +1,5 @@
 /** Proposes `progress`, `question` and `cancel`, by the names of fields, queries, updates and signals. */
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import { asForm, inputsFor, type Inputs } from './inputs.js';
 import { wordsOf } from './names.js';
 import type { Observed } from './observed.js';

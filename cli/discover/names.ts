@@ -1,5 +1,5 @@
 /** Names of drafted tools and of their inputs. */
-import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
+import { RESERVED_ARGUMENTS } from '../../operations/tool/index.js';
 import { isBuiltIn, NAME, TOOL_NAME } from '../../pipelines/names.js';
 
 const MAX_LENGTH = 64;

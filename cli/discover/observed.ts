@@ -1,7 +1,7 @@
 /** Facts about a workflow type, collected from the histories of its runs. */
 import type proto from '@temporalio/proto';
-import type { HistoryEvent } from '../../engine/history.js';
-import { timestampMs } from '../../platform/temporal-time.js';
+import type { HistoryEvent } from '../../engine/read/history.js';
+import { timestampMs } from '../../platform/temporal/time.js';
 import { SeenValues } from './seen-values.js';
 
 type Failure = proto.temporal.api.failure.v1.IFailure;

@@ -1,8 +1,8 @@
 /** Listed runs: by type, with their statuses and durations. */
 import proto from '@temporalio/proto';
 import { median } from '../../operations/estimate.js';
-import { toDate } from '../../engine/history.js';
-import type { RunInfo } from '../../engine/current-runs.js';
+import { toDate } from '../../engine/read/history.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
 const RUNNING = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;

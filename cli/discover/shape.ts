@@ -1,7 +1,7 @@
 /** Types of JSON values, merged over examples. Never has values, which may be secret, or keys that are data, such as IDs. */
-import { isObject } from '../../operations/is-object.js';
+import { isObject } from '../../operations/json/is-object.js';
 import { isBuiltIn } from '../../pipelines/names.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 
 /** Deeper values have no types. */
 const MAX_DEPTH = 6;

@@ -1,10 +1,16 @@
 /** Calls Temporal slowly, one call at a time, because others share the namespace's limits. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { RunInfo } from '../../engine/current-runs.js';
-import type { HistoryEvent } from '../../engine/history.js';
-import { GRPC, isDenied, isGrpcError, isThrottled, temporalMessage } from '../../platform/grpc-errors.js';
-import { quote } from '../../platform/visibility-query.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
+import type { HistoryEvent } from '../../engine/read/history.js';
+import {
+  GRPC,
+  isDenied,
+  isGrpcError,
+  isThrottled,
+  temporalMessage,
+} from '../../platform/temporal/grpc-errors.js';
+import { quote } from '../../platform/temporal/visibility-query.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 import { definitionsOf, type Definitions } from './observed.js';

@@ -1,8 +1,8 @@
 /** The histories that `longhaul replay` replays: an operation's, a query's, or a file's. Reads one at a time. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { History } from '@temporalio/worker';
-import { findWorkflow } from '../../platform/find-workflow.js';
-import { referencesIn, type Run } from '../../platform/executions.js';
+import { findWorkflow } from '../../platform/temporal/find-workflow.js';
+import { referencesIn, type Run } from '../../platform/temporal/executions.js';
 
 export interface SelectedHistory {
   workflowId: string;

@@ -1,6 +1,6 @@
 /** The report of `longhaul replay` on a history. */
 import type { History } from '@temporalio/worker';
-import { didYouMean } from '../../operations/near-names.js';
+import { didYouMean } from '../../operations/json/near-names.js';
 import { describeDifference, describeFrame } from '../../worker/replay/describe.js';
 import type { Difference } from '../../worker/replay/explain.js';
 import type { ReplayOutcome } from '../../worker/replay/replayer.js';

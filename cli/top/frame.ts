@@ -1,8 +1,8 @@
 /** Lines of the screens of `longhaul top`. */
-import { elapsed, statusLine } from '../client/status-line.js';
-import { stepsTree } from '../client/steps-tree.js';
-import { oneLine } from '../client/table.js';
-import { padTo, truncateTo, widthOf } from '../client/text-width.js';
+import { elapsed, statusLine } from '../terminal/status-line.js';
+import { stepsTree } from '../terminal/steps-tree.js';
+import { oneLine } from '../terminal/table.js';
+import { padTo, truncateTo, widthOf } from '../terminal/text-width.js';
 import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
 import { isAsking, isQueued, type Row } from './operations.js';
 import type { ScreenLine } from './screen.js';

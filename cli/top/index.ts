@@ -1,7 +1,7 @@
 /** `longhaul top`: the open operations on one screen, and their questions. */
 import { EXIT } from '../client/exit-codes.js';
 import { toCommandFailure } from '../client/failures.js';
-import type { ChangesFilter } from '../client/operation-changes.js';
+import type { ChangesFilter } from '../follow/operation-changes.js';
 import { readLog, readSteps } from '../client/operation-tools.js';
 import type { Session } from '../client/session.js';
 import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
@@ -193,8 +193,8 @@ class Top {
         return;
       }
       const [{ ask }, { sendAnswers }] = await Promise.all([
-        import('../client/questions.js'),
-        import('../client/answers.js'),
+        import('../questions/questions.js'),
+        import('../questions/answers.js'),
       ]);
       this.#screen.leave();
       try {

@@ -3,7 +3,7 @@
  * turn. In between, it reads only the rows on the screen.
  */
 import { isTerminal } from '../../operations/record.js';
-import { LIST_INTERVAL_MS, openOperations, type ChangesFilter } from '../client/operation-changes.js';
+import { LIST_INTERVAL_MS, openOperations, type ChangesFilter } from '../follow/operation-changes.js';
 import { listOperations, readSteps } from '../client/operation-tools.js';
 import type { Session } from '../client/session.js';
 import type { ListedOperation, Task } from '../client/wire.js';

@@ -1,7 +1,7 @@
 /** The whole terminal as a screen: alternate buffer, keys, resizes. Restores the terminal however the process ends. */
 import { emitKeypressEvents, type Key } from 'node:readline';
-import { escapeLine } from '../client/terminal-text.js';
-import { padTo, truncateTo } from '../client/text-width.js';
+import { escapeLine } from '../terminal/terminal-text.js';
+import { padTo, truncateTo } from '../terminal/text-width.js';
 import { draw, drawNow, Sequence } from '../console.js';
 
 /** Escape sequences (xterm, "Functions using CSI"): alternate buffer and cursor; cursor home; clear to the end. */

@@ -1,9 +1,14 @@
 /** Who answers: the server signs answers as it sends them, and verifies them as it reads them. */
 import { answerDigest, answerHeaderDigest } from '../../operations/answers.js';
 import type { Answer, AnsweredRequest, Answerer } from '../../operations/record.js';
-import { parseSignature } from '../../operations/signatures.js';
-import { ANONYMOUS, type AnswerHeader, type KeptAnswer, type ProvidedInput } from '../../operations/wire.js';
-import type { Signer } from '../../platform/signer.js';
+import { parseSignature } from '../../operations/wire/signatures.js';
+import {
+  ANONYMOUS,
+  type AnswerHeader,
+  type KeptAnswer,
+  type ProvidedInput,
+} from '../../operations/wire/index.js';
+import type { Signer } from '../../platform/temporal/signer.js';
 
 export interface GivenAnswer {
   key: string;

@@ -13,8 +13,12 @@ import {
   type InputRequest,
   type OperationRecord,
 } from '../../operations/record.js';
-import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../../operations/wire.js';
-import type { TemporalClient } from '../temporal.js';
+import {
+  PROVIDE_INPUT_SIGNAL,
+  PROVIDE_INPUT_UPDATE,
+  type ProvidedInput,
+} from '../../operations/wire/index.js';
+import type { TemporalClient } from '../temporal/client.js';
 import type { GivenAnswer } from './claims.js';
 import { sentAnswers } from './sent.js';
 

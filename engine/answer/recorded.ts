@@ -2,10 +2,10 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { claimProblem, misfitOf, startersOf } from '../../operations/answers.js';
 import { KEPT_REFUSED_ANSWERS, type AnsweredRequest, type Answerer } from '../../operations/record.js';
-import type { StartMemo, StateMemo } from '../../operations/wire.js';
-import type { Signer } from '../../platform/signer.js';
-import { isOpen } from '../description.js';
-import type { TemporalClient } from '../temporal.js';
+import type { StartMemo, StateMemo } from '../../operations/wire/index.js';
+import type { Signer } from '../../platform/temporal/signer.js';
+import { isOpen } from '../read/description.js';
+import type { TemporalClient } from '../temporal/client.js';
 import { answererOf, claimantOf, verifiedAnswers } from './claims.js';
 import { sentAnswers, type SentAnswer } from './sent.js';
 

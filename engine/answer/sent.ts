@@ -8,9 +8,9 @@ import {
   PROVIDE_INPUT_UPDATE,
   type AnswerHeader,
   type ProvidedInput,
-} from '../../operations/wire.js';
-import { decodePayloads, eventsFromEnd, toDate, type HistoryEvent } from '../history.js';
-import type { TemporalClient } from '../temporal.js';
+} from '../../operations/wire/index.js';
+import { decodePayloads, eventsFromEnd, toDate, type HistoryEvent } from '../read/history.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 const { EVENT_TYPE_WORKFLOW_TASK_COMPLETED } = proto.temporal.api.enums.v1.EventType;
 

@@ -12,8 +12,8 @@ import {
 } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { firstRunIdOf } from '../external/adopt.js';
-import type { TemporalClient } from '../temporal.js';
-import type { Watches } from '../watch.js';
+import type { TemporalClient } from '../temporal/client.js';
+import type { Watches } from '../watch/index.js';
 import { streamStepLogs, streamOwnLog, type LogEvent } from './logs.js';
 import { copyPosition, startPosition, type EventPosition } from './position.js';
 import {

@@ -1,9 +1,9 @@
 /** Logs of an operation and all its steps as one stream of lines: in order within a log, interleaved between logs. */
-import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
+import { OPERATION_LOG, type LogLine } from '../../operations/wire/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';

@@ -1,8 +1,8 @@
 /** State events of an operation, from its history: every reader gets the same events in the same order at any time. */
 import proto from '@temporalio/proto';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
-import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire.js';
+import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire/index.js';
 import {
   CLOSING_EVENTS,
   decodeMemo,
@@ -10,9 +10,9 @@ import {
   INITIAL_EVENTS,
   toDate,
   type HistoryEvent,
-} from '../history.js';
-import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
-import type { TemporalClient } from '../temporal.js';
+} from '../read/history.js';
+import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
+import type { TemporalClient } from '../temporal/client.js';
 import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredState } from './position.js';
 
 const { ContinueAsNewInitiator, EventType } = proto.temporal.api.enums.v1;

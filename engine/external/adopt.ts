@@ -1,11 +1,11 @@
 /** Adoption of a run that Longhaul didn't start: a sealed token makes it an operation. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
-import type { AdoptionRules, ExternalWorkflow } from '../../operations/external-workflow.js';
-import type { Tool } from '../../operations/tool.js';
+import type { AdoptionRules, ExternalWorkflow } from '../../operations/wire/external-workflow.js';
+import type { Tool } from '../../operations/tool/index.js';
 import { RunTokens, type SealedRun } from './run-tokens.js';
-import { START_MEMO, type StartMemo } from '../../operations/wire.js';
-import { startOf } from '../description.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import { startOf } from '../read/description.js';
 
 export type AdoptingTool = Tool & { external: ExternalWorkflow & { adopt: AdoptionRules } };
 

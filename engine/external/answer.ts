@@ -4,12 +4,12 @@
  */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { answererProblem, startersOf } from '../../operations/answers.js';
-import { canonicalJson } from '../../operations/canonical-json.js';
+import { canonicalJson } from '../../operations/json/canonical-json.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
-import { argumentsOf, type QuestionMapping } from '../../operations/external-workflow.js';
+import { argumentsOf, type QuestionMapping } from '../../operations/wire/external-workflow.js';
 import { isTerminal, type Answer } from '../../operations/record.js';
-import { check } from '../../operations/schema.js';
-import { ANSWER_HEADER, type AnswerHeader } from '../../operations/wire.js';
+import { check } from '../../operations/tool/schema.js';
+import { ANSWER_HEADER, type AnswerHeader } from '../../operations/wire/index.js';
 import { answererOf, claimantOf } from '../answer/claims.js';
 import {
   answeredError,
@@ -20,10 +20,10 @@ import {
   type AnswerState,
 } from '../answer/index.js';
 import { sentAnswers, type SentAnswer } from '../answer/sent.js';
-import { decodePayloads, eventsFromEnd } from '../history.js';
-import { withSignalHeader } from '../signal-headers.js';
-import type { TemporalClient } from '../temporal.js';
-import type { Signer } from '../../platform/signer.js';
+import { decodePayloads, eventsFromEnd } from '../read/history.js';
+import { withSignalHeader } from '../end/signal-headers.js';
+import type { TemporalClient } from '../temporal/client.js';
+import type { Signer } from '../../platform/temporal/signer.js';
 
 /** Deadline of an update, in milliseconds. Its handler may do some work before it answers. */
 const UPDATE_DEADLINE_MS = 10_000;

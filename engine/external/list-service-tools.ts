@@ -2,9 +2,9 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { TimeoutFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
-import { temporalMessage } from '../../platform/grpc-errors.js';
-import { NEXUS_TOOLS_WORKFLOW, type NexusService } from '../../operations/nexus-call.js';
-import type { TemporalClient } from '../temporal.js';
+import { temporalMessage } from '../../platform/temporal/grpc-errors.js';
+import { NEXUS_TOOLS_WORKFLOW, type NexusService } from '../../operations/wire/nexus-call.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 /** Longest that the workflow waits for Longhaul's worker and the service together. */
 const LIMIT_MS = 30_000;

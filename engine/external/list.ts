@@ -1,13 +1,13 @@
 /** Adopted runs in lists, after Longhaul's own operations. Each page of a tool with such a filter costs a call to visibility. */
 import { undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import { START_MEMO } from '../../operations/wire.js';
-import { quote } from '../../platform/visibility-query.js';
-import { listRuns, type RunInfo } from '../current-runs.js';
-import { toDate } from '../history.js';
-import type { TemporalClient } from '../temporal.js';
-import { NOT_CONTINUED, statusOf, type ListFilter } from '../visibility-query.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { START_MEMO } from '../../operations/wire/index.js';
+import { quote } from '../../platform/temporal/visibility-query.js';
+import { listRuns, type RunInfo } from '../list/current-runs.js';
+import { toDate } from '../read/history.js';
+import type { TemporalClient } from '../temporal/client.js';
+import { NOT_CONTINUED, statusOf, type ListFilter } from '../list/visibility-query.js';
 import { firstRunIdOf, adoptingTools } from './adopt.js';
 import { RunTokens } from './run-tokens.js';
 

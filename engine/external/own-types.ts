@@ -1,10 +1,10 @@
 /** Runs that belong to Longhaul: operations, their parts, and its own services. */
-import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../../operations/mailbox-workflows.js';
-import { NEXUS_TOOLS_WORKFLOW } from '../../operations/nexus-call.js';
-import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
-import { PART_MEMO, START_MEMO } from '../../operations/wire.js';
-import { DELETION_TYPE } from '../../platform/deletions.js';
-import type { RunInfo } from '../current-runs.js';
+import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../../operations/wire/mailbox-workflows.js';
+import { NEXUS_TOOLS_WORKFLOW } from '../../operations/wire/nexus-call.js';
+import { QUEUE_WORKFLOW } from '../../operations/wire/queue-wire.js';
+import { PART_MEMO, START_MEMO } from '../../operations/wire/index.js';
+import { DELETION_TYPE } from '../../platform/temporal/deletions.js';
+import type { RunInfo } from '../list/current-runs.js';
 
 const SERVICE_TYPES: readonly string[] = [
   DIRECTORY_WORKFLOW,

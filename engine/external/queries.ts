@@ -5,7 +5,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../platform/with-timeout.js';
-import type { TemporalClient } from '../temporal.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 /** Least time between two equal queries to one run, in milliseconds. */
 const INTERVAL_MS = 10_000;

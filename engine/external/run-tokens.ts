@@ -4,8 +4,8 @@
  */
 import { LonghaulError } from '../../operations/errors.js';
 import { workflowIdOf } from '../../operations/token.js';
-import { tokenOf, type StartMemo } from '../../operations/wire.js';
-import { sealOf, type Seal } from '../../platform/seal.js';
+import { tokenOf, type StartMemo } from '../../operations/wire/index.js';
+import { sealOf, type Seal } from '../../platform/home/seal.js';
 
 const PREFIX = 'run.';
 

@@ -1,7 +1,7 @@
 /** State of an operation without Longhaul's runtime: Temporal's description and the file's queries, in the form of the state memo. */
 import { createHash } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { canonicalJson } from '../../operations/canonical-json.js';
+import { canonicalJson } from '../../operations/json/canonical-json.js';
 import {
   progressIn,
   questionsIn,
@@ -9,12 +9,12 @@ import {
   type ExternalWorkflow,
   type ProgressMapping,
   type QuestionMapping,
-} from '../../operations/external-workflow.js';
+} from '../../operations/wire/external-workflow.js';
 import type { InputRequest } from '../../operations/record.js';
-import type { StateMemo } from '../../operations/wire.js';
-import { isOpen, type PendingActivity } from '../description.js';
-import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../history.js';
-import type { TemporalClient } from '../temporal.js';
+import type { StateMemo } from '../../operations/wire/index.js';
+import { isOpen, type PendingActivity } from '../read/description.js';
+import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../read/history.js';
+import type { TemporalClient } from '../temporal/client.js';
 import { ExternalQueries } from './queries.js';
 
 /** Maximum number of history pages to search for an answer or a signal. */

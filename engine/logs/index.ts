@@ -1,6 +1,6 @@
 /** Logs of steps and operations, page by page. A page costs one read at any cursor; otherwise lines are counted from the start. */
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
   OPERATION_LOG,
@@ -12,11 +12,11 @@ import {
   type LogPage,
   type LogQuery,
   PATTERN_CHARACTERS,
-} from '../../operations/log-page.js';
+} from '../../operations/wire/log-page.js';
 import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';

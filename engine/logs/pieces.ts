@@ -1,6 +1,6 @@
 /** Splits a log's bytes into lines. Cuts fall between characters, so pieces decode like the whole log, even from invalid UTF-8. */
-import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
-import type { ChunkedLog } from '../../platform/chunked-log.js';
+import { PIECE_BYTES, type LogLine } from '../../operations/wire/log-page.js';
+import type { ChunkedLog } from '../../platform/storage/chunked-log.js';
 
 const NEWLINE = 0x0a;
 /** Bytes to hold in memory while counting lines. */

@@ -1,6 +1,6 @@
 /** Search for the lines of a log that match a pattern. */
-import { PAGE_BYTES, PIECE_BYTES, type LogLine, PATTERN_CHARACTERS } from '../../operations/log-page.js';
-import type { ChunkedLog } from '../../platform/chunked-log.js';
+import { PAGE_BYTES, PIECE_BYTES, type LogLine, PATTERN_CHARACTERS } from '../../operations/wire/log-page.js';
+import type { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

@@ -1,9 +1,14 @@
 /** Selects the log for a query, the operation's own or a step's, and reads several of its pages as text. */
-import { OPERATION_LOG, type LogPage, type LogQuery, TEXT_CHARACTERS } from '../../operations/log-page.js';
+import {
+  OPERATION_LOG,
+  type LogPage,
+  type LogQuery,
+  TEXT_CHARACTERS,
+} from '../../operations/wire/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage/index.js';
-import type { Tools } from '../../platform/tools.js';
-import { type LiveQueries, withPageOf } from '../live.js';
+import type { Tools } from '../../platform/project/tools.js';
+import { type LiveQueries, withPageOf } from '../read/live.js';
 import { readOperationLog, readStepLog, wantedLog } from './index.js';
 
 interface LogSources {

@@ -1,11 +1,11 @@
 /** Gauges of what Temporal knows about the task queue, the same on every server. Each scrape starts the reads for the next one. */
-import { Background } from '../../platform/metrics/background.js';
-import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
+import { Background } from '../../platform/observe/metrics/background.js';
+import { gauge, onScrape, type Reading } from '../../platform/observe/metrics/index.js';
 import type { Engine } from '../index.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
-import { reportDeployment } from '../../platform/deployment-report.js';
-import type { TemporalClient } from '../temporal.js';
+import { reportDeployment } from '../../platform/temporal/deployment-report.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 /** Least intervals between reads, in milliseconds. */
 const OPEN_INTERVAL_MS = 30_000;

@@ -1,10 +1,10 @@
 /** Open operations by tool and status, and their questions, from visibility. */
-import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { OTHER } from '../../platform/metrics/index.js';
-import { quote } from '../../platform/visibility-query.js';
-import { countRuns, listRuns } from '../current-runs.js';
-import { decodeMemo } from '../history.js';
-import type { TemporalClient } from '../temporal.js';
+import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire/index.js';
+import { OTHER } from '../../platform/observe/metrics/index.js';
+import { quote } from '../../platform/temporal/visibility-query.js';
+import { countRuns, listRuns } from '../list/current-runs.js';
+import { decodeMemo } from '../read/history.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 const STATUSES = ['working', 'input_required'] as const;
 

@@ -1,7 +1,7 @@
 /** The task queues of Longhaul's workers, with backlogs and hosts. */
 import { hostTaskQueue, placementTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
-import { describeQueue, hostsIn, isPolling, type QueueWork } from '../../platform/host-presence.js';
-import type { TemporalClient } from '../temporal.js';
+import { describeQueue, hostsIn, isPolling, type QueueWork } from '../../platform/temporal/host-presence.js';
+import type { TemporalClient } from '../temporal/client.js';
 
 const DEADLINE_MS = 5_000;
 /** Maximum number of hosts, and how long a gone host stays on the page, in milliseconds: a day. */

@@ -32,7 +32,7 @@ export function define(command: Command): void {
     } while (cursor !== undefined);
     if (isJson(command)) printJson(status);
     else {
-      const { textTable, oneLine } = await import('../../cli/client/table.js');
+      const { textTable, oneLine } = await import('../../cli/terminal/table.js');
       const rows = status.agents.map(({ name, type, state, queued, capabilities, parent: of, seen }) =>
         [name, type, state, String(queued), capabilities.join(', '), of ?? '', seen].map(oneLine),
       );

@@ -3,7 +3,7 @@ import { CommandFailure } from '../../cli/failure.js';
 import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { callBuiltinTool, unsupportedTool } from '../../cli/client/operation-tools.js';
-import { isObject, parseJson } from '../../cli/client/schema-values.js';
+import { isObject, parseJson } from '../../cli/tools/schema-values.js';
 import type { Session } from '../../cli/client/session.js';
 
 export interface Agent {

@@ -73,7 +73,7 @@ async function follow(session: Session, command: Command, name: string): Promise
 async function show(command: Command, messages: InboxMessage[]): Promise<void> {
   const [{ afterDeliveries }, { escapedLines }] = await Promise.all([
     import('./call-mailbox-tool.js'),
-    import('../../cli/client/terminal-text.js'),
+    import('../../cli/terminal/terminal-text.js'),
   ]);
   for (const message of messages) {
     if (isJson(command)) {

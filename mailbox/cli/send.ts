@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { usageFailure } from '../../cli/client/failures.js';
-import { parseExactJson } from '../../cli/client/schema-values.js';
+import { parseExactJson } from '../../cli/tools/schema-values.js';
 import type { SentMessage } from './call-mailbox-tool.js';
 import { print, printJson, say } from '../../cli/console.js';
 
@@ -56,7 +56,7 @@ export function define(command: Command): void {
   runAgainstServer(command, async (session, text: string) => {
     const [{ afterDeliveries, callMailboxTool }, { escapedLines }] = await Promise.all([
       import('./call-mailbox-tool.js'),
-      import('../../cli/client/terminal-text.js'),
+      import('../../cli/terminal/terminal-text.js'),
     ]);
     const flags = command.opts<SendFlags>();
     const timeout = flags.timeout ?? DEFAULT_WAIT_SECONDS;

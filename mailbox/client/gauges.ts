@@ -1,11 +1,11 @@
 /** Gauges of the task queue's mailboxes: agents, messages and dead letters, read from the memos in visibility. */
-import { listRuns, type RunInfo } from '../../engine/current-runs.js';
+import { listRuns, type RunInfo } from '../../engine/list/current-runs.js';
 import { countingIntervalMs, secondsFrom } from '../../engine/metrics/index.js';
-import type { TemporalClient } from '../../engine/temporal.js';
-import { Background } from '../../platform/metrics/background.js';
-import { gauge, onScrape, type Reading } from '../../platform/metrics/index.js';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import { Background } from '../../platform/observe/metrics/background.js';
+import { gauge, onScrape, type Reading } from '../../platform/observe/metrics/index.js';
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
-import { quote } from '../../platform/visibility-query.js';
+import { quote } from '../../platform/temporal/visibility-query.js';
 import type { DirectoryMemo, InboxMemo } from '../state.js';
 import type { AgentState } from '../types.js';
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO } from '../wire.js';

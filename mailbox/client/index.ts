@@ -4,8 +4,8 @@
  * these workflows hold all state, so any process can serve any call.
  */
 import type { Storage } from '../../platform/storage/index.js';
-import type { TemporalClient } from '../../engine/temporal.js';
-import type { Watches } from '../../engine/watch.js';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import type { Watches } from '../../engine/watch/index.js';
 import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';
 import type {
   AgentStatus,

@@ -3,7 +3,7 @@ import type { DirectoryMemo } from '../state.js';
 import { matchesSelector, type Registration } from '../types.js';
 import { claimUpdate, type ClaimRequest } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
-import type { Watches } from '../../engine/watch.js';
+import type { Watches } from '../../engine/watch/index.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 const CLAIM_CONCURRENCY = 3;

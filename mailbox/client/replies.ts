@@ -8,7 +8,7 @@ import type { MessageState, RepliesOptions, Reply } from '../types.js';
 import { outcomeQuery } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage/index.js';
-import type { Watches } from '../../engine/watch.js';
+import type { Watches } from '../../engine/watch/index.js';
 import { readText } from './contents.js';
 import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';

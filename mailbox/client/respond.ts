@@ -1,7 +1,7 @@
 /** An agent's calls about a message that it has: the response, and progress reports. */
 import { createHash } from 'node:crypto';
 import { LonghaulError } from '../../operations/errors.js';
-import { mailboxKey } from '../../platform/storage-keys.js';
+import { mailboxKey } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { SMALL_INLINE_LIMIT_BYTES } from '../limits.js';
 import type { MessageProgress } from '../types.js';

@@ -6,7 +6,7 @@ import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_S
 import type { SentMessage } from '../state.js';
 import { matchesSelector, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
 import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
-import { mailboxKey } from '../../platform/storage-keys.js';
+import { mailboxKey } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';

@@ -13,8 +13,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import PQueue from 'p-queue';
 import { LonghaulError } from '../../operations/errors.js';
 import { withJitter } from '../../platform/jitter.js';
-import type { TemporalClient } from '../../engine/temporal.js';
-import { GRPC, isGrpcError, isUnreachable } from '../../platform/grpc-errors.js';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import { GRPC, isGrpcError, isUnreachable } from '../../platform/temporal/grpc-errors.js';
 
 /** Deadline of a call, including its time in the worker's queue, before it is sent again, in milliseconds. */
 const CALL_DEADLINE_MS = 5_000;

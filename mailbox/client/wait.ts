@@ -17,7 +17,7 @@ import {
 } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage/index.js';
-import type { Watches } from '../../engine/watch.js';
+import type { Watches } from '../../engine/watch/index.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type AgentSession, type PresenceOptions } from './presence.js';

@@ -16,8 +16,8 @@ import { mailboxPrefix } from './ids.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { DirectoryInput, DirectoryMemo, InboxInput, InboxMemo, Publication } from '../state.js';
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO, publicationQuery, type Refusal } from '../wire.js';
-import type { TemporalClient } from '../../engine/temporal.js';
-import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
 import { Updates } from './updates.js';
 
 /** Deadline of a query, including its time in the worker's queue, in milliseconds. */

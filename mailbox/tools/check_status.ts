@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 
 export const checkStatus = defineMailboxTool({

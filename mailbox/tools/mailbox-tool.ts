@@ -6,11 +6,11 @@ import type { z } from 'zod';
 import type { Guard } from '../../mcp-server/guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { MailboxToolName } from '../tool-names.js';
-import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
-import type { CallContext } from '../../mcp-server/shared/call-context.js';
+import { check, toJsonSchema, withDefaults } from '../../operations/tool/schema.js';
+import type { CallContext } from '../../mcp-server/call/call-context.js';
 import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
 import type { Mailbox } from '../client/index.js';
-import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/shared/results.js';
+import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/call/results.js';
 
 export interface MailboxCaller {
   mailbox: Mailbox;

@@ -3,7 +3,7 @@ import type { Guard } from '../../mcp-server/guard.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { PlainStatus } from '../../operations/status-names.js';
-import type { CallContext } from '../../mcp-server/shared/call-context.js';
+import type { CallContext } from '../../mcp-server/call/call-context.js';
 import { isOver, plainStatus } from '../../mcp-server/plain/envelope/status.js';
 import { waitFor } from '../../mcp-server/plain/wait.js';
 

@@ -1,7 +1,7 @@
 /** Replies to a message, and waiting for them. */
 import type { MessageProgress, MessageState, Reply } from '../types.js';
-import type { CallContext } from '../../mcp-server/shared/call-context.js';
-import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import type { CallContext } from '../../mcp-server/call/call-context.js';
+import { longestWaitSeconds } from '../../mcp-server/call/known-clients.js';
 import type { MailboxCaller } from './mailbox-tool.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import type { Recipients, Selector } from '../types.js';
 import { agentId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';

@@ -2,9 +2,9 @@
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { CallContext } from '../../mcp-server/shared/call-context.js';
-import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
-import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import type { CallContext } from '../../mcp-server/call/call-context.js';
+import { onHeartbeat } from '../../mcp-server/shutdown/heartbeat.js';
+import { longestWaitSeconds } from '../../mcp-server/call/known-clients.js';
 import type { MailboxCaller } from './mailbox-tool.js';
 import { OperationsWatch, type EndedOperations } from './operations.js';
 

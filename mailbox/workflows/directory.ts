@@ -11,7 +11,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { jsonBytes } from '../json-size.js';
 import { OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';

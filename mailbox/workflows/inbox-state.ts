@@ -2,7 +2,7 @@
  * State of an inbox, and its transitions. Pure except for the workflow's time. First in, first out, with one delivered message at a
  * time, which keeps each sender's order. A message whose lease ended comes first again.
  */
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
 import { oldestOf } from '../state.js';
 import type {

@@ -1,7 +1,7 @@
 /** Signals from an inbox to the other workflows of its mailbox. */
 import type { SignalDefinition } from '@temporalio/common';
 import { getExternalWorkflowHandle, log, workflowInfo } from '@temporalio/workflow';
-import { counted } from '../../operations/counted.js';
+import { counted } from '../../operations/json/counted.js';
 import type { Outcome, StoredMessage } from '../state.js';
 import { assignSignal, handBackSignal, leaveSignal, type LeaveNotice } from '../wire.js';
 

@@ -4,11 +4,11 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { isToken } from '../../operations/token.js';
-import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
+import { AuditLog, type AuditCredential, type AuditEntry } from './log/index.js';
 import type { Settings } from '../../platform/settings/index.js';
-import { hasCredential } from '../../platform/credential-form.js';
+import { hasCredential } from '../../platform/observe/credential-form.js';
 import { networkOf, clientAddress } from '../../platform/http/client-address.js';
-import type { Logger } from '../../platform/log.js';
+import type { Logger } from '../../platform/observe/log.js';
 
 /** Where a request comes from. */
 export type Origin = Pick<AuditEntry, 'protocol' | 'transport' | 'address'>;

@@ -1,8 +1,8 @@
 /** Callers by their API keys. */
-import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
+import { findApiKey, isUsable, readApiKey, type ApiKey } from './key-store.js';
 import { SettingsError } from '../../platform/settings/index.js';
-import { sparingly, type Logger } from '../../platform/log.js';
-import { principalOf } from '../../platform/principal.js';
+import { sparingly, type Logger } from '../../platform/observe/log.js';
+import { principalOf } from '../../operations/principal.js';
 import type { Caller } from './caller.js';
 import { CredentialUnknown, InvalidToken } from './challenge.js';
 

@@ -1,7 +1,7 @@
 /** The tools that a caller may start. Lists and messages leave out all others. */
-import type { Tool } from '../../operations/tool.js';
-import type { Rights } from '../../platform/policy/index.js';
-import { unknownTool, type Tools } from '../../platform/tools.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { Rights } from './policy/index.js';
+import { unknownTool, type Tools } from '../../platform/project/tools.js';
 
 /** How long a list of tools waits for services that haven't listed theirs yet, in milliseconds. */
 const SERVICES_LIMIT_MS = 2_000;

@@ -1,7 +1,7 @@
 /** Callers: who asks, and how they prove it. */
 import type { Socket } from 'node:net';
-import type { AuditCredential } from '../../platform/audit-log/index.js';
-import { ANONYMOUS } from '../../operations/wire.js';
+import type { AuditCredential } from '../audit/log/index.js';
+import { ANONYMOUS } from '../../operations/wire/index.js';
 
 export interface Caller {
   /** Owner of the operations that the caller starts. */

@@ -1,6 +1,6 @@
 /** Errors of authentication, and the answers to requests without a valid credential. */
 import { bearerAuthChallengeResponse, OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
-import { sparingly, type Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/observe/log.js';
 
 /** The credential isn't accepted, or no longer. */
 export class InvalidToken extends OAuthError {

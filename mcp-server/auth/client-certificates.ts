@@ -1,8 +1,8 @@
 /** Callers by TLS client certificates, which the listener has verified (`--tls-client-ca`). */
 import type { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
-import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
-import { identitySchema, principalOf } from '../../platform/principal.js';
+import { DEFAULT_TENANT } from './default-tenant.js';
+import { identitySchema, principalOf } from '../../operations/principal.js';
 import type { Caller } from './caller.js';
 import { CertificateRequired } from './challenge.js';
 

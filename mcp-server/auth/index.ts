@@ -9,7 +9,7 @@ import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@mo
 import { givenApiKey, SettingsError, type Settings } from '../../platform/settings/index.js';
 import { isBearerHeader, readTokenSources } from '../../platform/settings/token-sources.js';
 import { every } from '../../platform/every.js';
-import type { Logger } from '../../platform/log.js';
+import type { Logger } from '../../platform/observe/log.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
 import { ANYBODY, type Caller, type CredentialKind, type Credentials } from './caller.js';
 import { CertificateRequired, challengeFor, CredentialMissing } from './challenge.js';

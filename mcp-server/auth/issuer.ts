@@ -3,7 +3,7 @@ import type { JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import { readPublicKey, readSecret, type TokenSource } from '../../platform/settings/token-sources.js';
 import { isHttpUrl } from '../../platform/settings/types.js';
-import type { Logger } from '../../platform/log.js';
+import type { Logger } from '../../platform/observe/log.js';
 import { unavailabilityOf, type Unavailability } from './challenge.js';
 import { Introspection, type IntrospectionEndpoint } from './introspection.js';
 import { fetchOk, pausing, remoteKeys } from './jwt.js';

@@ -2,7 +2,7 @@
 import { OAuthError } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { clientAddress, socketOf } from '../../platform/http/client-address.js';
-import { noteWork } from '../../platform/work-context.js';
+import { noteWork } from '../../platform/observe/work-context.js';
 import { type Audit, originOf } from '../audit/index.js';
 import type { FailedAuthentications } from '../limits/failed-authentications.js';
 import {

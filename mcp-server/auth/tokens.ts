@@ -6,8 +6,8 @@
  */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
-import type { AuditCredential } from '../../platform/audit-log/index.js';
-import { identitySchema, principalOf } from '../../platform/principal.js';
+import type { AuditCredential } from '../audit/log/index.js';
+import { identitySchema, principalOf } from '../../operations/principal.js';
 import { isBearerHeader, type TokenSource } from '../../platform/settings/token-sources.js';
 import type { Caller, CredentialKind } from './caller.js';
 import { CredentialUnknown, InvalidToken } from './challenge.js';

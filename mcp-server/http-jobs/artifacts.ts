@@ -10,12 +10,12 @@ import {
   mimeTypeOf,
   parseResourceUri,
   resourceLink,
-} from '../shared/resource-links.js';
-import { asProblem, type ProblemType } from './problems.js';
+} from '../links/resource-links.js';
+import { asProblem, type ProblemType } from './rendering/problems.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
-import { assertNotExpired, jobPath } from './render.js';
-import { jobParams, json, responses } from './schemas.js';
+import { assertNotExpired, jobPath } from './rendering/render.js';
+import { jobParams, json, responses } from './rendering/schemas.js';
 
 const artifact = z
   .object({

@@ -1,8 +1,8 @@
 /** Request bodies: limits for every route, and validation for custom methods, which the OpenAPI library can't route. */
 import type { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { JsonRefusal, parseJson } from '../shared/json.js';
-import { Problem, type RequestError } from './problems.js';
+import { JsonRefusal, parseJson } from '../json/index.js';
+import { Problem, type RequestError } from './rendering/problems.js';
 
 /** Longest detail of one error, in characters. A detail may name thousands of unknown fields. */
 const LONGEST_DETAIL = 500;

@@ -5,9 +5,9 @@ import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
-import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired, jobHeaders, renderJob, jobPath } from './render.js';
-import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
+import { Problem, type ProblemType } from './rendering/problems.js';
+import { assertNotExpired, jobHeaders, renderJob, jobPath } from './rendering/render.js';
+import { BODY_PROBLEMS, job, jobParams, json, responses } from './rendering/schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 const reason = z

@@ -4,13 +4,13 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Settings } from '../../platform/settings/index.js';
-import type { Logger } from '../../platform/log.js';
+import type { Logger } from '../../platform/observe/log.js';
 import type { Guard } from '../guard.js';
-import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../shutdown/index.js';
 import type { Limits } from '../limits/index.js';
 import type { Rates } from './rates.js';
-import { retryAfterSeconds } from './render.js';
-import { header } from './schemas.js';
+import { retryAfterSeconds } from './rendering/render.js';
+import { header } from './rendering/schemas.js';
 
 export interface JobsOptions {
   /** For what belongs to no caller. */

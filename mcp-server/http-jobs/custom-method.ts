@@ -6,9 +6,9 @@ import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
-import { Problem, asProblem } from './problems.js';
-import { jobParams, BODY_PROBLEMS, responses, MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
-import { kickoffResponses } from './kickoff-schemas.js';
+import { Problem, asProblem } from './rendering/problems.js';
+import { jobParams, BODY_PROBLEMS, responses, MIN_KEEP_ALIVE_SECONDS } from './rendering/schemas.js';
+import { kickoffResponses } from './rendering/kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
 
 interface CustomMethod<S extends z.ZodType> {

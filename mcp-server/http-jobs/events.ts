@@ -4,16 +4,16 @@ import type { SSEMessage } from 'hono/streaming';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import { sealOf, type Seal } from '../../platform/seal.js';
+import { sealOf, type Seal } from '../../platform/home/seal.js';
 import { withTimeout } from '../../platform/with-timeout.js';
-import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
-import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import { cutOff, eventStream } from '../shared/event-stream.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../shutdown/index.js';
+import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
+import { cutOff, eventStream } from '../http/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
-import { Problem } from './problems.js';
+import { Problem } from './rendering/problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertNotExpired, renderJob, renderLine } from './render.js';
-import { jobParams, responses } from './schemas.js';
+import { assertNotExpired, renderJob, renderLine } from './rendering/render.js';
+import { jobParams, responses } from './rendering/schemas.js';
 
 /** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
 export const SLOW_READER_MS = 20_000;

@@ -1,7 +1,7 @@
 /** OPTIONS, and requests that match no route: 405 if the path has another method, else 404. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import { Problem } from './problems.js';
+import { Problem } from './rendering/problems.js';
 
 const OURS = /^\/(v1|problems|docs|openapi\.json)(\/|$)/;
 

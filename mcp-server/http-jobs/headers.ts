@@ -1,6 +1,6 @@
 /** Parses and validates request headers. */
 import type { Context } from 'hono';
-import { Problem } from './problems.js';
+import { Problem } from './rendering/problems.js';
 
 export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;

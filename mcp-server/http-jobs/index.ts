@@ -2,16 +2,16 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { cors } from 'hono/cors';
-import { bodyLimit, withoutContentCoding } from '../lifecycle/body-limit.js';
-import { REQUEST_ID_HEADER } from '../lifecycle/request-context.js';
-import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
+import { bodyLimit, withoutContentCoding } from '../http/body-limit.js';
+import { REQUEST_ID_HEADER } from '../http/request-context.js';
+import { RETRY_AFTER_SECONDS } from '../shutdown/index.js';
 import { RateLimited } from '../limits/index.js';
 import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest, prepareBody } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDelete, registerResume } from './custom-method.js';
-import { registerDocsPage } from './docs-page.js';
+import { registerDocsPage } from './rendering/docs-page.js';
 import { WAIT_ENDED_HEADER, type JobsContext, type JobsOptions, type RegisterRoutes } from './context.js';
 import { registerEvents } from './events.js';
 import { allowHeader, answerOptions, registerFallback } from './fallback.js';
@@ -19,8 +19,8 @@ import { registerInput } from './input.js';
 import { registerKickoff } from './kickoff.js';
 import { registerList } from './list.js';
 import { registerLogs } from './logs.js';
-import { registerOpenApi, logRetentionWarning } from './openapi.js';
-import { Problem, PROBLEMS, type ProblemType, toProblem, renderProblem } from './problems.js';
+import { registerOpenApi, logRetentionWarning } from './rendering/openapi.js';
+import { Problem, PROBLEMS, type ProblemType, toProblem, renderProblem } from './rendering/problems.js';
 import { Rates } from './rates.js';
 import { registerResult } from './result.js';
 import { registerTools } from './tools.js';
@@ -29,8 +29,8 @@ import { registerSteps } from './steps.js';
 import { traceJobsRequest } from './trace-request.js';
 
 export { isJobsPath } from './fallback.js';
-export { Problem } from './problems.js';
-export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './problems.js';
+export { Problem } from './rendering/problems.js';
+export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './rendering/problems.js';
 
 /** Largest request body: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;

@@ -4,9 +4,9 @@ import { isKind } from '../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { idempotencyKeyOf } from './headers.js';
-import { Problem } from './problems.js';
-import { assertNotExpired, jobPath } from './render.js';
-import { BODY_PROBLEMS, idempotencyKey, jobParams, json, responses } from './schemas.js';
+import { Problem } from './rendering/problems.js';
+import { assertNotExpired, jobPath } from './rendering/render.js';
+import { BODY_PROBLEMS, idempotencyKey, jobParams, json, responses } from './rendering/schemas.js';
 
 const body = z
   .strictObject({

@@ -2,9 +2,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import { withBudget } from '../shared/budget.js';
-import { agreedKey, takeIdempotencyKey } from '../shared/idempotency-key.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { withBudget } from '../call/budget.js';
+import { agreedKey, takeIdempotencyKey } from '../call/idempotency-key.js';
 import { signalOf, waitHeaders, type JobsContext } from './context.js';
 import {
   idempotencyKeyOf,
@@ -22,10 +22,10 @@ import {
   kickoffHeaders,
   kickoffQuery,
   kickoffResponses,
-} from './kickoff-schemas.js';
-import { Problem } from './problems.js';
-import { jobHeaders, renderJob, jobPath } from './render.js';
-import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+} from './rendering/kickoff-schemas.js';
+import { Problem } from './rendering/problems.js';
+import { jobHeaders, renderJob, jobPath } from './rendering/render.js';
+import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './rendering/schemas.js';
 
 export function registerKickoff(context: JobsContext): void {
   const middleware = [context.rates.limit('kickoff')];

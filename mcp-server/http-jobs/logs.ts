@@ -3,13 +3,13 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LogText } from '../../engine/logs/select.js';
 import { LonghaulError } from '../../operations/errors.js';
-import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
+import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/wire/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { JSON_TYPE, preferredType } from '../shared/accept.js';
+import { JSON_TYPE, preferredType } from '../http/accept.js';
 import type { JobsContext } from './context.js';
-import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired, renderLine } from './render.js';
-import { integer, jobParams, pageCursor, responses } from './schemas.js';
+import { Problem, type ProblemType } from './rendering/problems.js';
+import { assertNotExpired, renderLine } from './rendering/render.js';
+import { integer, jobParams, pageCursor, responses } from './rendering/schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 
 const logPage = z

@@ -1,8 +1,8 @@
 /** Responses with a representation's bytes, whole or as a range (RFC 9110, section 14). */
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
-import { Problem } from './problems.js';
-import { header } from './schemas.js';
+import { Problem } from './rendering/problems.js';
+import { header } from './rendering/schemas.js';
 import { matchesEtag } from './status.js';
 
 export interface ByteRange {

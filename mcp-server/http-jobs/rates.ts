@@ -8,8 +8,8 @@ import {
   type RateName,
   type Rates as SharedRates,
 } from '../limits/rates.js';
-import { Problem } from './problems.js';
-import { header } from './schemas.js';
+import { Problem } from './rendering/problems.js';
+import { header } from './rendering/schemas.js';
 
 export { RATE_WINDOW_SECONDS } from '../limits/rates.js';
 

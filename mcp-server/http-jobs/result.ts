@@ -4,11 +4,11 @@ import type { Context } from 'hono';
 import type { OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
-import { Problem } from './problems.js';
-import { assertPartialReadable, assertResultReadable } from '../shared/results.js';
+import { Problem } from './rendering/problems.js';
+import { assertPartialReadable, assertResultReadable } from '../call/results.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes, streamOf } from './range.js';
-import { assertNotExpired, hash } from './render.js';
-import { jobParams, json, responses } from './schemas.js';
+import { assertNotExpired, hash } from './rendering/render.js';
+import { jobParams, json, responses } from './rendering/schemas.js';
 
 export const rangeHeaders = z.object({
   range: z.string().optional().openapi({ description: 'bytes=FIRST-LAST: a single range.' }),

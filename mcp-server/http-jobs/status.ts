@@ -2,11 +2,19 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import { withBudget } from '../shared/budget.js';
+import { withBudget } from '../call/budget.js';
 import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsContext } from './context.js';
 import { RATE_HEADERS } from './rates.js';
-import { etagOf, jobHeaders, renderJob } from './render.js';
-import { header, integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+import { etagOf, jobHeaders, renderJob } from './rendering/render.js';
+import {
+  header,
+  integer,
+  job,
+  jobParams,
+  json,
+  LONGEST_WAIT_SECONDS,
+  responses,
+} from './rendering/schemas.js';
 
 const HEADERS = {
   ...RATE_HEADERS,

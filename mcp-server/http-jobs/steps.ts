@@ -1,12 +1,12 @@
 /** `GET /v1/jobs/{id}/logs`: links to the logs of a job and its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { OPERATION_LOG } from '../../operations/log-page.js';
+import { OPERATION_LOG } from '../../operations/wire/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
 import type { JobsContext } from './context.js';
-import { assertNotExpired, jobPath } from './render.js';
-import { jobParams, json, responses } from './schemas.js';
+import { assertNotExpired, jobPath } from './rendering/render.js';
+import { jobParams, json, responses } from './rendering/schemas.js';
 
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
 type StepStatus = z.output<typeof stepStatus>;

@@ -1,15 +1,15 @@
 /** `GET /v1/tools`, `GET /v1/tools/{tool}`: the tools, and each one's documentation. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
-import type { Tool } from '../../operations/tool.js';
-import { JSON_TYPE, preferredType } from '../shared/accept.js';
-import { withKeyProperty } from '../shared/idempotency-key.js';
-import { listedSchema } from '../shared/listed-schema/index.js';
-import { documentationOf, documentationText } from './documentation.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { JSON_TYPE, preferredType } from '../http/accept.js';
+import { withKeyProperty } from '../call/idempotency-key.js';
+import { listedSchema } from '../listed-tools/schema/index.js';
+import { documentationOf, documentationText } from './rendering/documentation.js';
 import type { JobsContext } from './context.js';
 import { RATE_HEADERS } from './rates.js';
-import { json, responses } from './schemas.js';
-import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';
+import { json, responses } from './rendering/schemas.js';
+import { DEFINITION_FORMATS, toolDefinitions } from './rendering/tool-definitions.js';
 
 const path = z.string();
 

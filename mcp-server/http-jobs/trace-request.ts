@@ -1,8 +1,8 @@
 /** Records a jobs API request as a span, by OpenTelemetry's semantic conventions for HTTP. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { tracing } from '../../platform/tracing/index.js';
-import { currentWork, inWork, type WorkContext } from '../../platform/work-context.js';
+import { tracing } from '../../platform/observe/tracing/index.js';
+import { currentWork, inWork, type WorkContext } from '../../platform/observe/work-context.js';
 
 /** Middleware for authenticated requests. A stream's span ends when its response begins. */
 export const traceJobsRequest: MiddlewareHandler = async (c, next) => {

@@ -2,7 +2,7 @@
 import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/settings/index.js';
 import { networkOf, trustedBy } from '../../platform/http/client-address.js';
-import { sparingly, type Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/observe/log.js';
 import { OpenCounts } from './open-requests.js';
 
 const MOST_CONNECTIONS = 20_000;

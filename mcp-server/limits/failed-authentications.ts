@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from '../../platform/http/client-address.js';
-import { sparingly, type Logger } from '../../platform/log.js';
+import { sparingly, type Logger } from '../../platform/observe/log.js';
 import { RateLimited, consume, RATE_WINDOW_SECONDS, secondsUntil } from './rates.js';
 
 /** Requests per network and window that still hear that their credential is unknown. */

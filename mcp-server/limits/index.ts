@@ -1,8 +1,8 @@
 /** Limits on callers' use of this process, in every protocol (docs/limits.md). */
-import { countOpenOperations } from '../../engine/current-runs.js';
+import { countOpenOperations } from '../../engine/list/current-runs.js';
 import type { Engine } from '../../engine/index.js';
 import type { Settings } from '../../platform/settings/index.js';
-import type { Logger } from '../../platform/log.js';
+import type { Logger } from '../../platform/observe/log.js';
 import { FailedAuthentications } from './failed-authentications.js';
 import { OpenOperations } from './open-operations.js';
 import { OpenRequests } from './open-requests.js';

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { areMetricsOn, gauge, observe, OTHER } from '../../platform/metrics/index.js';
+import { areMetricsOn, gauge, observe, OTHER } from '../../platform/observe/metrics/index.js';
 
 interface MeasuredRequest {
   protocol: string;

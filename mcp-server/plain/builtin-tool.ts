@@ -3,10 +3,10 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { schemaSections } from '../../operations/documentation/describe.js';
-import type { JsonSchema } from '../../operations/schema.js';
-import type { Tool } from '../../operations/tool.js';
-import type { CallContext } from '../shared/call-context.js';
-import { looseSchema, shallowSchema } from '../shared/listed-schema/index.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { CallContext } from '../call/call-context.js';
+import { looseSchema, shallowSchema } from '../listed-tools/schema/index.js';
 
 export interface BuiltinTool {
   name: string;

@@ -1,9 +1,9 @@
 /** Longhaul's own tools, by name: the operation_* tools, and those of mounted features. */
 import type { Guard } from '../guard.js';
-import type { Tool } from '../../operations/tool.js';
-import { unknownTool } from '../../platform/tools.js';
-import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
-import type { RequestCancellation } from '../shared/serving.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { unknownTool } from '../../platform/project/tools.js';
+import { toolDocumentation, type DocumentTool } from '../listed-tools/listed-tool.js';
+import type { RequestCancellation } from '../call/serving.js';
 import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
 import { operationAnswer } from './operation-tools/operation_answer.js';
 import { operationCancel } from './operation-tools/operation_cancel.js';

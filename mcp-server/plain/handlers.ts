@@ -3,12 +3,12 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import type { CallContext } from '../shared/call-context.js';
-import { SERVER_STOPPING } from '../lifecycle/shutdown.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { CallContext } from '../call/call-context.js';
+import { SERVER_STOPPING } from '../shutdown/index.js';
 import { renderEnvelope } from './envelope/index.js';
-import { takeIdempotencyKey } from '../shared/idempotency-key.js';
-import { errorMeta, renderFailure, renderRefusal, renderResult } from '../shared/results.js';
+import { takeIdempotencyKey } from '../call/idempotency-key.js';
+import { errorMeta, renderFailure, renderRefusal, renderResult } from '../call/results.js';
 import { waitFor, type WaitResult } from './wait.js';
 import { takeOptions } from './schemas.js';
 

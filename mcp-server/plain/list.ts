@@ -1,11 +1,11 @@
 /** tools/list for clients without tasks: long tools under the plain contract. */
 import type { Guard } from '../guard.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
-import type { Tool } from '../../operations/tool.js';
+import type { Tool } from '../../operations/tool/index.js';
 import { compactSchema } from './envelope/index.js';
-import { listedSchema } from '../shared/listed-schema/index.js';
-import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
-import type { RequestCancellation } from '../shared/serving.js';
+import { listedSchema } from '../listed-tools/schema/index.js';
+import { listedTool, shortTool, type ListedTool } from '../listed-tools/listed-tool.js';
+import type { RequestCancellation } from '../call/serving.js';
 import { plainInputSchema } from './schemas.js';
 
 /** The project's tools, without Longhaul's own. */

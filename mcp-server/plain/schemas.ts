@@ -1,8 +1,8 @@
 /** Arguments that every long tool has besides its own: `wait`, `timeout`, `idempotency_key`. */
 import { LonghaulError } from '../../operations/errors.js';
-import type { JsonSchema } from '../../operations/schema.js';
-import type { Tool } from '../../operations/tool.js';
-import { takeIdempotencyKey, withKeyProperty } from '../shared/idempotency-key.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { takeIdempotencyKey, withKeyProperty } from '../call/idempotency-key.js';
 import { LONGEST_WAIT_SECONDS } from './wait.js';
 
 export interface CallOptions {

@@ -2,8 +2,8 @@
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { withBudget } from '../shared/budget.js';
-import type { CallContext } from '../shared/call-context.js';
+import { withBudget } from '../call/budget.js';
+import type { CallContext } from '../call/call-context.js';
 import { isOver, plainStatus } from './envelope/status.js';
 
 /** Longest wait that a caller may request: a day. */

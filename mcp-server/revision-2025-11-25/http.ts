@@ -11,8 +11,8 @@ import {
 import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
-import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../shared/accept.js';
-import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
+import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../http/accept.js';
+import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
 import type { Guard } from '../guard.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange, type AcceptedTypes } from './exchange.js';

@@ -5,11 +5,11 @@ import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
 import { documentPlainTool, plainTools } from '../plain/list.js';
 import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
-import type { DocumentTool } from '../shared/listed-tool.js';
-import { isListed, selectListProtocol, type CallProtocol, type Client } from '../shared/select-protocol.js';
+import type { DocumentTool } from '../listed-tools/listed-tool.js';
+import { isListed, selectListProtocol, type CallProtocol, type Client } from '../call/select-protocol.js';
 import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { featuresOf, type Session } from './session.js';
-import type { Tool } from '../../operations/tool.js';
+import type { Tool } from '../../operations/tool/index.js';
 
 export function clientOf(session: Session): Client {
   const { asyncTools, twoStage, version } = session;

@@ -7,7 +7,7 @@ import {
   isJSONRPCResultResponse,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { withoutNesting } from '../shared/message-problem.js';
+import { withoutNesting } from '../json/message-problem.js';
 import { featuresOf, type Session } from './session.js';
 
 export function prepareMessage(session: Session, message: JSONRPCMessage): JSONRPCMessage {

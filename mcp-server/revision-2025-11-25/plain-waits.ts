@@ -2,8 +2,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import type { Progress } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import type { CallContext } from '../shared/call-context.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { CallContext } from '../call/call-context.js';
 import { callPlainTool, resumeWait, withErrorResult, type PlainOutcome } from '../plain/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
-import { elicitResult } from '../shared/elicitation.js';
-import { operationTokenOf } from '../shared/message-problem.js';
+import { elicitResult } from '../call/elicitation.js';
+import { operationTokenOf } from '../json/message-problem.js';
 import type { AskedQuestion, LegacyContext, CallStream } from './context.js';
 import { featuresOf, type Session, jobScope, operationScope } from './session.js';
 

@@ -2,7 +2,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf } from '../sep-1391/render.js';
 import { followOperation } from '../sep-1391/handlers.js';
-import type { Follower } from '../shared/session-notifier.js';
+import type { Follower } from '../sessions/session-notifier.js';
 import { followTask } from './tasks/handlers.js';
 import { followJob } from '../two-stage/notifications.js';
 import { DeliveredJobs } from '../two-stage/delivered-jobs.js';

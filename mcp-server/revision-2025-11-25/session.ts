@@ -6,10 +6,10 @@ import {
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Guard } from '../guard.js';
-import { isPastKeepAlive } from '../../operations/budgets.js';
+import { isPastKeepAlive } from '../../operations/tool/budgets.js';
 import { withTimeout } from '../../platform/with-timeout.js';
-import { showsForms } from '../shared/elicitation.js';
-import { experimentalCapabilitiesOf, type ExperimentalCapabilities } from '../shared/select-protocol.js';
+import { showsForms } from '../call/elicitation.js';
+import { experimentalCapabilitiesOf, type ExperimentalCapabilities } from '../call/select-protocol.js';
 
 export interface Session extends ExperimentalCapabilities {
   version: string;

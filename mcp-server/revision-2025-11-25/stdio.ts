@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isKind } from '../../operations/errors.js';
-import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
+import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
 import { Batches, prepareMessage, parseBatch } from './messages.js';
 import type { LegacyContext } from './context.js';
 import { notifySession } from './session-notifications.js';

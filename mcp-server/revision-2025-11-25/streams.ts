@@ -8,7 +8,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { DeliveredJobs } from '../two-stage/delivered-jobs.js';
-import { eventStream } from '../shared/event-stream.js';
+import { eventStream } from '../http/event-stream.js';
 import {
   type LegacyContext,
   linkTransformOf,
@@ -21,7 +21,7 @@ import { notifySession } from './session-notifications.js';
 import { taskResult } from './tasks/handlers.js';
 import { waitOn, withCallContext } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
+import { asTaskError, rpcErrorOf } from '../call/protocol-error.js';
 
 interface OpenStream {
   session: string;

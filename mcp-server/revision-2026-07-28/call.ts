@@ -7,10 +7,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
-import { PERSON_META_KEY } from '../../operations/meta-keys.js';
-import type { Tool } from '../../operations/tool.js';
-import type { CallContext } from '../shared/call-context.js';
-import type { Shutdown } from '../lifecycle/shutdown.js';
+import { PERSON_META_KEY } from '../../operations/wire/meta-keys.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { CallContext } from '../call/call-context.js';
+import type { Shutdown } from '../shutdown/index.js';
 import { callPlainTool, optionsOf, resumeWait, type PlainOutcome } from '../plain/handlers.js';
 import { parseOperationField } from '../sep-1391/schemas.js';
 import { startOperation } from '../sep-1391/handlers.js';
@@ -19,12 +19,12 @@ import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive } from '../two-stage/schemas.js';
 import { startJob } from '../two-stage/handlers.js';
 import { clientNameOf } from './tasks/schemas.js';
-import { withKeyOfMeta } from '../shared/idempotency-key.js';
+import { withKeyOfMeta } from '../call/idempotency-key.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
-import { renderRefusal } from '../shared/results.js';
-import { selectProtocol, type CallProtocol } from '../shared/select-protocol.js';
-import type { Serving } from '../shared/serving.js';
+import { renderRefusal } from '../call/results.js';
+import { selectProtocol, type CallProtocol } from '../call/select-protocol.js';
+import type { Serving } from '../call/serving.js';
 import { clientOf, toolsFor } from './list.js';
 import {
   argumentRequests,

@@ -12,18 +12,18 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import type { Guard } from '../guard.js';
-import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import type { Shutdown } from '../lifecycle/shutdown.js';
+import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
+import type { Shutdown } from '../shutdown/index.js';
 import { nameRpcRequest } from '../metrics/requests.js';
 import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
 import { Cancellations } from '../sep-1391/cancellations.js';
-import { eventStream, cutOff, HEARTBEAT } from '../shared/event-stream.js';
-import type { Serving } from '../shared/serving.js';
+import { eventStream, cutOff, HEARTBEAT } from '../http/event-stream.js';
+import type { Serving } from '../call/serving.js';
 import { createCurrentServer } from './server.js';
 import { Subscriptions } from './subscriptions.js';
 import { withTaskName, answerPoll, pollIn } from './tasks/poll.js';
 import { withTimeout } from '../../platform/with-timeout.js';
-import { EVENT_STREAM_TYPE, isNamed } from '../shared/accept.js';
+import { EVENT_STREAM_TYPE, isNamed } from '../http/accept.js';
 
 export const VERSION = '2026-07-28';
 const LISTEN = 'subscriptions/listen';

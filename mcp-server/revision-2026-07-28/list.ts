@@ -10,19 +10,19 @@ import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
 import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
-import { type DocumentTool, listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
-import type { RequestCancellation, Serving } from '../shared/serving.js';
+import { type DocumentTool, listedTool, shortTool, type ListedTool } from '../listed-tools/listed-tool.js';
+import type { RequestCancellation, Serving } from '../call/serving.js';
 import {
   isListed,
   selectListProtocol,
   type CallProtocol,
   experimentalCapabilitiesOf,
   type Client,
-} from '../shared/select-protocol.js';
+} from '../call/select-protocol.js';
 import { missingTasksCapability } from './tasks/render.js';
 import { declaredCapabilities } from './tasks/schemas.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
-import type { Tool } from '../../operations/tool.js';
+import type { Tool } from '../../operations/tool/index.js';
 
 export function taskTools(engine: Guard): ListedTool[] {
   return engine.tools.map((tool) =>

@@ -3,10 +3,10 @@ import { inputRequired, type InputRequests } from '@modelcontextprotocol/server'
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { JsonSchema } from '../../operations/schema.js';
-import type { Tool } from '../../operations/tool.js';
-import { elicitResult } from '../shared/elicitation.js';
-import { invalidParams } from '../shared/protocol-error.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { elicitResult } from '../call/elicitation.js';
+import { invalidParams } from '../call/protocol-error.js';
 
 export interface TakenAnswers {
   answered: ReadonlySet<string>;

@@ -4,8 +4,8 @@
  */
 import type { ProtocolError } from '@modelcontextprotocol/server';
 import { digestOf } from '../../operations/token.js';
-import { sealOf, type Seal } from '../../platform/seal.js';
-import { invalidParams } from '../shared/protocol-error.js';
+import { sealOf, type Seal } from '../../platform/home/seal.js';
+import { invalidParams } from '../call/protocol-error.js';
 
 /** A day, since people may take long to answer. */
 const VALID_MS = 24 * 3600 * 1000;

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Guard } from '../guard.js';
-import type { Shutdown } from '../lifecycle/shutdown.js';
+import type { Shutdown } from '../shutdown/index.js';
 import { HookedServer } from '../sdk-internal/hooked-server.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { operationResult, operationStatus } from '../sep-1391/handlers.js';
@@ -22,18 +22,18 @@ import {
   NO_PROMPTS,
   PROMPT_METHODS,
   unknownPrompt,
-} from '../shared/identity.js';
-import { linkTransform } from '../shared/links-as-text.js';
-import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/select-protocol.js';
-import { assertNoCursor, withFirstIssueOnly } from '../shared/params.js';
-import { asProtocolError } from '../shared/protocol-error.js';
-import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
-import type { Serving } from '../shared/serving.js';
-import { traceRequest, type TracedRequest } from '../shared/trace-request.js';
+} from '../call/identity.js';
+import { linkTransform } from '../links/links-as-text.js';
+import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../call/select-protocol.js';
+import { assertNoCursor, withFirstIssueOnly } from '../call/params.js';
+import { asProtocolError } from '../call/protocol-error.js';
+import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../links/resources.js';
+import type { Serving } from '../call/serving.js';
+import { traceRequest, type TracedRequest } from '../call/trace-request.js';
 import { knownToolName } from '../plain/builtin-tools.js';
 import { Calls, type Connection } from './call.js';
 import { clientOf, documentationFor, toolsFor } from './list.js';
-import { problemsMeta } from '../shared/listed-tool.js';
+import { problemsMeta } from '../listed-tools/listed-tool.js';
 
 /**
  * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK

@@ -21,13 +21,13 @@ import { associationOf } from '../sep-1391/render.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
 import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/notifications.js';
-import { linkTransform } from '../shared/links-as-text.js';
-import { experimentalCapabilitiesOf } from '../shared/select-protocol.js';
-import { forEachChange } from '../shared/session-notifier.js';
-import { canFollow, followResource } from '../shared/resource-updates.js';
-import { invalidParams } from '../shared/protocol-error.js';
-import type { Serving } from '../shared/serving.js';
-import { traceRequest } from '../shared/trace-request.js';
+import { linkTransform } from '../links/links-as-text.js';
+import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
+import { forEachChange } from '../sessions/session-notifier.js';
+import { canFollow, followResource } from '../links/resource-updates.js';
+import { invalidParams } from '../call/protocol-error.js';
+import type { Serving } from '../call/serving.js';
+import { traceRequest } from '../call/trace-request.js';
 
 export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;

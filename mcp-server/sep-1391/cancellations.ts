@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
-import type { Logger } from '../../platform/log.js';
-import { operationTokenOf } from '../shared/message-problem.js';
+import type { Logger } from '../../platform/observe/log.js';
+import { operationTokenOf } from '../json/message-problem.js';
 import { isOperation } from './render.js';
 
 type RequestId = string | number;

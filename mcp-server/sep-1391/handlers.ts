@@ -3,10 +3,10 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { type OperationRecord, isTerminal } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import { takeIdempotencyKey } from '../shared/idempotency-key.js';
-import { renderFailure, renderRefusal, renderResult } from '../shared/results.js';
-import { invalidParams } from '../shared/protocol-error.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { takeIdempotencyKey } from '../call/idempotency-key.js';
+import { renderFailure, renderRefusal, renderResult } from '../call/results.js';
+import { invalidParams } from '../call/protocol-error.js';
 import {
   asyncStatus,
   noResult,
@@ -18,7 +18,7 @@ import {
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
-import type { Follower, Sender } from '../shared/session-notifier.js';
+import type { Follower, Sender } from '../sessions/session-notifier.js';
 
 export interface OperationCaller {
   /** Scope that lists the operation. Missing in revisions without sessions. */

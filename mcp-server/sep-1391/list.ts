@@ -1,10 +1,10 @@
 /** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Guard } from '../guard.js';
-import { humanDuration } from '../../operations/budgets.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
 import { KEY_LINE, type ProtocolLines } from '../../operations/documentation/describe.js';
-import type { Tool } from '../../operations/tool.js';
-import { listedTool, shortTool } from '../shared/listed-tool.js';
-import type { RequestCancellation } from '../shared/serving.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { listedTool, shortTool } from '../listed-tools/listed-tool.js';
+import type { RequestCancellation } from '../call/serving.js';
 
 const CANCEL: Record<RequestCancellation, string> = {
   notification:

@@ -1,13 +1,13 @@
 /** Renders records as statuses, results and errors of SEP-1391. */
 import type { ProtocolError, CallToolResult } from '@modelcontextprotocol/server';
-import { humanDuration, pollIntervalMs } from '../../operations/budgets.js';
+import { humanDuration, pollIntervalMs } from '../../operations/tool/budgets.js';
 import { LonghaulError } from '../../operations/errors.js';
-import { withOperationMeta } from '../../operations/meta-keys.js';
+import { withOperationMeta } from '../../operations/wire/meta-keys.js';
 import type { InputRequest, OperationRecord, Progress } from '../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../operations/status-names.js';
-import type { Tool } from '../../operations/tool.js';
-import { questionText } from '../shared/elicitation.js';
-import { asProtocolError, invalidParams } from '../shared/protocol-error.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { questionText } from '../call/elicitation.js';
+import { asProtocolError, invalidParams } from '../call/protocol-error.js';
 
 export const EXPIRED = 'Operation has expired';
 const NOT_FOUND = 'Operation not found';

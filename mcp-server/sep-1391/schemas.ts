@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import { assertClientToken, isToken, TOKEN_FORM } from '../../operations/token.js';
-import { expected, keepAliveSchema, parseParams } from '../shared/params.js';
-import { operationTokenOf } from '../shared/message-problem.js';
-import { invalidParams } from '../shared/protocol-error.js';
+import { expected, keepAliveSchema, parseParams } from '../call/params.js';
+import { operationTokenOf } from '../json/message-problem.js';
+import { invalidParams } from '../call/protocol-error.js';
 
 /**
  * A call's `operation` (SEP-1391, "Modified Tool Call Request"). keepAlive is in seconds; null means as long as possible. Strict,

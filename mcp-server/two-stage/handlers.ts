@@ -3,8 +3,8 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool.js';
-import { takeIdempotencyKey } from '../shared/idempotency-key.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { takeIdempotencyKey } from '../call/idempotency-key.js';
 import {
   renderCancelled,
   renderError,

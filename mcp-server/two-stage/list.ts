@@ -1,9 +1,9 @@
 /** Tools as listed for clients with two-stage returns. */
 import type { Guard } from '../guard.js';
-import { humanDuration } from '../../operations/budgets.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
-import type { Tool } from '../../operations/tool.js';
-import { listedTool, shortTool } from '../shared/listed-tool.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { listedTool, shortTool } from '../listed-tools/listed-tool.js';
 import { jobSchema } from './schemas.js';
 
 const USE =

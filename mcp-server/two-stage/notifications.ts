@@ -1,7 +1,7 @@
 /** notifications/progress and notifications/tool_result for a job. */
 import type { Guard } from '../guard.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import type { Follower, Sender } from '../shared/session-notifier.js';
+import type { Follower, Sender } from '../sessions/session-notifier.js';
 import { isAsking, questionsField, progressShare, progressText, renderJobResult } from './render.js';
 import { DeliveredJobs } from './delivered-jobs.js';
 

@@ -1,15 +1,15 @@
 /** Renders records as results with `success`, `data` and `messages`. A tool call's result is also a valid CallToolResult. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
-import { humanDuration } from '../../operations/budgets.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
 import type { LonghaulError } from '../../operations/errors.js';
-import { withOperationMeta } from '../../operations/meta-keys.js';
+import { withOperationMeta } from '../../operations/wire/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES, type TwoStageStatus } from '../../operations/status-names.js';
-import type { Tool } from '../../operations/tool.js';
-import { questionText } from '../shared/elicitation.js';
-import { renderFailure, renderRefusal, renderResult, resultLink } from '../shared/results.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { questionText } from '../call/elicitation.js';
+import { renderFailure, renderRefusal, renderResult, resultLink } from '../call/results.js';
 import { CANCEL_METHOD, POLL_METHOD } from './schemas.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 
 export interface Question {
   key: string;

@@ -1,7 +1,7 @@
 /** Schemas of two-stage requests. Unknown fields are ignored, malformed ones are -32602. */
 import { z } from 'zod';
-import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
-import { keepAliveSchema, parseParams } from '../shared/params.js';
+import { toJsonSchema, type JsonSchema } from '../../operations/tool/schema.js';
+import { keepAliveSchema, parseParams } from '../call/params.js';
 
 /** Methods that poll and cancel, named in the first reply. */
 export const POLL_METHOD = 'tools/poll_result';

@@ -1,11 +1,11 @@
 /** A tool's documentation for models: its description in lists, and all ten items for a protocol. */
-import { clientBudgetSeconds } from '../budgets.js';
+import { clientBudgetSeconds } from '../tool/budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
-import type { JsonSchema } from '../schema.js';
+import type { JsonSchema } from '../tool/schema.js';
 import { ITEMS, type DescriptionParts, type Item, type ToolExample } from './items.js';
-import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
+import { describeEstimate, type ToolEstimate } from '../tool/estimate.js';
 import { parametersOf, parametersText } from './parameters.js';
-import { MAX_WAITING, type ToolQueue } from '../tool-queue.js';
+import { MAX_WAITING, type ToolQueue } from '../tool/queue.js';
 
 /** Longest result in an example, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;

@@ -1,7 +1,7 @@
 /** Generates example values from schemas, for tools whose author gave no example. */
-import { isObject } from '../is-object.js';
-import { resolveReference } from '../schema-references.js';
-import { check, type JsonSchema } from '../schema.js';
+import { isObject } from '../json/is-object.js';
+import { resolveReference } from '../tool/schema-references.js';
+import { check, type JsonSchema } from '../tool/schema.js';
 
 const DEEPEST = 8;
 /** Maximum number of schemas to read for an example. */

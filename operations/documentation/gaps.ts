@@ -1,6 +1,6 @@
 /** Gaps in a tool's documentation, reported by `longhaul lint`, and arguments that some clients can't take. */
-import type { JsonSchema } from '../schema.js';
-import { recursiveReferences } from '../schema-references.js';
+import type { JsonSchema } from '../tool/schema.js';
+import { recursiveReferences } from '../tool/schema-references.js';
 import type { Gap, ToolExample } from './items.js';
 import { parametersOf } from './parameters.js';
 

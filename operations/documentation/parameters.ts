@@ -1,6 +1,6 @@
 /** A tool's parameters, as its documentation lists them. */
-import { isObject } from '../is-object.js';
-import type { JsonSchema } from '../schema.js';
+import { isObject } from '../json/is-object.js';
+import type { JsonSchema } from '../tool/schema.js';
 
 export interface Parameter {
   name: string;

@@ -1,5 +1,5 @@
 /** Keywords for arrays (JSON Schema 2020-12 core, sections 10.3.1 and 11.2; validation, section 6.4). */
-import { canonicalJson } from '../canonical-json.js';
+import { canonicalJson } from '../json/canonical-json.js';
 import { hasEnoughProblems, type Part, type Run } from './run.js';
 
 export function checkArray(run: Run, part: Part<unknown[]>): void {

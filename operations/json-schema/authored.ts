@@ -2,7 +2,7 @@
  * Checks a schema once, as its author wrote it, so other code can rely on its form. The form is JSON Schema's own metaschema (2020-12;
  * core, section 8, and validation, sections 6 to 9).
  */
-import { isObject } from '../is-object.js';
+import { isObject } from '../json/is-object.js';
 import { Validator } from './index.js';
 import { IN_PLACE_KEYWORDS, LIST_KEYWORDS, MAP_KEYWORDS, subschemasOf } from './subschemas.js';
 

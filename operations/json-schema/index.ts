@@ -4,7 +4,7 @@
  * engine. The library still resolves references and checks formats.
  */
 import { deepCompareStrict, dereference } from '@cfworker/json-schema';
-import { isObject } from '../is-object.js';
+import { isObject } from '../json/is-object.js';
 import { compilePattern, type Pattern } from '../patterns/index.js';
 import { checkArray } from './arrays.js';
 import { checkObject } from './objects.js';

@@ -1,5 +1,5 @@
 /** Subschemas and patterns of a schema, and the groups of keywords to find them by. */
-import { isObject } from '../is-object.js';
+import { isObject } from '../json/is-object.js';
 
 type JsonSchema = Record<string, unknown>;
 

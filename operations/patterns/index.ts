@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';
 import { format as formats } from '@cfworker/json-schema';
 
-// The workflows' bundler resolves this too (worker/compile-bundle.ts).
+// The workflows' bundler resolves this too (worker/versions/compile-bundle.ts).
 const require = createRequire(import.meta.url);
 
 /** Maximum length of the engine's message, which may quote the whole pattern. */

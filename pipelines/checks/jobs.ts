@@ -1,7 +1,7 @@
 /** Checks of jobs: needs and their order, `for-each`, artifacts. */
-import { isObject } from '../../operations/is-object.js';
-import { didYouMean } from '../../operations/near-names.js';
-import type { KeyPath, Report } from '../problems.js';
+import { isObject } from '../../operations/json/is-object.js';
+import { didYouMean } from '../../operations/json/near-names.js';
+import type { KeyPath, Report } from '../yaml/problems.js';
 import { MAX_JOBS } from '../schema.js';
 import { at, entriesOf, textsOf } from '../values.js';
 

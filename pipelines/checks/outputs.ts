@@ -1,8 +1,8 @@
 /** Checks of the pipeline's outputs: references, and values that can't fit their type. */
-import { isObject } from '../../operations/is-object.js';
+import { isObject } from '../../operations/json/is-object.js';
 import { declaredType, readOutput } from '../output-value.js';
-import { didYouMean } from '../../operations/near-names.js';
-import type { KeyPath, Report } from '../problems.js';
+import { didYouMean } from '../../operations/json/near-names.js';
+import type { KeyPath, Report } from '../yaml/problems.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
 

@@ -1,12 +1,12 @@
 /** Checks of the schemas of inputs, outputs and fields: names, defaults, and keywords that depend on each other. */
-import { isObject } from '../../operations/is-object.js';
+import { isObject } from '../../operations/json/is-object.js';
 import { subschemasOf } from '../../operations/json-schema/subschemas.js';
 import { compilePattern } from '../../operations/patterns/index.js';
-import { assertFlat, check } from '../../operations/schema.js';
-import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
+import { assertFlat, check } from '../../operations/tool/schema.js';
+import { RESERVED_ARGUMENTS } from '../../operations/tool/index.js';
 import { approvalVariable, inputVariable, NAME } from '../names.js';
-import { didYouMean } from '../../operations/near-names.js';
-import type { KeyPath, Report } from '../problems.js';
+import { didYouMean } from '../../operations/json/near-names.js';
+import type { KeyPath, Report } from '../yaml/problems.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
 export function checkInputs(file: unknown, report: Report): void {

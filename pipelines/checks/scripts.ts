@@ -1,5 +1,5 @@
 /** Checks of scripts for other systems' variables and commands, which are empty or have no effect here. */
-import type { Report } from '../problems.js';
+import type { Report } from '../yaml/problems.js';
 import { expandedVariables, isAssignedOrTested } from '../script-variables.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 

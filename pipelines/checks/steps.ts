@@ -1,8 +1,8 @@
 /** Checks of steps. */
 import { posix } from 'node:path';
-import { isObject } from '../../operations/is-object.js';
+import { isObject } from '../../operations/json/is-object.js';
 import { MAX_STEPS } from '../pipeline.js';
-import type { KeyPath, Report } from '../problems.js';
+import type { KeyPath, Report } from '../yaml/problems.js';
 import { at, entriesOf, itemsOf } from '../values.js';
 import { checkFields } from './schemas.js';
 

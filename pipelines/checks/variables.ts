@@ -1,6 +1,6 @@
 /** Checks of `env` and `secrets` for reserved names and names that steps need. */
 import { RESERVED_PREFIXES } from '../names.js';
-import type { KeyPath, Report } from '../problems.js';
+import type { KeyPath, Report } from '../yaml/problems.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
 /** Maximum length of a variable's value, in bytes: the system limits it. */

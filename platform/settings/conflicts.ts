@@ -1,7 +1,7 @@
 /** The table of settings that contradict or undo each other, checked by starting processes and `longhaul doctor`. */
-import { keysFolderConflict } from '../keys-folder.js';
-import { realPathOf } from '../real-path.js';
-import { isPublishedSecret } from '../secret.js';
+import { keysFolderConflict } from '../home/keys-folder.js';
+import { realPathOf } from '../home/real-path.js';
+import { isPublishedSecret } from '../home/secret.js';
 import { settingFlag } from './flag.js';
 import { isLoopback, parseAddress } from './health-address.js';
 import { SettingsError, type Settings } from './index.js';

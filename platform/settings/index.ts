@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { usesExternalTemporal } from '../temporal-address.js';
+import { usesExternalTemporal } from '../temporal/address.js';
 import { settingFlag } from './flag.js';
 import {
   SETTINGS,

@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Settings } from './table.js';
-import type { DataFolders } from '../data-folders.js';
-import { realPathOf } from '../real-path.js';
+import type { DataFolders } from '../storage/data-folders.js';
+import { realPathOf } from '../home/real-path.js';
 import { secretFilesOf } from './token-sources.js';
 
 const PRIVATE = ['home', 'storage', 'keysFolder', 'auditLog', 'tlsKey', 'tokenSources'] as const;

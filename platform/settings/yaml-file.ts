@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import type { z } from 'zod';
-import { didYouMean } from '../../operations/near-names.js';
-import { formatKeyPath, type KeyPath } from '../../pipelines/problems.js';
+import { didYouMean } from '../../operations/json/near-names.js';
+import { formatKeyPath, type KeyPath } from '../../pipelines/yaml/problems.js';
 import { SettingsError } from './index.js';
 
 export interface YamlFormat<T> {

@@ -1,5 +1,5 @@
 import { LonghaulError } from '../../operations/errors.js';
-import { isDiskFullError } from '../disk.js';
+import { isDiskFullError } from '../home/disk.js';
 
 /**
  * The store is down, slow or full, or refuses. Kind `unavailable`: work waits. Retryable, unless somebody must first change

@@ -16,8 +16,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { LonghaulError } from '../../operations/errors.js';
-import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../atomic-files.js';
-import { copyFile } from '../copy-file.js';
+import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../home/atomic-files.js';
+import { copyFile } from '../home/copy-file.js';
 import type { Storage } from './types.js';
 
 const FILE_MODE = 0o600;

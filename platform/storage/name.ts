@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { bucketIn } from '../settings/storage.js';
 import type { Settings } from '../settings/table.js';
 

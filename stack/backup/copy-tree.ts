@@ -13,7 +13,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../../platform/atomic-files.js';
+import { isTemporaryPath, temporaryPath, undefinedIfMissing } from '../../platform/home/atomic-files.js';
 
 /** Hard-link errors that fall back to a copy: another file system, no support for links, or too many links. */
 const NO_LINK_CODES: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EMLINK']);

@@ -6,12 +6,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { isTemporaryPath, temporaryPath } from '../../platform/atomic-files.js';
-import { contentSize, isDiskFullError } from '../../platform/disk.js';
-import { copyDatabase } from '../database-snapshot.js';
-import { quickCheck } from '../database-check.js';
+import { isTemporaryPath, temporaryPath } from '../../platform/home/atomic-files.js';
+import { contentSize, isDiskFullError } from '../../platform/home/disk.js';
+import { copyDatabase } from '../temporal/database-snapshot.js';
+import { quickCheck } from '../temporal/database-check.js';
 import { StackError, type Say } from '../stack-error.js';
-import { databaseMadeBy, databasePath } from '../temporal-version.js';
+import { databaseMadeBy, databasePath } from '../temporal/version.js';
 import { copyTree, linkTree } from './copy-tree.js';
 import { HOME_FOLDER, MANIFEST_FILE, newManifest, type Manifest } from './manifest.js';
 

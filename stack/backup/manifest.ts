@@ -1,7 +1,7 @@
 /** Manifest and layout of a backup. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { longhaulPackage } from '../../platform/package.js';
+import { longhaulPackage } from '../../platform/home/package.js';
 import { StackError } from '../stack-error.js';
 
 /** Increment it when earlier versions can't restore a backup any more. */

@@ -2,13 +2,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { temporaryPath } from '../../platform/atomic-files.js';
-import { contentSize, isDiskFullError } from '../../platform/disk.js';
-import { readHomeFormat } from '../../platform/home.js';
-import { quickCheck } from '../database-check.js';
+import { temporaryPath } from '../../platform/home/atomic-files.js';
+import { contentSize, isDiskFullError } from '../../platform/home/disk.js';
+import { readHomeFormat } from '../../platform/home/index.js';
+import { quickCheck } from '../temporal/database-check.js';
 import { messageOf, StackError, type Say } from '../stack-error.js';
 import { stackHolder } from '../stack-lock.js';
-import { databasePath } from '../temporal-version.js';
+import { databasePath } from '../temporal/version.js';
 import { HOME_FOLDER, readManifest, type Manifest } from './manifest.js';
 
 /** Default folder of binaries in a home, which backups leave out. */

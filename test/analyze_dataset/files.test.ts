@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
-import { fileBytes, filesMatching } from '../../platform/data-folders.js';
+import { fileBytes, filesMatching } from '../../platform/storage/data-folders.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 

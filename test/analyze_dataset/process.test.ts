@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { analyzeInChild } from '../../activities/analyze_dataset/analyze-in-child.js';
 import type { AnalysisRequest } from '../../activities/analyze_dataset/analysis-process.js';
 import { makeScratch } from '../../activities/analyze_dataset/leftovers.js';
-import { builtProgram } from '../../platform/program.js';
+import { builtProgram } from '../../platform/home/program.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';

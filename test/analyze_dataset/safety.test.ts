@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import { fileBytes } from '../../platform/data-folders.js';
+import { fileBytes } from '../../platform/storage/data-folders.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
 import { refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AuditLog } from '../../platform/audit-log/index.js';
-import { selectAuditLines } from '../../platform/audit-log/select.js';
-import { createLogger } from '../../platform/log.js';
+import { AuditLog } from '../../mcp-server/audit/log/index.js';
+import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
+import { createLogger } from '../../platform/observe/log.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { WireClient } from '../support/mcp.js';

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { AuditLog, type AuditLogLimits } from '../../platform/audit-log/index.js';
-import { selectAuditLines, type AuditLine } from '../../platform/audit-log/select.js';
-import { createLogger } from '../../platform/log.js';
+import { AuditLog, type AuditLogLimits } from '../../mcp-server/audit/log/index.js';
+import { selectAuditLines, type AuditLine } from '../../mcp-server/audit/log/select.js';
+import { createLogger } from '../../platform/observe/log.js';
 
 const QUIET = createLogger('audit-test', 'silent');
 const NO_ROTATION: AuditLogLimits = { largestFileBytes: 1e9, mostPendingBytes: 1e6 };

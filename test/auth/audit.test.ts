@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
-import { selectAuditLines, type AuditFilter, type AuditLine } from '../../platform/audit-log/select.js';
+import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
+import { selectAuditLines, type AuditFilter, type AuditLine } from '../../mcp-server/audit/log/select.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ApiKeys } from '../../mcp-server/auth/api-keys.js';
 import { callerOfClaims } from '../../mcp-server/auth/tokens.js';
-import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
+import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
 import type { TokenSource } from '../../platform/settings/token-sources.js';
-import { createLogger } from '../../platform/log.js';
+import { createLogger } from '../../platform/observe/log.js';
 
 const logger = createLogger('test', 'silent');
 let folder: string;

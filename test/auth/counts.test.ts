@@ -8,7 +8,7 @@ import { OpenOperations } from '../../mcp-server/limits/open-operations.js';
 import { OpenRequests } from '../../mcp-server/limits/open-requests.js';
 import { RateLimited, Rates } from '../../mcp-server/limits/rates.js';
 import { loadSettings } from '../../platform/settings/index.js';
-import { createLogger } from '../../platform/log.js';
+import { createLogger } from '../../platform/observe/log.js';
 
 const settings = (given: Parameters<typeof loadSettings>[0] = {}, authentication = 'keys') =>
   loadSettings({ authentication, ...given }, {}, '/');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Authentication } from '../../mcp-server/auth/index.js';
-import { addApiKey } from '../../platform/api-keys.js';
+import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { loadSettings } from '../../platform/settings/index.js';
-import { createLogger } from '../../platform/log.js';
+import { createLogger } from '../../platform/observe/log.js';
 import { Issuer } from './issuer.js';
 import { acceptTokens } from './token-sources.js';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
-import { addApiKey } from '../../platform/api-keys.js';
+import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { MAILBOX } from '../mailbox/agents.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';

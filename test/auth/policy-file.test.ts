@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { checkCase, parsePolicy, Policy, rightsOf } from '../../platform/policy/index.js';
+import { checkCase, parsePolicy, Policy, rightsOf } from '../../mcp-server/auth/policy/index.js';
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'longhaul-policy-'))));

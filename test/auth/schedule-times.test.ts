@@ -5,7 +5,7 @@ import {
   describeTimes,
   isScheduledTime,
   type ScheduleTimes,
-} from '../../operations/schedule-times.js';
+} from '../../operations/tool/schedule-times.js';
 
 const timesOf = (times: Partial<ScheduleTimes>): ScheduleTimes => ({
   ...{ cron: [], intervals: [], overlap: 'Skip', from: '2020-01-01T00:00:00Z' },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { addApiKey } from '../../platform/api-keys.js';
+import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { loadSettings, type SettingName } from '../../platform/settings/index.js';
 import { assertServable, assertWorkable, settingConflicts } from '../../platform/settings/conflicts.js';
 import { readText } from '../stack/cli-process.js';

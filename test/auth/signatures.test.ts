@@ -1,11 +1,11 @@
 /** Digests and signatures, without Temporal. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { canonicalJson } from '../../operations/canonical-json.js';
-import type { ScheduleTimes } from '../../operations/schedule-times.js';
-import { digestOfJson, parseSignature, startDigest } from '../../operations/signatures.js';
-import type { StartMemo } from '../../operations/wire.js';
-import { Signer } from '../../platform/signer.js';
+import { canonicalJson } from '../../operations/json/canonical-json.js';
+import type { ScheduleTimes } from '../../operations/tool/schedule-times.js';
+import { digestOfJson, parseSignature, startDigest } from '../../operations/wire/signatures.js';
+import type { StartMemo } from '../../operations/wire/index.js';
+import { Signer } from '../../platform/temporal/signer.js';
 
 const MEMO = { version: 1, tool: 't', principal: 'anonymous' } as StartMemo;
 const signer = new Signer(Buffer.alloc(32, 1));

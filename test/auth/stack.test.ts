@@ -1,7 +1,7 @@
 /** The stack with authentication, as an admin starts it; and the addresses that it refuses without. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { selectAuditLines } from '../../platform/audit-log/select.js';
+import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MAX_FAILURES } from '../../mcp-server/limits/failed-authentications.js';
-import { addApiKey } from '../../platform/api-keys.js';
+import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { CertificateAuthority } from '../support/certificates.js';
 import { askOverHttps } from '../support/https.js';

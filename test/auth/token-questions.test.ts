@@ -8,7 +8,7 @@ import {
 } from '../../mcp-server/auth/challenge.js';
 import { Introspection } from '../../mcp-server/auth/introspection.js';
 import { remoteKeys, verifyJwt } from '../../mcp-server/auth/jwt.js';
-import { createLogger } from '../../platform/log.js';
+import { createLogger } from '../../platform/observe/log.js';
 import { eventually } from '../support/eventually.js';
 import { Issuer } from './issuer.js';
 

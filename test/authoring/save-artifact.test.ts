@@ -7,7 +7,7 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { activityContext } from '../../activities/runtime/context.js';
 import { saveArtifact, type Artifact } from '../../activities/runtime/index.js';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey } from '../../platform/storage/keys.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
 
 let folder: string;

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool } from '../../index.js';
-import { defineForeignTool } from '../../operations/tool.js';
-import { check, type AnySchema, type JsonSchema } from '../../operations/schema.js';
+import { defineForeignTool } from '../../operations/tool/index.js';
+import { check, type AnySchema, type JsonSchema } from '../../operations/tool/schema.js';
 
 const options = <Input extends AnySchema>(input: Input) => ({
   name: 'x',

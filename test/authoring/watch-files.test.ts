@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { watchFiles } from '../../platform/watch-files.js';
+import { watchFiles } from '../../platform/project/watch-files.js';
 import { eventually } from '../support/eventually.js';
 
 let folder: string;

@@ -1,7 +1,7 @@
 /** Processes and files that a run leaves behind. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { processIdentity, signalProcess } from '../../platform/home/process-identity.js';
 import { eventually } from '../stack/cli-process.js';
 
 /** Time for the last processes of a stopped target to end, in milliseconds. */

@@ -52,7 +52,7 @@ const LOST_ANSWER = `
 `;
 
 const PROGRESS_THAT_FALLS: Plant = {
-  file: 'engine/progress.js',
+  file: 'engine/read/progress.js',
   text: 'const progress = isBehind ? before.progress : now.progress;',
   replacement: 'const progress = now.progress && { ...now.progress, progress: now.progress.progress % 7 };',
   role: 'work',
@@ -68,7 +68,7 @@ const PLANTS: Record<string, Plant> = {
     found: ['lost answer'],
   },
   'a start that is made twice with one idempotency key': {
-    file: 'engine/start-names.js',
+    file: 'engine/start/names.js',
     text: 'return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);',
     replacement: 'return newToken();',
     role: 'work',

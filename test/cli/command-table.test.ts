@@ -15,7 +15,7 @@ addSettingsFlags(program);
 addCommands(program, COMMANDS);
 
 test('every module of a command has one row, which loads it', async () => {
-  const files = globSync(['cli/commands/*.ts', 'mailbox/cli/*.ts']);
+  const files = globSync(['cli/commands/*/*.ts', 'mailbox/cli/*.ts']);
   const modules = new Map<string, CommandModule>();
   for (const file of files) {
     const module = (await import(`../../${file}`)) as Partial<CommandModule>;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { findOnPath } from '../../activities/pipeline/containment.js';
+import { findOnPath } from '../../worker/steps/containment.js';
 import { freePort } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';

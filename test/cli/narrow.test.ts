@@ -1,8 +1,8 @@
 /** Narrow terminals, and characters that are two columns wide. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { statusLine } from '../../cli/client/status-line.js';
-import { textTable } from '../../cli/client/table.js';
-import { widthOf } from '../../cli/client/text-width.js';
+import { statusLine } from '../../cli/terminal/status-line.js';
+import { textTable } from '../../cli/terminal/table.js';
+import { widthOf } from '../../cli/terminal/text-width.js';
 import type { Task } from '../../cli/client/wire.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { PROCESSES_MS } from '../support/limits.js';

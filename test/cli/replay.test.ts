@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { processIdentity } from '../../platform/process-identity.js';
+import { processIdentity } from '../../platform/home/process-identity.js';
 import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';

@@ -1,6 +1,6 @@
 /** Links to resources in results: blocks for clients that are known to take them, text for all others, on every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { linkTransform } from '../../mcp-server/shared/links-as-text.js';
+import { linkTransform } from '../../mcp-server/links/links-as-text.js';
 import { LegacyClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isAcceptable, isNamed, preferredType } from '../../mcp-server/shared/accept.js';
+import { isAcceptable, isNamed, preferredType } from '../../mcp-server/http/accept.js';
 
 const JSON_TYPE = 'application/json';
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { randomUUID } from 'node:crypto';
 import { Engine, TemporalClient, type WatchedRecord } from '../../engine/index.js';
 import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
-import { defineTool } from '../../operations/tool.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
+import { defineTool } from '../../operations/tool/index.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
+import { Tools } from '../../platform/project/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';

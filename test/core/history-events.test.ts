@@ -108,7 +108,7 @@ describe('the sandbox', () => {
 
   test('evaluates no zod for the shipped tools', () => {
     const bundle = readFileSync(resolve('dist/workflow-bundle.js'), 'utf8');
-    expect(bundle).toContain('operations/schema.js');
+    expect(bundle).toContain('operations/tool/schema.js');
     expect(bundle).not.toMatch(/node_modules\/zod/);
   });
 });

@@ -1,9 +1,9 @@
 /** JSON that would hold the server, overflow its stack or not survive Temporal: refused on every route, before it is parsed. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { check } from '../../operations/schema.js';
-import type { JsonRefusal } from '../../mcp-server/shared/json.js';
-import { parseJson } from '../../mcp-server/shared/json.js';
+import { check } from '../../operations/tool/schema.js';
+import type { JsonRefusal } from '../../mcp-server/json/index.js';
+import { parseJson } from '../../mcp-server/json/index.js';
 import { JobsClient } from '../support/jobs.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey } from '../../platform/storage/keys.js';
 import { TestStack } from '../support/test-stack.js';
 
 const MB = 1_000_000;

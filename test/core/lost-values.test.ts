@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { payloadKey } from '../../platform/storage-keys.js';
+import { payloadKey } from '../../platform/storage/keys.js';
 import { expectProblem } from '../http-jobs/support.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';

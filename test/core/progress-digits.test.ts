@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { roundProgress } from '../../engine/progress.js';
+import { roundProgress } from '../../engine/read/progress.js';
 
 describe('digits of progress', () => {
   test.each([

@@ -1,7 +1,7 @@
 /** Lines of standard input, however they are cut. */
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { readLines } from '../../mcp-server/lifecycle/stdio-lines.js';
+import { readLines } from '../../mcp-server/json/stdio-lines.js';
 
 /** Calls of the handlers for an input that comes in these chunks: methods, sizes of batches, `ID code` of refusals. */
 async function handled(chunks: Buffer[]): Promise<unknown[]> {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { childPaths, operationFolder, workspacesFolder } from '../../activities/pipeline/layout.js';
-import { encodeFileName, decodeFileName } from '../../platform/file-name.js';
-import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage-keys.js';
+import { childPaths, operationFolder, workspacesFolder } from '../../worker/steps/layout.js';
+import { encodeFileName, decodeFileName } from '../../platform/home/file-name.js';
+import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage/keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, utimesSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { temporaryPath } from '../../platform/atomic-files.js';
-import { artifactKey, mailboxKey, payloadKey, stepLogPrefix } from '../../platform/storage-keys.js';
+import { temporaryPath } from '../../platform/home/atomic-files.js';
+import { artifactKey, mailboxKey, payloadKey, stepLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage, openStorage, type Storage } from '../../platform/storage/index.js';
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
-import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
+import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/process/sweep-storage.js';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';

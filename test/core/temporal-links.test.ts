@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/settings/index.js';
-import { runUrl, temporalUiOf } from '../../platform/temporal-ui.js';
+import { runUrl, temporalUiOf } from '../../engine/temporal/ui.js';
 import { run } from '../cli/commands.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Client, type Connection } from '@temporalio/client';
-import { followTime, temporalNowMs, temporalTime } from '../../platform/temporal-time.js';
+import { followTime, temporalNowMs, temporalTime } from '../../platform/temporal/time.js';
 import { connectToTemporal } from '../support/run-temporal.js';
 
 /** A poll of Temporal's own worker lasts a minute. */

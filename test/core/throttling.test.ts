@@ -1,7 +1,7 @@
 /** A Temporal that limits requests: every third call is refused, or more than 50 in a second. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { NativeConnection } from '@temporalio/worker';
-import { isThrottled, retryDelayMs } from '../../platform/grpc-errors.js';
+import { isThrottled, retryDelayMs } from '../../platform/temporal/grpc-errors.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { folderStorage } from '../../platform/storage/index.js';
-import { temporaryPath } from '../../platform/atomic-files.js';
-import { ABANDONED_AFTER_MS, planTemporarySweep, sweep } from '../../platform/sweep-plan.js';
+import { temporaryPath } from '../../platform/home/atomic-files.js';
+import { ABANDONED_AFTER_MS, planTemporarySweep, sweep } from '../../platform/storage/sweep-plan.js';
 
 function write(path: string, ageMs: number): string {
   mkdirSync(dirname(path), { recursive: true });

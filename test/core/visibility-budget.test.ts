@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { VisibilityBudget, type VisibilityUse } from '../../engine/visibility-budget.js';
+import { VisibilityBudget, type VisibilityUse } from '../../engine/list/visibility-budget.js';
 
 /** Uses of a budget, in the order in which they were allowed, with the milliseconds until then. */
 async function takeAll(budget: VisibilityBudget, uses: VisibilityUse[]) {

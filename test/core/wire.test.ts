@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { setHandler } from '@temporalio/workflow';
-import * as wire from '../../operations/wire.js';
+import * as wire from '../../operations/wire/index.js';
 
 test('definitions keep the names that histories and foreign clients have', () => {
   const names = Object.entries(wire)

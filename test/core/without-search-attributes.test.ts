@@ -1,7 +1,7 @@
 /** Namespaces whose search attributes are missing or of another type, or whose authorizer refuses some calls. */
 import { spawn } from 'node:child_process';
 import { afterEach, expect, test } from '@jest/globals';
-import { findTemporalBinary } from '../../stack/temporal-binary.js';
+import { findTemporalBinary } from '../../stack/temporal/binary.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';

@@ -1,10 +1,10 @@
 /** The published maximum duration holds without a worker, and with code that keeps failing. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { toDate } from '../../engine/history.js';
+import { toDate } from '../../engine/read/history.js';
 import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { ANONYMOUS } from '../../operations/wire.js';
+import { ANONYMOUS } from '../../operations/wire/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { describeDeployment, setCurrentVersion } from '../../platform/deployments.js';
+import { describeDeployment, setCurrentVersion } from '../../platform/temporal/deployments.js';
 import { Clock } from '../chaos/faults/clock.js';
 import { documents, run } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';

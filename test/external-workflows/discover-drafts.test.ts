@@ -4,11 +4,11 @@ import { draftOf, type Found } from '../../cli/discover/draft.js';
 import { toolNameFor } from '../../cli/discover/names.js';
 import { definitionsOf, Observed } from '../../cli/discover/observed.js';
 import { chosenRuns, durationsOf, estimateMinutes, timeoutMinutes } from '../../cli/discover/runs.js';
-import type { RunInfo } from '../../engine/current-runs.js';
-import type { HistoryEvent } from '../../engine/history.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
+import type { HistoryEvent } from '../../engine/read/history.js';
 import { parseTool } from '../../external-workflows/parse.js';
-import type { Tool } from '../../operations/tool.js';
-import type { ParsedFile } from '../../pipelines/yaml-file.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { ParsedFile } from '../../pipelines/yaml/yaml-file.js';
 import { completed, listed, payloadsOf, rawPayload, signaled, started, updated } from './discover-support.js';
 
 const RUNNING = 1;

@@ -1,7 +1,7 @@
 /** Histories as Temporal has them, for tests of drafts. */
 import type { Payload } from '@temporalio/common';
-import type { RunInfo } from '../../engine/current-runs.js';
-import type { HistoryEvent } from '../../engine/history.js';
+import type { RunInfo } from '../../engine/list/current-runs.js';
+import type { HistoryEvent } from '../../engine/read/history.js';
 
 const encoder = new TextEncoder();
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ToolService } from '../../external-workflows/service.js';
-import type { Tool } from '../../operations/tool.js';
+import type { Tool } from '../../operations/tool/index.js';
 import { isToolFile, parseTool, parseToolFile } from '../../external-workflows/parse.js';
 import { toolEditorSchema } from '../../external-workflows/schema.js';
 import { generatedFiles } from '../pipelines/generated-files.js';

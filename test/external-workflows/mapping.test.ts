@@ -1,14 +1,14 @@
 /** State, questions and results of external workflows, from the values that they give. */
 import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from '@jest/globals';
-import { externalOutcome } from '../../engine/closed.js';
+import { externalOutcome } from '../../engine/read/closed.js';
 import {
   idOf,
   progressIn,
   questionsIn,
   structuredResult,
   type QuestionMapping,
-} from '../../operations/external-workflow.js';
+} from '../../operations/wire/external-workflow.js';
 
 const payload = (encoding: string | undefined, data: string): Payload => ({
   metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },

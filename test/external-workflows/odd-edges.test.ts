@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { defaultPayloadConverter } from '@temporalio/common';
 import { answerHeader, identified } from '../../engine/answer/claims.js';
 import { answerExternal } from '../../engine/external/answer.js';
-import { TemporalClient } from '../../engine/temporal.js';
+import { TemporalClient } from '../../engine/temporal/client.js';
 import { parseTool } from '../../external-workflows/parse.js';
-import type { Tool } from '../../operations/tool.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
-import { Signer } from '../../platform/signer.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { loadSecret } from '../../platform/home/secret.js';
+import { Signer } from '../../platform/temporal/signer.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { Refused } from '../support/protocols/index.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
+import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
 import { buildGoModule } from '../support/go-programs.js';
 import { cacheFolder } from '../support/install-once.js';
 import { buildWithMaven } from '../support/maven.js';

@@ -1,10 +1,10 @@
 /** Options of queues, the order of turns, and priorities, without Temporal. */
 import { describe, expect, test } from '@jest/globals';
-import { priorityOf } from '../../engine/start.js';
-import { retryAfterSeconds } from '../../operations/queue-messages.js';
-import { QUEUE_FULL, type TurnRequest } from '../../operations/queue-wire.js';
-import { completeQueue, queueConflict, type QueueOptions } from '../../operations/tool-queue.js';
-import { defineTool } from '../../operations/tool.js';
+import { priorityOf } from '../../engine/start/index.js';
+import { retryAfterSeconds } from '../../operations/wire/queue-messages.js';
+import { QUEUE_FULL, type TurnRequest } from '../../operations/wire/queue-wire.js';
+import { completeQueue, queueConflict, type QueueOptions } from '../../operations/tool/queue.js';
+import { defineTool } from '../../operations/tool/index.js';
 import { formatProblem, parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { emptyQueue, Turns } from '../../workflows/queue/turns.js';

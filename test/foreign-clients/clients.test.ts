@@ -1,7 +1,7 @@
 /** Foreign clients drive a long tool with a question to its end, on a real server, worker and Temporal. */
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { QUEUE_WORKFLOW } from '../../operations/queue-wire.js';
+import { QUEUE_WORKFLOW } from '../../operations/wire/queue-wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';

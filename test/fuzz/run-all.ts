@@ -1,6 +1,6 @@
 /** Fuzzes a stack over every protocol, and checks what all of it has left behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import type { Protocol } from './corpus/entry.js';
 import { PROTOCOLS } from './corpus/index.js';
 import { fuzz, type FuzzReport } from './fuzz.js';

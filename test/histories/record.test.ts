@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/queue-wire.js';
+import { queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/wire/queue-wire.js';
 import { Hosts } from '../hosts/support.js';
 import { PIPELINES } from '../hosts/pipelines.js';
 import { join as joinMailbox, longWait, messageOf, newPrincipal, once, openMailbox, workflowId } from '../mailbox/support.js';

@@ -1,7 +1,7 @@
 /** Ends of many children side by side: on a host that is gone, and on one that is busy. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Engine } from '../../engine/index.js';
-import { ANONYMOUS } from '../../operations/wire.js';
+import { ANONYMOUS } from '../../operations/wire/index.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { eventually } from '../stack/cli-process.js';

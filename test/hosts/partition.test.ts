@@ -1,6 +1,6 @@
 /** Hosts that lose their connection to Temporal and get it back, once another host has their jobs. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { runningSteps } from '../../activities/pipeline/running.js';
+import { runningSteps } from '../../worker/steps/running.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually } from '../stack/cli-process.js';
 import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';

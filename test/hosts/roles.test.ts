@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { hostId } from '../../activities/pipeline/host.js';
-import { listHosts } from '../../platform/hosts.js';
+import { hostId } from '../../worker/steps/host.js';
+import { listHosts } from '../../cli/doctor/hosts.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import type { Part } from '../support/test-stack.js';

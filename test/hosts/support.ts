@@ -2,11 +2,11 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hostId } from '../../activities/pipeline/host.js';
-import { readLauncher } from '../../activities/pipeline/launcher-record.js';
-import { killLeftovers } from '../../activities/pipeline/leftovers.js';
-import { runningSteps, runOf } from '../../activities/pipeline/running.js';
-import { lastSeen } from '../../platform/host-presence.js';
+import { hostId } from '../../worker/steps/host.js';
+import { readLauncher } from '../../worker/steps/launcher/record.js';
+import { killLeftovers } from '../../worker/steps/leftovers.js';
+import { runningSteps, runOf } from '../../worker/steps/running.js';
+import { lastSeen } from '../../platform/temporal/host-presence.js';
 import { linesOf, writePipelines } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';

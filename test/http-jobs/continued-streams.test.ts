@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
-import { loadSecret } from '../../platform/secret.js';
-import { sealOf } from '../../platform/seal.js';
+import { loadSecret } from '../../platform/home/secret.js';
+import { sealOf } from '../../platform/home/seal.js';
 import { eventually } from '../support/eventually.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';

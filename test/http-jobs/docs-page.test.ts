@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/openapi.js';
+import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/rendering/openapi.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
 const PAGE = 'docs/http-jobs.md';
 const [BEGIN, END] = [
-  '<!-- problems: made from mcp-server/http-jobs/problems.ts -->',
+  '<!-- problems: made from mcp-server/http-jobs/rendering/problems.ts -->',
   '<!-- end of problems -->',
 ];
 const page = () => readFileSync(PAGE, 'utf8');

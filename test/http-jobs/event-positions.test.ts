@@ -7,8 +7,8 @@ import { afterAll, expect, jest, test } from '@jest/globals';
 import { streamStepLogs } from '../../engine/events/logs.js';
 import { copyPosition, nameDigest, startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
-import { sealOf } from '../../platform/seal.js';
-import { stepLogPrefix } from '../../platform/storage-keys.js';
+import { sealOf } from '../../platform/home/seal.js';
+import { stepLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 

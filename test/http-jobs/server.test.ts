@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ERROR_KINDS } from '../../operations/errors.js';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { startBrowser } from '../support/browser.js';
 import { INSTALL_MS } from '../support/limits.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 import { run } from '../cli/commands.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';

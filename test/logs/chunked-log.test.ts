@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ChunkedLog } from '../../platform/chunked-log.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
-import { operationLogPrefix } from '../../platform/storage-keys.js';
-import { OperationLogs } from '../../worker/operation-logs.js';
+import { operationLogPrefix } from '../../platform/storage/keys.js';
+import { OperationLogs } from '../../worker/logs/operation-logs.js';
 import { eventually } from '../stack/cli-process.js';
 import { logText } from '../support/stored-log.js';
 

@@ -4,11 +4,11 @@ import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { operationLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { operationLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
-import { LineReserve } from '../../worker/line-reserve.js';
-import { OperationLogs } from '../../worker/operation-logs.js';
+import { LineReserve } from '../../worker/logs/line-reserve.js';
+import { OperationLogs } from '../../worker/logs/operation-logs.js';
 
 let home: string;
 let storage: Storage;

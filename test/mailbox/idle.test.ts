@@ -1,7 +1,7 @@
 /** Agents without work: what a wait costs a model, and what its client hears meanwhile. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
-import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import { longestWaitSeconds } from '../../mcp-server/call/known-clients.js';
 import { MAILBOX_TOOLS } from '../../mailbox/tools/index.js';
 import { LONG_SECONDS } from '../../mailbox/tools/waiting.js';
 import type { WireClient } from '../support/mcp.js';

@@ -44,7 +44,7 @@ beforeAll(async () => {
   server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/settings/index.js');
-  const { workflowBundle } = await built('worker/bundle.js');
+  const { workflowBundle } = await built('worker/versions/bundle.js');
   codePath = await workflowBundle(await loadSettings({ project: FIXTURES }));
 });
 afterAll(async () => {

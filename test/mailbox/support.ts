@@ -1,12 +1,12 @@
 /** Mailbox clients over a real worker. */
 import { randomUUID } from 'node:crypto';
 import { Mailbox, type MailboxOptions } from '../../mailbox/client/index.js';
-import { TemporalClient } from '../../engine/temporal.js';
-import { Watches } from '../../engine/watch.js';
+import { TemporalClient } from '../../engine/temporal/client.js';
+import { Watches } from '../../engine/watch/index.js';
 import type { DeliveredMessage, ReceiveOptions, ReceiveResult } from '../../mailbox/types.js';
 import { mailboxPrefix } from '../../mailbox/client/ids.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';

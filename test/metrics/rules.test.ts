@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { METRICS } from '../../platform/metrics/catalog.js';
+import { METRICS } from '../../platform/observe/metrics/catalog.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { expressionsOf, panelsOf, type Dashboard } from './dashboard.js';
 import { promtool } from './prometheus.js';

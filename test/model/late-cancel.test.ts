@@ -1,8 +1,8 @@
 /** Cancels at the last moment: while the work cleans up, and as it ends. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cancelOperation } from '../../engine/cancelling.js';
-import { ANONYMOUS } from '../../operations/wire.js';
+import { cancelOperation } from '../../engine/end/cancelling.js';
+import { ANONYMOUS } from '../../operations/wire/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
 import { protocolClients, untilOver } from '../support/protocols/index.js';

@@ -1,7 +1,7 @@
 /** Troubles of the cluster: a part that is killed and started again, and a release that is rolled out. */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { waitUntilGone } from '../../platform/process-identity.js';
+import { waitUntilGone } from '../../platform/home/process-identity.js';
 import { isRunning, kill } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { type Cluster, PROJECT } from './cluster/index.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadSettings, SETTING_VARIABLES } from '../../platform/settings/index.js';
-import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/temporal/search-attributes.js';
 import { INSTALL_LIMIT_MS } from '../support/install-once.js';
 import { composeGo, kubernetesValidate, kustomize } from './programs.js';
 

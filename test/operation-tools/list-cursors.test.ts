@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../../engine/index.js';
-import { defineTool } from '../../operations/tool.js';
+import { defineTool } from '../../operations/tool/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
 import { TestStack } from '../support/test-stack.js';

@@ -1,6 +1,6 @@
 /** Calling the tools about operations as a client that takes links and has no tasks does, and holding them to what they publish. */
 import { expect } from '@jest/globals';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
 

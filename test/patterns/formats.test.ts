@@ -3,7 +3,7 @@ import { format as libraryFormats } from '@cfworker/json-schema';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool } from '../../index.js';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 
 const HOST_253 = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(61)}`;
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/settings/index.js';
-import { workflowBundle } from '../../worker/bundle.js';
+import { workflowBundle } from '../../worker/versions/bundle.js';
 import { FIXTURES } from '../support/test-stack.js';
 
 interface Bundle {

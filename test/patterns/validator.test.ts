@@ -1,7 +1,7 @@
 /** The validator gives the same verdict on each value as @cfworker/json-schema, of which it is a fork. */
 import { Validator as LibraryValidator } from '@cfworker/json-schema';
 import { describe, expect, test } from '@jest/globals';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 
 const VALUES: unknown[] = [
   ...[null, true, 0, 1, -1, 1.5, 0.3, 1e21, '', 'a', 'aa', 'b', '😀', '2026-01-31', 'x-1'],

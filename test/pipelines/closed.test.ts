@@ -2,9 +2,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { storedKeysIn } from '../../platform/data-converter.js';
-import { payloadKey } from '../../platform/storage-keys.js';
+import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire/index.js';
+import { storedKeysIn } from '../../platform/temporal/data-converter.js';
+import { payloadKey } from '../../platform/storage/keys.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';

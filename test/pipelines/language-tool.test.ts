@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { envelopeOf } from '../../mcp-server/plain/envelope/index.js';
-import { check } from '../../operations/schema.js';
-import { defineTool } from '../../operations/tool.js';
+import { check } from '../../operations/tool/schema.js';
+import { defineTool } from '../../operations/tool/index.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { JOBS, pipelineOf } from './language-support.js';
 

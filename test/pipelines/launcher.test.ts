@@ -3,18 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { outputFile, prepareRun } from '../../activities/pipeline/journal.js';
-import { startLauncher } from '../../activities/pipeline/launcher.js';
+import { outputFile, prepareRun } from '../../worker/steps/journal.js';
+import { startLauncher } from '../../worker/steps/launcher/index.js';
 import {
   EXIT_RESERVE_FILE,
   FIRST_LAUNCHER_FILE,
   LAUNCHER_DESCRIPTOR,
-} from '../../activities/pipeline/launcher-record.js';
+} from '../../worker/steps/launcher/record.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-launcher-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const SCRIPT = readFileSync('activities/pipeline/launcher.sh', 'utf8');
+const SCRIPT = readFileSync('worker/steps/launcher/launcher.sh', 'utf8');
 
 test('the worker knows the files and the descriptor of the launcher', () => {
   expect(SCRIPT).toContain(` 2>"$1/${FIRST_LAUNCHER_FILE}" ${LAUNCHER_DESCRIPTOR}>&2 || exit 1\n`);

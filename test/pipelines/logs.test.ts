@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLogPage, type PageQuery } from '../../engine/logs/index.js';
-import type { LogLine, LogLines } from '../../operations/log-page.js';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { stepLogPrefix } from '../../platform/storage-keys.js';
+import type { LogLine, LogLines } from '../../operations/wire/log-page.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { stepLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));

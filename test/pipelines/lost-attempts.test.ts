@@ -1,10 +1,10 @@
 /** Attempts that Temporal gives to a worker as it is killed: no record of them is on the host. */
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { hostId } from '../../activities/pipeline/host.js';
+import { hostId } from '../../worker/steps/host.js';
 import { stepTaskQueue } from '../../pipelines/run.js';
-import { pollersOf } from '../../platform/host-presence.js';
-import { createLogger } from '../../platform/log.js';
-import { failLostAttempts } from '../../worker/lost-attempts.js';
+import { pollersOf } from '../../platform/temporal/host-presence.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { failLostAttempts } from '../../worker/steps/lost-attempts.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import type { Part } from '../support/test-stack.js';

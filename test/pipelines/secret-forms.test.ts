@@ -1,8 +1,8 @@
 /** Encoders that steps of pipelines use: whatever they make of a secret is masked. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, jest, test } from '@jest/globals';
-import { masking } from '../../activities/pipeline/mask.js';
-import { parseOutputs } from '../../activities/pipeline/outputs.js';
+import { masking } from '../../worker/steps/output/mask.js';
+import { parseOutputs } from '../../worker/steps/outputs.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
 jest.setTimeout(PROCESSES_MS);

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
-import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/blockage.js';
+import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/read/blockage.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';

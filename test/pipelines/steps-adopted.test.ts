@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { killLeftovers } from '../../activities/pipeline/leftovers.js';
-import { runningSteps, type FoundStep } from '../../activities/pipeline/running.js';
-import { adoptSteps } from '../../worker/adopt-steps.js';
+import { killLeftovers } from '../../worker/steps/leftovers.js';
+import { runningSteps, type FoundStep } from '../../worker/steps/running.js';
+import { adoptSteps } from '../../worker/steps/adopt-steps.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { COUNT, COUNTING, SECRET, SECRET_ENVIRONMENT, WorkedHome } from './steps-workers.js';

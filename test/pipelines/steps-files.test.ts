@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseOutputs } from '../../activities/pipeline/outputs.js';
+import { parseOutputs } from '../../worker/steps/outputs.js';
 import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
-import { masking } from '../../activities/pipeline/mask.js';
-import { secretsOf } from '../../activities/pipeline/secrets.js';
+import { masking } from '../../worker/steps/output/mask.js';
+import { secretsOf } from '../../worker/steps/output/secrets.js';
 import type { ArtifactReference } from '../../pipelines/run.js';
-import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
+import { artifactKey, stepLogPrefix } from '../../platform/storage/keys.js';
 import { stepLogText } from '../support/stored-log.js';
 import { CHILD, failureOf, StepHome } from './steps-support.js';
 

@@ -5,8 +5,8 @@ import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
-import { masking } from '../../activities/pipeline/mask.js';
-import { readCursor, writeCursor } from '../../activities/pipeline/spool.js';
+import { masking } from '../../worker/steps/output/mask.js';
+import { readCursor, writeCursor } from '../../worker/steps/output/spool.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { CHILD, StepHome } from './steps-support.js';

@@ -11,8 +11,8 @@ import {
   runningSteps,
   type FoundStep,
   type RunningStep,
-} from '../../activities/pipeline/running.js';
-import { adoptSteps } from '../../worker/adopt-steps.js';
+} from '../../worker/steps/running.js';
+import { adoptSteps } from '../../worker/steps/adopt-steps.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { StepHome } from './steps-support.js';

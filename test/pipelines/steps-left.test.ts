@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { HostSteps } from '../../activities/pipeline/host-steps.js';
-import { isLauncherAlive } from '../../activities/pipeline/leftovers.js';
-import { signalProcess } from '../../platform/process-identity.js';
-import { adoptSteps } from '../../worker/adopt-steps.js';
+import { HostSteps } from '../../worker/steps/host-steps.js';
+import { isLauncherAlive } from '../../worker/steps/leftovers.js';
+import { signalProcess } from '../../platform/home/process-identity.js';
+import { adoptSteps } from '../../worker/steps/adopt-steps.js';
 import { eventually, isRunning, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { COUNTING, SECRET, SECRET_ENVIRONMENT, WorkedHome } from './steps-workers.js';

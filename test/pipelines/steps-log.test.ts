@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { stepLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { stepLogPrefix } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';

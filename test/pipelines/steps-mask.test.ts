@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { masking, type Masking } from '../../activities/pipeline/mask.js';
+import { masking, type Masking } from '../../worker/steps/output/mask.js';
 
 /** Encoders by their names; each may keep or escape a character. */
 const ENCODERS: Record<string, (text: string) => string> = {

@@ -3,15 +3,15 @@ import { expect } from '@jest/globals';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readLauncher, type LauncherRecord } from '../../activities/pipeline/launcher-record.js';
+import { readLauncher, type LauncherRecord } from '../../worker/steps/launcher/record.js';
 import type { RunStep } from '../../pipelines/run.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { stepOf, StepHome } from './steps-support.js';
 
 /** Runs one step as a worker does, in a process that can be killed. */
 const WORKER = `
-  import { runStep } from ${JSON.stringify(resolve('dist/activities/pipeline/run-step.js'))};
-  import { HostSteps } from ${JSON.stringify(resolve('dist/activities/pipeline/host-steps.js'))};
+  import { runStep } from ${JSON.stringify(resolve('dist/worker/steps/run-step.js'))};
+  import { HostSteps } from ${JSON.stringify(resolve('dist/worker/steps/host-steps.js'))};
   import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage/index.js'))};
   const [home, step, stepsEndWithWorker] = process.argv.slice(1);
   const settings = { home, stepEnvironment: [], stepsEndWithWorker: stepsEndWithWorker === 'true' };
@@ -38,8 +38,8 @@ const WORKER = `
 
 /** Adopts the steps of a home, and prints how many those are. */
 const ADOPTER = `
-  import { adoptSteps } from ${JSON.stringify(resolve('dist/worker/adopt-steps.js'))};
-  import { HostSteps } from ${JSON.stringify(resolve('dist/activities/pipeline/host-steps.js'))};
+  import { adoptSteps } from ${JSON.stringify(resolve('dist/worker/steps/adopt-steps.js'))};
+  import { HostSteps } from ${JSON.stringify(resolve('dist/worker/steps/host-steps.js'))};
   import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage/index.js'))};
   const home = process.argv[1];
   const activity = { heartbeat: async () => undefined };

@@ -17,9 +17,9 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { saveArtifacts, type ArtifactContext } from '../../activities/pipeline/artifacts.js';
-import { masking } from '../../activities/pipeline/mask.js';
+import { masking } from '../../worker/steps/output/mask.js';
 import type { ArtifactReference, SaveArtifacts } from '../../pipelines/run.js';
-import { artifactKey } from '../../platform/storage-keys.js';
+import { artifactKey } from '../../platform/storage/keys.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { CHILD, failureOf, StepHome } from './steps-support.js';

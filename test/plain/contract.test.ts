@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { check } from '../../operations/schema.js';
+import { check } from '../../operations/tool/schema.js';
 import { TASKS, TASKS_AND_FORMS, type WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';

@@ -9,9 +9,9 @@ import { operationList } from '../../mcp-server/plain/operation-tools/operation_
 import { operationResume } from '../../mcp-server/plain/operation-tools/operation_resume.js';
 import { renderEnvelope } from '../../mcp-server/plain/envelope/index.js';
 import { withErrorResult } from '../../mcp-server/plain/handlers.js';
-import type { CallContext } from '../../mcp-server/shared/call-context.js';
-import { linkTransform } from '../../mcp-server/shared/links-as-text.js';
-import { renderFailure } from '../../mcp-server/shared/results.js';
+import type { CallContext } from '../../mcp-server/call/call-context.js';
+import { linkTransform } from '../../mcp-server/links/links-as-text.js';
+import { renderFailure } from '../../mcp-server/call/results.js';
 import { renderJobResult } from '../../mcp-server/two-stage/render.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord, OperationStatus } from '../../operations/record.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { digestOf } from '../../operations/token.js';
-import { ANONYMOUS } from '../../operations/wire.js';
-import { sealOf } from '../../platform/seal.js';
-import { loadSecret } from '../../platform/secret.js';
+import { ANONYMOUS } from '../../operations/wire/index.js';
+import { sealOf } from '../../platform/home/seal.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';

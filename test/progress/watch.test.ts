@@ -1,7 +1,7 @@
 /** How often a watcher's progress is read. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import type { TemporalClient } from '../../engine/temporal.js';
-import { Watches } from '../../engine/watch.js';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import { Watches } from '../../engine/watch/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 
 beforeEach(() => void jest.useFakeTimers());

@@ -60,7 +60,7 @@ test(
       );
       const before = home.parts();
 
-      appendFileSync(join(clone, 'platform/log.ts'), '\nexport const changed = true;\n');
+      appendFileSync(join(clone, 'platform/observe/log.ts'), '\nexport const changed = true;\n');
       await eventually(
         () => `worker and server are others: ${output}`,
         async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 test('the scripts that steps run under are among them', () => {
   expect(SCRIPTS).toEqual(
-    expect.arrayContaining(['activities/pipeline/launcher.sh', 'activities/pipeline/relay.sh']),
+    expect.arrayContaining(['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh']),
   );
 });
 

@@ -27,7 +27,7 @@ describe('the table', () => {
   };
   const sources: Sources = {
     paths: [
-      ...['package.json', 'bench/run.ts', 'engine/list.ts', 'server/plain/wait.ts', 'server/tokens/read.ts'],
+      ...['package.json', 'bench/run.ts', 'engine/list/index.ts', 'server/plain/wait.ts', 'server/tokens/read.ts'],
       ...['test/plain/wait.test.ts', 'test/plain/tokens.test.ts'],
     ],
     rooms: ['engine', 'server'],
@@ -113,19 +113,19 @@ describe('a change', () => {
     expect(files).toContain('test/foreign-clients/clients.test.ts');
     expect(files).not.toContain('test/pipelines/closed.test.ts');
     expect(files).not.toContain('test/core/cost.test.ts');
-    expect(selection(['mcp-server/http-jobs/render.ts']).files).toContain('test/fair/queue.test.ts');
+    expect(selection(['mcp-server/http-jobs/rendering/render.ts']).files).toContain('test/fair/queue.test.ts');
   });
 
   test('of a module selects the files that import it', () => {
     const { files } = selection(['activities/analyze_dataset/schema.ts']);
     expect(files).toContain('test/analyze_dataset/schema.test.ts');
-    const fast = selection(['engine/visibility-budget.ts']).files.filter((file) => tree.fast.has(file));
+    const fast = selection(['engine/list/visibility-budget.ts']).files.filter((file) => tree.fast.has(file));
     expect(fast).toContain('test/core/visibility-budget.test.ts');
     expect(fast).not.toContain('test/patterns/syntax.test.ts');
   });
 
   test('of a room that every process exercises selects all files that start processes', () => {
-    const { files, onPostgres } = selection(['engine/list.ts']);
+    const { files, onPostgres } = selection(['engine/list/index.ts']);
     const processes = tree.files.filter((file) => !tree.fast.has(file));
     expect(files).toEqual(expect.arrayContaining(processes));
     expect(onPostgres).toBe(true);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { sealOf } from '../../platform/seal.js';
-import { loadSecret } from '../../platform/secret.js';
+import { sealOf } from '../../platform/home/seal.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';

@@ -10,7 +10,7 @@ export interface Sources {
 
 const isTest = (path: string) => path.startsWith('test/') && path.endsWith('.test.ts');
 
-/** The room of a source at depth two: `mcp-server/plain/` for `mcp-server/plain/wait.ts`, `engine/` for `engine/list.ts`. */
+/** The room of a source at depth two: `mcp-server/plain/` for `mcp-server/plain/wait.ts`, `engine/` for `engine/list/index.ts`. */
 export function roomOf(path: string): string {
   return `${path.split('/').slice(0, -1).slice(0, 2).join('/')}/`;
 }

@@ -20,7 +20,7 @@ import { calledFunctions, type ProcessCoverage } from './v8-coverage.js';
 const BARE = 'test/repository/shared-stack.test.ts';
 const SHOWN = 5;
 
-/** Functions that the processes of a run of Jest have called, as `engine/list.ts:12 listOperations`. */
+/** Functions that the processes of a run of Jest have called, as `engine/list/index.ts:12 listOperations`. */
 async function called(files: readonly string[]): Promise<Set<string>> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-coverage-'));
   try {

@@ -50,7 +50,7 @@ function lineAt(lines: readonly number[], offset: number): number {
 }
 
 /**
- * Functions of the root's sources that have been called, as `engine/list.ts:12 listOperations`. Modules that were only loaded don't
+ * Functions of the root's sources that have been called, as `engine/list/index.ts:12 listOperations`. Modules that were only loaded don't
  * count.
  */
 export function* calledFunctions({ result }: ProcessCoverage, root = process.cwd()): Generator<string> {

@@ -1,6 +1,6 @@
 /** Schemas that are refused as their tool is loaded, and why. */
 import { describe, expect, test } from '@jest/globals';
-import { usableSchema, type JsonSchema } from '../../operations/schema.js';
+import { usableSchema, type JsonSchema } from '../../operations/tool/schema.js';
 
 /** The schema as a tool has it, or the reasons for which it is refused. */
 function usable(schema: unknown): JsonSchema | string {

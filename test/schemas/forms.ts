@@ -1,7 +1,7 @@
 /** Forms in listed schemas for which some clients refuse all tools of a server. */
-import { isObject } from '../../operations/is-object.js';
+import { isObject } from '../../operations/json/is-object.js';
 import { subschemasOf } from '../../operations/json-schema/subschemas.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 
 /** Keywords under which clients know booleans. */
 const BOOLEAN_KEYWORDS = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'];

@@ -1,9 +1,9 @@
 /** Numbers that a double can't hold, in the text of JSON. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { resultIn } from '../../engine/closed.js';
-import { type JsonRefusal, asRpcError, parseJson } from '../../mcp-server/shared/json.js';
-import { inexactNumberIn, parseKeepingDigits } from '../../operations/json-text.js';
+import { resultIn } from '../../engine/read/closed.js';
+import { type JsonRefusal, asRpcError, parseJson } from '../../mcp-server/json/index.js';
+import { inexactNumberIn, parseKeepingDigits } from '../../operations/json/json-text.js';
 
 function refusal(json: string | Uint8Array): JsonRefusal {
   try {

@@ -1,8 +1,8 @@
 /** The listed form of an author's schema. */
 import { expect, test } from '@jest/globals';
-import { choicesOf, describeExpected, parseValue } from '../../cli/client/schema-values.js';
-import { listedSchema } from '../../mcp-server/shared/listed-schema/index.js';
-import { check, usableSchema, type JsonSchema } from '../../operations/schema.js';
+import { choicesOf, describeExpected, parseValue } from '../../cli/tools/schema-values.js';
+import { listedSchema } from '../../mcp-server/listed-tools/schema/index.js';
+import { check, usableSchema, type JsonSchema } from '../../operations/tool/schema.js';
 import { Random } from '../support/random.js';
 import { refusedForms } from './forms.js';
 import { randomSchema, randomValue } from './random-schemas.js';

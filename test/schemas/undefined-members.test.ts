@@ -1,12 +1,12 @@
 /** A member that is undefined counts as missing, as in JSON: in digests, memos, seals and checks. */
 import { describe, expect, test } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { check, withDefaults } from '../../operations/schema.js';
-import { digestOfJson, startDigest } from '../../operations/signatures.js';
+import { check, withDefaults } from '../../operations/tool/schema.js';
+import { digestOfJson, startDigest } from '../../operations/wire/signatures.js';
 import { digestOf } from '../../operations/token.js';
-import type { StartMemo } from '../../operations/wire.js';
-import { sealOf } from '../../platform/seal.js';
-import { Signer } from '../../platform/signer.js';
+import type { StartMemo } from '../../operations/wire/index.js';
+import { sealOf } from '../../platform/home/seal.js';
+import { Signer } from '../../platform/temporal/signer.js';
 
 const SECRET = Buffer.alloc(32, 1);
 const WITH = { a: 1, b: undefined, c: { d: undefined, e: [{ f: undefined }] } };

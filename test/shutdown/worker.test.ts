@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
+import { deploymentNameOf, setCurrentVersion } from '../../platform/temporal/deployments.js';
 import { processesOn } from '../pipelines/support.js';
 import { eventually, readText, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';

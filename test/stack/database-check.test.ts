@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { copyDatabase } from '../../stack/database-snapshot.js';
+import { copyDatabase } from '../../stack/temporal/database-snapshot.js';
 import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { TestHome } from './cli-process.js';

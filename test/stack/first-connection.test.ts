@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { startEmbeddedTemporal } from '../../stack/temporal-server.js';
+import { startEmbeddedTemporal } from '../../stack/temporal/server.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { artifactKey } from '../../platform/storage-keys.js';
-import { readStackState } from '../../platform/temporal-address.js';
+import { artifactKey } from '../../platform/storage/keys.js';
+import { readStackState } from '../../platform/temporal/address.js';
 import { LogFile } from '../../stack/log-files.js';
 import { takeStackLock } from '../../stack/stack-lock.js';
 import { updateStackState } from '../../stack/stack-state.js';

@@ -14,7 +14,7 @@ afterEach(() => home.remove());
 
 test('an error in a log has its type, message, stack and cause', () => {
   const code = `
-    const { createLogger } = await import(${JSON.stringify(resolve('dist/platform/log.js'))});
+    const { createLogger } = await import(${JSON.stringify(resolve('dist/platform/observe/log.js'))});
     const logger = createLogger('test');
     const error = new TypeError('no such thing', { cause: new Error('the disk is full') });
     logger.error({ err: error }, 'by our convention');

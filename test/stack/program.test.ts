@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platform/settings/index.js';
-import { programCommand } from '../../platform/program.js';
+import { programCommand } from '../../platform/home/program.js';
 import { stdioCommand } from '../../stack/client-instructions.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestHome } from './cli-process.js';

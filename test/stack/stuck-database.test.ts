@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDatabaseStuck } from '../../stack/stuck-database.js';
+import { isDatabaseStuck } from '../../stack/temporal/stuck-database.js';
 
 const INTERVAL_MS = 40;
 const FAILURE =

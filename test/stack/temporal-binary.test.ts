@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { cachedBinaryPath, findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../stack/temporal-binary.js';
+import { cachedBinaryPath, findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../stack/temporal/binary.js';
 
 let folder: string;
 let binFolder: string;

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { loadSettings, type Settings } from '../../platform/settings/index.js';
 import { hiddenAddress } from '../../platform/http/free-address.js';
-import { readStackState } from '../../platform/temporal-address.js';
-import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
-import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
-import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
+import { readStackState } from '../../platform/temporal/address.js';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/temporal/search-attributes.js';
+import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
+import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal/server.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { freePort, isRunning } from './cli-process.js';
 

@@ -18,7 +18,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { nodeProblem } from '../../platform/package.js';
+import { nodeProblem } from '../../platform/home/package.js';
 import { installNodeVersions } from '../node-versions/install.js';
 import { STACK_MS } from '../support/limits.js';
 import { freePort, TestHome } from './cli-process.js';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
 import { verifyStorage, type Storage } from '../../platform/storage/index.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { logText } from '../support/stored-log.js';

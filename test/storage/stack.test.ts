@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { artifactKey, stepLogPrefix } from '../../platform/storage-keys.js';
+import { artifactKey, stepLogPrefix } from '../../platform/storage/keys.js';
 import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually, freePort } from '../stack/cli-process.js';

@@ -1,10 +1,10 @@
 /** Engines of the test's own process, beside the servers' as processes. */
 import { Engine, TemporalClient } from '../../engine/index.js';
-import type { Tool } from '../../operations/tool.js';
-import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/tools.js';
+import { Tools } from '../../platform/project/tools.js';
 import { eventually } from '../stack/cli-process.js';
 
 export interface EngineOptions {

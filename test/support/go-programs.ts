@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
-import { buildWithGo, type GoProgram } from '../../stack/temporal-install.js';
+import { buildWithGo, type GoProgram } from '../../stack/temporal/install.js';
 import { installOnce } from './install-once.js';
 import { runTool } from './run-tool.js';
 

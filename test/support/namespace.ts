@@ -1,7 +1,7 @@
 /** A Temporal namespace of a test's own: lists of operations are by namespace. */
 import { randomUUID } from 'node:crypto';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { addSearchAttributes, unusableSearchAttributes } from '../../platform/search-attributes.js';
+import { addSearchAttributes, unusableSearchAttributes } from '../../platform/temporal/search-attributes.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectAsOperator } from './run-temporal.js';
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Connection } from '@temporalio/client';
-import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
+import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
 
 /** `host:port`, without TLS, at which the operator service answers; set if and only if the run's Temporal is a named one. */
 const OPERATOR_ADDRESS = 'LONGHAUL_TEST_OPERATOR_ADDRESS';

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { loadSecret } from '../../platform/secret.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { takeStackLock } from '../../stack/stack-lock.js';
 import { FIXTURES, TestStack } from './test-stack.js';
 

@@ -1,8 +1,8 @@
 /** Logs of steps and operations, as text. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChunkedLog } from '../../platform/chunked-log.js';
-import { stepLogPrefix } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { stepLogPrefix } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 
 /** Reads a log; empty for a missing one. */

@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import proto from '@temporalio/proto';
-import { temporalConnectConfig } from '../../platform/temporal-connect-config.js';
+import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
 
 /** Answer of the proxy instead of Temporal's. */
 export interface GrpcStatus {

@@ -1,7 +1,7 @@
 /** W3C's trace context as it comes, and the settings by which spans are sent. */
 import { expect, test } from '@jest/globals';
-import { formatTrace, parseTrace } from '../../operations/trace-context.js';
-import { tracesEndpointProblem, wantsTraces } from '../../platform/tracing/index.js';
+import { formatTrace, parseTrace } from '../../operations/wire/trace-context.js';
+import { tracesEndpointProblem, wantsTraces } from '../../platform/observe/tracing/index.js';
 
 const TRACE = 'a'.repeat(32);
 const SPAN = 'b'.repeat(16);

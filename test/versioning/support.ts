@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
-import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
+import { deploymentNameOf, setCurrentVersion } from '../../platform/temporal/deployments.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
@@ -34,14 +34,14 @@ export class Release {
   plantTimers(): void {
     this.#plantTimer('dist/workflows/runtime/interceptors.js', '    countFirstQueueTime();\n');
     this.#plantTimer('dist/workflows/pipeline/index.js', '    await runJobs(run, jobs, slots);\n');
-    this.#run('dist/worker/build-bundle.js');
+    this.#run('dist/worker/versions/build-bundle.js');
   }
 
   /** Build ID of a worker of this release. @param settings environment variables */
   buildId(settings: Record<string, string>): string {
     const script = `
       const { loadSettings } = await import(${JSON.stringify(join(this.folder, 'dist/platform/settings/index.js'))});
-      const { bundleWorkflows } = await import(${JSON.stringify(join(this.folder, 'dist/worker/bundle.js'))});
+      const { bundleWorkflows } = await import(${JSON.stringify(join(this.folder, 'dist/worker/versions/bundle.js'))});
       console.log((await bundleWorkflows(await loadSettings())).buildId);`;
     return this.#run('--input-type=module', ['--eval', script], settings).trim();
   }

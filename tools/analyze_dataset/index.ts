@@ -1,6 +1,6 @@
 /** Tool for the analysis of data files with DuckDB: its input, output and documentation. */
 import { z } from 'zod';
-import { defineTool } from '../../operations/tool.js';
+import { defineTool } from '../../operations/tool/index.js';
 import { writeArtifactQuestion } from './question.js';
 
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */

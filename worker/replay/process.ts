@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import proto from '@temporalio/proto';
-import { dataConverterOf } from '../../platform/data-converter.js';
-import { createLogger } from '../../platform/log.js';
+import { dataConverterOf } from '../../platform/temporal/data-converter.js';
+import { createLogger } from '../../platform/observe/log.js';
 import { openStorage, type StorageChoice } from '../../platform/storage/index.js';
 import { exactStacks } from '../../platform/temporal/internal/exact-stacks.js';
 import {
@@ -15,7 +15,7 @@ import {
   TRACE_SINK,
   type TracedActivation,
 } from '../../platform/temporal/internal/replay-trace.js';
-import { installRuntime } from '../../platform/temporal-runtime.js';
+import { installRuntime } from '../../platform/temporal/runtime.js';
 import { eventOfTask, explain, type Difference } from './explain.js';
 import { callersIn, functionIn, type Frame } from './frames.js';
 

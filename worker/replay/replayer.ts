@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import proto from '@temporalio/proto';
-import { builtProgram } from '../../platform/program.js';
+import { builtProgram } from '../../platform/home/program.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import type { ReplayAnswer, ReplayProblem, ReplayRequest, ReplaySettings } from './process.js';
 

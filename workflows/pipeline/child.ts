@@ -9,7 +9,7 @@ import {
   log,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { needsWorkspace } from '../../pipelines/history-size.js';
 import { pendingSteps } from '../../pipelines/parts.js';

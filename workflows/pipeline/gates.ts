@@ -4,7 +4,7 @@
  * failure` run even after a declined approval, so no gate holds them.
  */
 import type { ChildRecord } from '../../operations/record.js';
-import { digestOfJson } from '../../operations/signatures.js';
+import { digestOfJson } from '../../operations/wire/signatures.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 
 /** Digest of the pipeline's file and the inputs that approvals are given for; undefined without approvals. */

@@ -9,7 +9,7 @@ import {
   workflowInfo,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { pageWorkflowId } from '../../pipelines/parts.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { PAGE_WORKFLOW, type Job } from '../../pipelines/pipeline.js';

@@ -1,8 +1,8 @@
 /** Input requests of pipelines. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import type { ChildStatus } from '../../operations/record.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import type { Approval } from '../../pipelines/pipeline.js';
 import type { StepFailureDetails } from '../../pipelines/run.js';
 import { requestInput } from '../runtime/index.js';

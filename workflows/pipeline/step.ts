@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline/index.js';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import type { StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {

@@ -21,7 +21,7 @@ import {
   TELL_TURNS_ACTIVITY,
   type AddressedNotice,
   type QueueInput,
-} from '../../operations/queue-wire.js';
+} from '../../operations/wire/queue-wire.js';
 import { emptyQueue, Turns } from './turns.js';
 
 /** First and longest pause between checks of holders, in milliseconds; it doubles while checks find none that ended. */

@@ -1,6 +1,6 @@
 /** Turns of one queue: who runs, who waits, and which answers to send. Pure: the workflow has the clock and sends. */
-import { humanDuration } from '../../operations/budgets.js';
-import { queueFullMessage } from '../../operations/queue-messages.js';
+import { humanDuration } from '../../operations/tool/budgets.js';
+import { queueFullMessage } from '../../operations/wire/queue-messages.js';
 import {
   LISTED_PLACES,
   QUEUE_FULL,
@@ -12,8 +12,8 @@ import {
   type TurnNotice,
   type TurnRequest,
   type Waiting,
-} from '../../operations/queue-wire.js';
-import { PRIORITIES, type ToolQueue } from '../../operations/tool-queue.js';
+} from '../../operations/wire/queue-wire.js';
+import { PRIORITIES, type ToolQueue } from '../../operations/tool/queue.js';
 
 const CHECKED_HOLDERS = 50;
 /** Waiting operations per check, from the next one on. */

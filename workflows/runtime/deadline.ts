@@ -3,7 +3,7 @@
  * the point that it resets to.
  */
 import { condition, sleep } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
+import { defined } from '../../operations/json/defined.js';
 import { randomSource } from './internal/random-source.js';
 import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 

@@ -10,11 +10,11 @@ import {
   sleep,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { humanDuration, divideCleanup } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
+import { humanDuration, divideCleanup } from '../../operations/tool/budgets.js';
+import { defined } from '../../operations/json/defined.js';
 import { isRetryable } from '../../operations/errors.js';
-import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/queue-wire.js';
-import type { ClosingDetails } from '../../operations/wire.js';
+import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/wire/queue-wire.js';
+import type { ClosingDetails } from '../../operations/wire/index.js';
 import { startMemo, state, cleanups, operation, type Cleanup } from './state.js';
 
 /** Maximum length of a failure's message, in characters: Temporal refuses large failures. */

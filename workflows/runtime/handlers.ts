@@ -16,7 +16,7 @@ import {
   startersOf,
   type AnswerRules,
 } from '../../operations/answers.js';
-import { withDefaults, type JsonSchema } from '../../operations/schema.js';
+import { withDefaults, type JsonSchema } from '../../operations/tool/schema.js';
 import {
   CANCEL_OPERATION_SIGNAL,
   OPERATION_QUERY,
@@ -27,7 +27,7 @@ import {
   VERIFY_ANSWER_ACTIVITY,
   type AnswerProof,
   type KeptAnswer,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import { acceptForwardedAnswer, handlePartNotices, refuseForwardedAnswer } from './parts.js';
 import {
   acceptedAnswerIds,
@@ -41,7 +41,7 @@ import {
   withdrawQuestion,
   operation,
 } from './state.js';
-import { parseSignature } from '../../operations/signatures.js';
+import { parseSignature } from '../../operations/wire/signatures.js';
 
 /** Key -> end of the verification that the question's next answer waits for. */
 const verifications = new Map<string, Promise<void>>();

@@ -11,7 +11,7 @@ import {
   toJsonSchema,
   type AnySchema,
   type Infer,
-} from '../../operations/schema.js';
+} from '../../operations/tool/schema.js';
 import {
   changeState,
   cleanups,

@@ -14,8 +14,8 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { RawValue } from '@temporalio/common';
-import { divideCleanup } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
+import { divideCleanup } from '../../operations/tool/budgets.js';
+import { defined } from '../../operations/json/defined.js';
 import { mergeProgress } from '../../operations/record.js';
 import {
   ANONYMOUS,
@@ -29,13 +29,13 @@ import {
   STATE_MEMO,
   type LogContext,
   type PartMemo,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import {
   isReportedResult,
   reportInFailure,
   withoutReport,
   type ReportedResult,
-} from '../../operations/report.js';
+} from '../../operations/wire/report.js';
 import {
   isCancelRequested,
   noteCancelRequest,

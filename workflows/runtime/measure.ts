@@ -4,7 +4,7 @@
  */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { MeasureSinks } from '../../operations/sinks.js';
-import { PART_MEMO, START_MEMO, type StartMemo } from '../../operations/wire.js';
+import { PART_MEMO, START_MEMO, type StartMemo } from '../../operations/wire/index.js';
 
 const { longhaulMetrics } = proxySinks<MeasureSinks>();
 

@@ -24,7 +24,7 @@ import {
   PROVIDE_INPUT_SIGNAL,
   type PartNotice,
   type ProvidedInput,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import {
   acceptedAnswerIds,
   beginWork,

@@ -10,7 +10,7 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import type { Headers } from '@temporalio/common';
-import { parseSignature, startDigest } from '../../operations/signatures.js';
+import { parseSignature, startDigest } from '../../operations/wire/signatures.js';
 import {
   OPERATION_ID_HEADER,
   ORIGIN_MEMO,
@@ -19,7 +19,7 @@ import {
   VERIFY_SCHEDULED_START_ACTIVITY,
   type OriginMemo,
   type ScheduledStart,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
 
 /** Asserts that this run is what its memo claims, as far as workflow code sees. @throws ApplicationFailure `longhaul.unsigned` */

@@ -4,11 +4,11 @@
  */
 import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
-import { DEFAULT_CLEANUP_SECONDS } from '../../operations/budgets.js';
-import { defined } from '../../operations/defined.js';
+import { DEFAULT_CLEANUP_SECONDS } from '../../operations/tool/budgets.js';
+import { defined } from '../../operations/json/defined.js';
 import { KEPT_ANSWERS, KEPT_REFUSED_ANSWERS, type Answer, type Progress } from '../../operations/record.js';
 import type { AnswerRules } from '../../operations/answers.js';
-import type { JsonSchema } from '../../operations/schema.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import {
   ANONYMOUS,
   LARGE_STATE_MEMO,
@@ -25,7 +25,7 @@ import {
   type PartMemo,
   type ProvidedInput,
   type StateMemo,
-} from '../../operations/wire.js';
+} from '../../operations/wire/index.js';
 import { measureClosed, measureFirstProgress } from './measure.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);

@@ -10,7 +10,7 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import type { Headers, Payload } from '@temporalio/common';
-import { TRACE_HEADER } from '../../operations/wire.js';
+import { TRACE_HEADER } from '../../operations/wire/index.js';
 import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../../operations/sinks.js';
 import { isFinalFailure } from './final-failures.js';
 

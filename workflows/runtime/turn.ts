@@ -7,8 +7,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defined } from '../../operations/defined.js';
-import { retryAdvice, retryAfterSeconds } from '../../operations/queue-messages.js';
+import { defined } from '../../operations/json/defined.js';
+import { retryAdvice, retryAfterSeconds } from '../../operations/wire/queue-messages.js';
 import {
   ASK_TURN_ACTIVITY,
   QUEUE_FULL,
@@ -16,7 +16,7 @@ import {
   TURN_SIGNAL,
   type TurnNotice,
   type TurnRequest,
-} from '../../operations/queue-wire.js';
+} from '../../operations/wire/queue-wire.js';
 import { measureTurn } from './measure.js';
 import { changeState, partMemo, startMemo, state } from './state.js';
 

@@ -9,10 +9,10 @@ import type { Guard } from '../../guard.js';
 import { unreadableText } from '../../../operations/errors.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
-import type { Tool } from '../../../operations/tool.js';
-import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
-import { asData } from '../../shared/as-data.js';
-import { questionsOf } from '../../shared/elicitation.js';
+import type { Tool } from '../../../operations/tool/index.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../shutdown/index.js';
+import { asData } from '../../call/as-data.js';
+import { questionsOf } from '../../call/elicitation.js';
 import { nextActionOf, type NextAction } from './next-action.js';
 import type { Answered, Envelope, linkSchema } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
@@ -24,7 +24,7 @@ import {
   partialLink,
   resultLink,
   resultText,
-} from '../../shared/results.js';
+} from '../../call/results.js';
 import type { WaitResult } from '../wait.js';
 
 export { compactSchema, envelopeSchema, startedSchema, type Answered, type Envelope } from './schema.js';

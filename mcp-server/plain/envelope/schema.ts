@@ -1,9 +1,9 @@
 /** The envelope's published schemas. */
 import { z } from 'zod';
-import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
+import { toJsonSchema, type JsonSchema } from '../../../operations/tool/schema.js';
 import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../../operations/status-names.js';
-import { SERVER_STOPPING } from '../../lifecycle/shutdown.js';
-import { listedSchema } from '../../shared/listed-schema/index.js';
+import { SERVER_STOPPING } from '../../shutdown/index.js';
+import { listedSchema } from '../../listed-tools/schema/index.js';
 import { nextActionSchema } from './next-action.js';
 
 const time = z.string();

@@ -1,8 +1,8 @@
 /** The envelope as text, for models that see only text: status, outcome, next step. */
-import { humanDuration } from '../../../operations/budgets.js';
+import { humanDuration } from '../../../operations/tool/budgets.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
-import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
-import { inlineData } from '../../shared/as-data.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../shutdown/index.js';
+import { inlineData } from '../../call/as-data.js';
 import type { NextAction } from './next-action.js';
 import type { Answered } from './schema.js';
 

@@ -1,8 +1,8 @@
 /** operation_get's view `logs`: a page of a step's log, or of the operation's own. */
 import { z } from 'zod';
-import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/log-page.js';
+import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/wire/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
-import { asData, inlineData } from '../../shared/as-data.js';
+import { asData, inlineData } from '../../call/as-data.js';
 import { plainChildStatus } from '../envelope/status.js';
 import { callText, reference } from './operation-tool.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
-import { inlineData } from '../../shared/as-data.js';
+import { inlineData } from '../../call/as-data.js';
 import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
 import { refuse, token, defineOperationTool } from './operation-tool.js';

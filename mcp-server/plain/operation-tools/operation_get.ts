@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
-import { PAGE_LINES } from '../../../operations/log-page.js';
-import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import { PAGE_LINES } from '../../../operations/wire/log-page.js';
+import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
-import type { Tool } from '../../../operations/tool.js';
-import type { CallContext } from '../../shared/call-context.js';
+import type { Tool } from '../../../operations/tool/index.js';
+import type { CallContext } from '../../call/call-context.js';
 import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
-import { asData } from '../../shared/as-data.js';
-import { answersOf } from '../../shared/elicitation.js';
+import { asData } from '../../call/as-data.js';
+import { answersOf } from '../../call/elicitation.js';
 import { isOver, plainStatus } from '../envelope/status.js';
-import { artifactLinks } from '../../shared/resource-links.js';
+import { artifactLinks } from '../../links/resource-links.js';
 import {
   assertPartialReadable,
   failureText,
@@ -17,7 +17,7 @@ import {
   renderFailure,
   renderResult,
   resultText,
-} from '../../shared/results.js';
+} from '../../call/results.js';
 import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token, defineOperationTool, type ToolAnswer } from './operation-tool.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
-import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
-import { inlineData } from '../../shared/as-data.js';
+import { STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
+import { inlineData } from '../../call/as-data.js';
 import { plainStatus } from '../envelope/status.js';
 import { callText, engineStatus, listedStatus, refuse, defineOperationTool } from './operation-tool.js';
 

@@ -8,20 +8,20 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
-import { humanDuration } from '../../../operations/budgets.js';
+import { humanDuration } from '../../../operations/tool/budgets.js';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
-import { operationMeta } from '../../../operations/meta-keys.js';
+import { operationMeta } from '../../../operations/wire/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
-import type { Tool } from '../../../operations/tool.js';
-import type { CallContext } from '../../shared/call-context.js';
-import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
+import type { Tool } from '../../../operations/tool/index.js';
+import type { CallContext } from '../../call/call-context.js';
+import { RETRY_AFTER_SECONDS, serverStopping } from '../../shutdown/index.js';
 import { renderEnvelope } from '../../plain/envelope/index.js';
-import { measureWait } from '../../shared/budget.js';
-import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
-import { parseParams } from '../../shared/params.js';
-import { invalidParams } from '../../shared/protocol-error.js';
+import { measureWait } from '../../call/budget.js';
+import { takeIdempotencyKey } from '../../call/idempotency-key.js';
+import { parseParams } from '../../call/params.js';
+import { invalidParams } from '../../call/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import type { Follower, Sender } from '../../shared/session-notifier.js';
+import type { Follower, Sender } from '../../sessions/session-notifier.js';
 
 const taskId = z.string().min(1).max(1000);
 

@@ -1,10 +1,10 @@
 /** Renders records as tasks, and errors of task requests (specs: 2025-11-25 basic/utilities/tasks). */
-import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
-import { withOperationMeta } from '../../../operations/meta-keys.js';
+import { lifetimeMs, pollIntervalMs } from '../../../operations/tool/budgets.js';
+import { withOperationMeta } from '../../../operations/wire/meta-keys.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type TaskStatus } from '../../../operations/status-names.js';
-import { questionText } from '../../shared/elicitation.js';
-import { taskExpired } from '../../shared/protocol-error.js';
+import { questionText } from '../../call/elicitation.js';
+import { taskExpired } from '../../call/protocol-error.js';
 
 /** The fields of every task (specs: "Data Types"). Times are ISO 8601, durations milliseconds. */
 export interface Task {

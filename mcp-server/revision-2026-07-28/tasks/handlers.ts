@@ -2,11 +2,11 @@
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Guard } from '../../guard.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { ANSWERS_META_KEY, type AnswerOutcome } from '../../../operations/meta-keys.js';
-import type { Tool } from '../../../operations/tool.js';
-import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
+import { ANSWERS_META_KEY, type AnswerOutcome } from '../../../operations/wire/meta-keys.js';
+import type { Tool } from '../../../operations/tool/index.js';
+import { takeIdempotencyKey } from '../../call/idempotency-key.js';
 import { missingTasksCapability, renderCreated, renderDetailed, renderError } from './render.js';
-import { elicitResult } from '../../shared/elicitation.js';
+import { elicitResult } from '../../call/elicitation.js';
 import { anyResult, capabilitiesOf, taskParams, type DeclaredCapabilities } from './schemas.js';
 
 /**

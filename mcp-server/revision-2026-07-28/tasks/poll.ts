@@ -12,13 +12,13 @@ import {
   type Result,
 } from '@modelcontextprotocol/server';
 import type { Guard } from '../../guard.js';
-import type { Logger } from '../../../platform/log.js';
-import type { Shutdown } from '../../lifecycle/shutdown.js';
+import type { Logger } from '../../../platform/observe/log.js';
+import type { Shutdown } from '../../shutdown/index.js';
 import { noteRpcError } from '../../metrics/requests.js';
-import { SERVER_INFO } from '../../shared/identity.js';
-import { linkTransform, type ResourceLinksSetting } from '../../shared/links-as-text.js';
-import { rpcErrorOf } from '../../shared/protocol-error.js';
-import { traceRequest, type RequestFailure } from '../../shared/trace-request.js';
+import { SERVER_INFO } from '../../call/identity.js';
+import { linkTransform, type ResourceLinksSetting } from '../../links/links-as-text.js';
+import { rpcErrorOf } from '../../call/protocol-error.js';
+import { traceRequest, type RequestFailure } from '../../call/trace-request.js';
 import { getTask } from './handlers.js';
 import { clientNameIn, declaredCapabilitiesIn, taskParams } from './schemas.js';
 

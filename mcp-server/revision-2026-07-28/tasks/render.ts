@@ -5,19 +5,19 @@ import {
   type CallToolResult,
   type ProtocolError,
 } from '@modelcontextprotocol/server';
-import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
+import { lifetimeMs, pollIntervalMs } from '../../../operations/tool/budgets.js';
 import { isKind } from '../../../operations/errors.js';
 import {
   ANSWERS_META_KEY,
   PROGRESS_META_KEY,
   STATUS_META_KEY,
   operationMeta,
-} from '../../../operations/meta-keys.js';
+} from '../../../operations/wire/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
-import { asTaskError, taskExpired } from '../../shared/protocol-error.js';
-import { renderFailure, renderResult } from '../../shared/results.js';
-import type { Tool } from '../../../operations/tool.js';
+import { asTaskError, taskExpired } from '../../call/protocol-error.js';
+import { renderFailure, renderResult } from '../../call/results.js';
+import type { Tool } from '../../../operations/tool/index.js';
 import { TASKS_EXTENSION } from './schemas.js';
 
 /** Fields of every task (specs: ext-tasks, "Tasks"). */

@@ -5,7 +5,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { showsForms } from '../../shared/elicitation.js';
+import { showsForms } from '../../call/elicitation.js';
 
 /** The extension's identifier (specs: ext-tasks, "Extension Identifier"). */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import { openHome } from '../../../platform/home/index.js';
+import { print, say } from '../../console.js';
+import { settingsOf, showSettings } from '../../settings-flags.js';
+
+export function define(command: Command): void {
+  showSettings(command, ['basics', 'temporal', 'records']);
+  command.action(async () => {
+    const [settings, { runTemporal }] = await Promise.all([
+      settingsOf(command),
+      import('../../../stack/temporal/alone.js'),
+    ]);
+    openHome(settings.home, say);
+    process.exit(await runTemporal(settings, print, say));
+  });
+}

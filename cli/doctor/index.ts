@@ -1,0 +1,314 @@
+/** The checks of `longhaul doctor`, one per function: each returns a finding with advice. */
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { delimiter, dirname, join, relative } from 'node:path';
+import type { Client, Connection } from '@temporalio/client';
+import {
+  findConfigFile,
+  loadSettings,
+  SETTING_VARIABLES,
+  settingValue,
+  type SettingName,
+  type Settings,
+} from '../../platform/settings/index.js';
+import type { Checks } from '../../platform/observe/health/checks.js';
+import { checkWritable, readHomeFormat } from '../../platform/home/index.js';
+import { nodeProblem } from '../../platform/home/package.js';
+import { programCommand } from '../../platform/home/program.js';
+import { settingFlag } from '../../platform/settings/flag.js';
+import { usesExternalTemporal } from '../../platform/temporal/address.js';
+import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
+import { checkDatabaseFile } from '../../stack/temporal/database-check.js';
+import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
+import { settingConflicts } from '../../platform/settings/conflicts.js';
+import type { Finding } from './finding.js';
+import { checkStorageOfWorkers } from './storage-check.js';
+import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal/version.js';
+
+const ANSWER_LIMIT_MS = 5_000;
+/** Less free space makes the disk check fail, or warn. */
+const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
+
+function ok(check: string, detail: string): Finding {
+  return { check, status: 'ok', detail };
+}
+
+function fail(check: string, detail: string, advice?: string): Finding {
+  return { check, status: 'fail', detail, advice };
+}
+
+export function checkNode(): Finding {
+  const problem = nodeProblem();
+  const detail = `Node ${process.versions.node}`;
+  return problem === undefined ? ok('node', detail) : fail('node', detail, problem);
+}
+
+/** Whether this user's stack can use the home. The first stack creates a missing one. */
+export function checkHome({ home }: Settings): Finding {
+  const check = 'home';
+  try {
+    checkWritable(home);
+    const written = readHomeFormat(home);
+    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not created yet';
+    return ok(check, `${home}${note}`);
+  } catch (error) {
+    return fail(check, (error as Error).message);
+  }
+}
+
+/** Lists the settings that aren't defaults, with their sources, then settings that contradict or undo each other. */
+export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding[]> {
+  const workingFolder = process.cwd();
+  const path = findConfigFile(flags['project'] ?? process.env[SETTING_VARIABLES.project], workingFolder);
+  const folder = path === undefined ? workingFolder : dirname(path);
+  const file = path === undefined ? undefined : relative(workingFolder, path);
+  const elsewhere = await loadSettings({}, {}, join(folder, 'no-such-folder'));
+  const withoutFile = { ...elsewhere, project: folder, dataFolders: [folder] };
+  const withFile = file === undefined ? withoutFile : await loadSettings({}, {}, folder);
+  const sourceOf = (name: SettingName): string | undefined => {
+    if (flags[name] !== undefined) return settingFlag(name);
+    if (process.env[SETTING_VARIABLES[name]]) return SETTING_VARIABLES[name];
+    return JSON.stringify(settingValue(withFile, name)) === JSON.stringify(settingValue(withoutFile, name))
+      ? undefined
+      : file;
+  };
+  const described = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
+    const source = sourceOf(name);
+    return source === undefined ? [] : [`${name} ${String(settingValue(settings, name))} (${source})`];
+  });
+  return [
+    ok('settings', described.join(', ') || 'all defaults'),
+    ...settingConflicts(settings).map((conflict) => fail('settings', conflict)),
+  ];
+}
+
+/** Whether the embedded server's binary exists, and fits the database. */
+export async function checkBinary({ binFolder, home }: Settings): Promise<Finding> {
+  const check = 'temporal binary';
+  if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const paths = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].filter(
+    existsSync,
+  );
+  const madeBy = databaseMadeBy(home);
+  const advice = `${programCommand()} up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS`;
+  if (paths.length === 0 && (madeBy === undefined || madeBy === TEMPORAL_SERVER_VERSION))
+    return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
+  const seen: string[] = [];
+  for (const path of paths) {
+    try {
+      const { server } = await readTemporalVersion(path);
+      if (madeBy === undefined || madeBy === server) {
+        const detail = `${path}, server ${server}${madeBy ? `; database made by ${madeBy}` : ''}`;
+        return ok(check, detail);
+      }
+      seen.push(`${path}, server ${server}`);
+    } catch (error) {
+      seen.push(`${path}: ${(error as Error).message}`);
+    }
+  }
+  return fail(
+    check,
+    [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; '),
+    madeBy === undefined
+      ? advice
+      : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,
+  );
+}
+
+/** Checks the embedded server's database without changing it. */
+export async function checkDatabase({ home }: Settings): Promise<Finding> {
+  const check = 'database';
+  if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
+  const path = databasePath(home);
+  const advice =
+    `end the stack, then restore temporal.db* and temporal.version in ${home} from a backup, or move them out of it ` +
+    'to start with an empty database (its operations are lost)';
+  try {
+    const checked = await checkDatabaseFile(home);
+    if (!checked) return ok(check, `none yet in ${home}`);
+    const { bytes, problems } = checked;
+    return problems.length
+      ? fail(check, `${path}: ${problems.join('; ')}`, advice)
+      : ok(check, `${path}, ${(bytes / 1024 ** 2).toFixed(1)} MiB, intact`);
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === 'DamagedDatabase') return fail(check, `${path}: ${message}`, advice);
+    return { check, status: 'warn', detail: `${path} can't be checked: ${message}` };
+  }
+}
+
+/** Whether Temporal answers, has the search attributes, and is polled by a worker. @param fix create missing attributes */
+export async function checkTemporal(settings: Settings, fix: boolean): Promise<Finding[]> {
+  const { home, taskQueue } = settings;
+  const check = 'temporal';
+  const config = temporalConnectConfig(home);
+  if (!config) {
+    const advice = `run ${programCommand()} up, or set TEMPORAL_ADDRESS`;
+    return [fail(check, `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice)];
+  }
+  const { address } = config.connectionOptions;
+  const namespace = config.namespace ?? 'default';
+  const [{ Client, Connection }, { isPolling, pollersOf }, { followTime }] = await Promise.all([
+    import('@temporalio/client'),
+    import('../../platform/temporal/host-presence.js'),
+    import('../../platform/temporal/time.js'),
+  ]);
+  try {
+    const connection = await Connection.connect({
+      ...config.connectionOptions,
+      connectTimeout: ANSWER_LIMIT_MS,
+    });
+    try {
+      return await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
+        const { serverVersion } = await connection.workflowService.getSystemInfo({});
+        await connection.workflowService.describeNamespace({ namespace });
+        const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
+        const client = new Client({ connection: followTime(connection), namespace });
+        const pollers = await pollersOf(client, taskQueue, 'workflows');
+        const live = pollers.filter(isPolling);
+        return [
+          ok(check, detail),
+          await checkSearchAttributes(connection, namespace, settings, fix),
+          workerFinding(taskQueue, live.length),
+          ...(await checkStorageOfWorkers(client, settings)),
+          ...(await checkDeployment(client, taskQueue)),
+        ];
+      });
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    const detail = `${address}, namespace ${namespace}: ${(error as Error).message}`;
+    return [fail(check, detail, 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE')];
+  }
+}
+
+/** Whether lists work. Missing search attributes are only a warning: everything else works without them. */
+async function checkSearchAttributes(
+  { workflowService, operatorService }: Connection,
+  namespace: string,
+  settings: Settings,
+  fix: boolean,
+): Promise<Finding> {
+  const check = 'search attributes';
+  if (settings.searchAttributes === 'off') return ok(check, 'off by the settings: no lists of operations');
+  const [{ addSearchAttributes, unusableSearchAttributes }, { temporalMessage }] = await Promise.all([
+    import('../../platform/temporal/search-attributes.js'),
+    import('../../platform/temporal/grpc-errors.js'),
+  ]);
+  let refusal = '';
+  try {
+    if (fix && (await addSearchAttributes(operatorService, namespace)))
+      return ok(check, 'created; Temporal may take up to a minute until lists work');
+  } catch (error) {
+    refusal = `can't be created: ${temporalMessage(error)}; `;
+  }
+  try {
+    const unusable = await unusableSearchAttributes(workflowService, namespace);
+    if (unusable.length === 0) return ok(check, 'in place');
+    const names = unusable.map(({ name }) => name);
+    const reasons = unusable.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+    return {
+      check,
+      status: 'warn',
+      detail: `${refusal}no lists of operations. ${reasons}`,
+      advice: `${programCommand()} doctor --fix, with an operator's rights; or ${creationCommands(names, namespace)}`,
+    };
+  } catch (error) {
+    return { check, status: 'warn', detail: `visibility can't be read: ${temporalMessage(error)}` };
+  }
+}
+
+/** Commands that create search attributes, with Temporal's CLI and Temporal Cloud's. */
+function creationCommands(names: readonly string[], namespace: string): string {
+  const own = names.flatMap((name) => ['--name', name, '--type', 'Keyword']).join(' ');
+  const cloud = names.map((name) => `--search-attribute "${name}=Keyword"`).join(' ');
+  return (
+    `temporal operator search-attribute create --namespace ${namespace} ${own}; ` +
+    `on Temporal Cloud, tcld namespace search-attributes add --namespace ${namespace} ${cloud}`
+  );
+}
+
+function workerFinding(taskQueue: string, count: number): Finding {
+  const check = 'worker';
+  return count > 0
+    ? ok(check, `${count} polling the task queue ${taskQueue}`)
+    : fail(
+        check,
+        `none polls the task queue ${taskQueue}`,
+        `run ${programCommand()} up or ${programCommand()} worker, with the same --task-queue as the server`,
+      );
+}
+
+/** Whether operations have workers of the builds that they need; empty for unversioned workers. */
+async function checkDeployment(client: Client, taskQueue: string): Promise<Finding[]> {
+  const check = 'deployment';
+  const [{ reportDeployment }, { deploymentProblems }, { temporalMessage }] = await Promise.all([
+    import('../../platform/temporal/deployment-report.js'),
+    import('../deploy/problems.js'),
+    import('../../platform/temporal/grpc-errors.js'),
+  ]);
+  try {
+    const report = await reportDeployment(client, taskQueue);
+    const { deployment } = report;
+    if (!deployment) return [];
+    const problems = deploymentProblems(report, client.options.namespace);
+    if (problems.length > 0) return problems.map(({ detail, advice }) => fail(check, detail, advice));
+    const older = report.versions.filter(
+      ({ buildId, openOperations }) => openOperations > 0 && buildId !== deployment.current,
+    );
+    const rest = older
+      .map(({ buildId, openOperations }) => `, ${openOperations} open on ${buildId}`)
+      .join('');
+    return [ok(check, `${deployment.deploymentName}, current build ${deployment.current ?? 'none'}${rest}`)];
+  } catch (error) {
+    return [{ check, status: 'warn', detail: `builds of workers can't be read: ${temporalMessage(error)}` }];
+  }
+}
+
+/** Reads the server's health from /healthz and /readyz beside the MCP endpoint. */
+export async function checkServer(url: URL): Promise<Finding[]> {
+  const read = async (path: string) => {
+    const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    return {
+      status: response.status,
+      body: (await response.json()) as { tools?: string[]; missing?: string[]; checks?: Checks },
+    };
+  };
+  try {
+    const health = await read('/healthz');
+    if (health.status !== 200) throw new Error(`/healthz answered ${health.status}`);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const detail = `${url.href}: ${(cause as Error | undefined)?.message ?? message}`;
+    return [fail('server', detail, `run ${programCommand()} up, or name the right one with --url`)];
+  }
+  const server = ok('server', url.href);
+  try {
+    const { status, body } = await read('/readyz');
+    const warnings = Object.entries(body.checks ?? {}).flatMap(
+      ([check, { status: of, reason }]): Finding[] =>
+        of === 'warning' ? [{ check, status: 'warn', detail: reason ?? '' }] : [],
+    );
+    if (status === 200) {
+      const detail = body.tools ? `${body.tools.length} tools` : 'callers are authenticated';
+      return [server, ok('ready', detail), ...warnings];
+    }
+    const detail = body.missing?.join('; ') || `/readyz answered ${status}`;
+    return [server, fail('ready', detail, 'see the other lines, and the log of the server'), ...warnings];
+  } catch (error) {
+    return [server, fail('ready', (error as Error).message, 'see the log of the server')];
+  }
+}
+
+export async function checkDisk({ home }: Settings): Promise<Finding> {
+  let folder = home;
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  const bytes = bavail * bsize;
+  const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free at ${home}`;
+  if (bytes >= DISK_WARN_BYTES) return ok('disk', detail);
+  const advice = 'make room, or move --home to a larger disk';
+  return { check: 'disk', status: bytes < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice };
+}

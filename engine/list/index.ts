@@ -1,0 +1,264 @@
+/** Lists of operations, from Temporal's visibility store. */
+import proto from '@temporalio/proto';
+import { LonghaulError } from '../../operations/errors.js';
+import { workedSeconds } from '../../operations/estimate.js';
+import { isTerminal, type ListedOperation } from '../../operations/record.js';
+import type { Tool } from '../../operations/tool/index.js';
+import {
+  START_MEMO,
+  SEARCH_ATTRIBUTES,
+  STATE_MEMO,
+  tokenOf,
+  type StartMemo,
+  type StateMemo,
+} from '../../operations/wire/index.js';
+import { tenantPrefixOf } from '../../operations/principal.js';
+import { sealOf } from '../../platform/home/seal.js';
+import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
+import { createdAtOf } from '../read/description.js';
+import { listAdopted, listingTools, type AdoptedFilter } from '../external/list.js';
+import { RunTokens } from '../external/run-tokens.js';
+import { decodeMemo, toDate } from '../read/history.js';
+import { hasTimedOut } from '../read/overdue.js';
+import type { TemporalClient } from '../temporal/client.js';
+import type { VisibilityUse } from './visibility-budget.js';
+import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
+
+const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
+
+const DEFAULT_PAGE_SIZE = 50;
+/** Maximum number of list calls per page: filtered runs leave it short. */
+const MAX_READS_PER_PAGE = 10;
+/** Maximum number of recently continued runs to read; each comes with its memo. */
+const JUST_CONTINUED_RUNS = 100;
+
+interface ListCursor {
+  principal: string;
+  wholeTenant: boolean;
+  /** Visibility query with all filters. */
+  query: string;
+  /** Filters to check again on operations, since Temporal lists runs. */
+  again: Pick<ListFilter, 'status'> & { createdAfter?: string };
+  /** The caller's filters, without `createdAfter`. */
+  given: string;
+  /** Filters of adopted runs; missing if none are listed. */
+  adopted?: AdoptedFilter;
+  /** Tool whose adopted runs come next; missing while Longhaul's own operations are listed. */
+  source?: string;
+  /** Temporal's page token, in base64; empty at the beginning of a source. */
+  next: string;
+}
+
+export interface OperationPage {
+  operations: ListedOperation[];
+  nextCursor?: string;
+}
+
+/** Lists a page of operations. @throws LonghaulError `unavailable`, `invalid_arguments` for a cursor of another list */
+export async function listOperations(
+  temporal: TemporalClient,
+  secret: Buffer,
+  principal: string,
+  filter: ListFilter,
+  tools: Iterable<Tool> = [],
+): Promise<OperationPage> {
+  if (!(await temporal.facts()).searchAttributes) {
+    throw new LonghaulError(
+      'unavailable',
+      "this Temporal lacks Longhaul's search attributes, so lists don't work; tokens do",
+      { retryable: false },
+    );
+  }
+  const { wholeTenant = false } = filter;
+  const cursors = sealOf<ListCursor>(secret, 'list of operations');
+  const cursor = filter.cursor === undefined ? undefined : cursors.open(filter.cursor);
+  const given = JSON.stringify([filter.tool, filter.status, filter.session, filter.idempotencyKey]);
+  if (filter.cursor !== undefined && !isOfList(cursor, principal, filter, given)) {
+    throw new LonghaulError(
+      'invalid_arguments',
+      'cursor: expected one from an earlier page of this list, unchanged, with the same filters or none; got another',
+    );
+  }
+  const query = cursor?.query ?? listQuery(principal, filter);
+  const again = cursor?.again ?? filtersOf(filter);
+  const adopted = cursor ? cursor.adopted : adoptedFilterOf(filter);
+  const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
+  const runTokens = new RunTokens(secret);
+  const list: List = { temporal, principal, wholeTenant, query, again, runTokens, use: 'list' };
+  const next = cursor && (cursor.next === '' ? undefined : Buffer.from(cursor.next, 'base64'));
+  const own =
+    cursor?.source === undefined
+      ? await ownOperations(list, filter, limit, next)
+      : { operations: [], next: undefined };
+  const sealed = (at: Uint8Array | undefined, source?: string) =>
+    cursors.seal({
+      ...{ principal, wholeTenant, query, again, given: cursor?.given ?? given },
+      next: at ? Buffer.from(at).toString('base64') : '',
+      adopted,
+      source,
+    });
+  if (own.next) return { operations: own.operations, nextCursor: sealed(own.next) };
+  const sources = adopted ? listingTools(tools, adopted) : [];
+  const { operations } = own;
+  let from = cursor?.source === undefined ? undefined : next;
+  for (const source of sources) {
+    if (cursor?.source !== undefined && source.name < cursor.source) continue;
+    if (operations.length >= limit) return { operations, nextCursor: sealed(from, source.name) };
+    const left = limit - operations.length;
+    const page = await listAdopted(temporal, secret, principal, source, adopted!, left, from);
+    operations.push(...page.operations);
+    if (page.next) return { operations, nextCursor: sealed(page.next, source.name) };
+    from = undefined;
+  }
+  return { operations };
+}
+
+async function ownOperations(
+  list: List,
+  filter: ListFilter,
+  limit: number,
+  from: Uint8Array | undefined,
+): Promise<Page> {
+  let page = await readPage(list, limit, from);
+  const missing = from ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
+  if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
+  const tokens = new Set(missing.map(({ token }) => token));
+  const operations = [...missing, ...page.operations.filter(({ token }) => !tokens.has(token))];
+  return { operations, next: page.next };
+}
+
+/** Undefined if runs without Longhaul's search attributes can't match. */
+function adoptedFilterOf({
+  tool,
+  status,
+  session,
+  idempotencyKey,
+  createdAfter,
+  withoutAdopted,
+}: ListFilter): AdoptedFilter | undefined {
+  if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
+  return { tool, status, createdAfter: createdAfter?.toISOString() };
+}
+
+interface List {
+  temporal: TemporalClient;
+  principal: string;
+  wholeTenant: boolean;
+  query: string;
+  again: ListCursor['again'];
+  runTokens: RunTokens;
+  use: VisibilityUse;
+}
+
+interface Page {
+  operations: ListedOperation[];
+  next: Uint8Array | undefined;
+}
+
+/** Reads until the page is full: only the current run of each operation counts. */
+async function readPage(list: List, limit: number, from?: Uint8Array): Promise<Page> {
+  const { temporal, query } = list;
+  const operations: ListedOperation[] = [];
+  let next = from;
+  let reads = 0;
+  do {
+    const page = await listRuns(temporal, list.use, query, limit - operations.length, next);
+    list.use = 'rest of a list';
+    operations.push(...(await listedOperations(list, page.infos)));
+    next = page.next;
+    reads += 1;
+  } while (next && operations.length < limit && reads < MAX_READS_PER_PAGE);
+  return { operations, next };
+}
+
+/** Operations that recently continued as new, without a listed current run when the page was read. The last page keeps them anyway. */
+async function missingOperations(list: List, filter: ListFilter, page: Page): Promise<ListedOperation[]> {
+  const { temporal, principal } = list;
+  if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
+  const { infos } = await listRuns(
+    temporal,
+    'rest of a list',
+    justContinuedQuery(principal, filter, await temporal.nowMs()),
+    JUST_CONTINUED_RUNS,
+  );
+  const tokens = new Set(page.operations.map(({ token }) => token));
+  const isMissing = ({ execution }: RunInfo) => {
+    const workflowId = execution?.workflowId ?? '';
+    return !tokens.has(workflowId) && !tokens.has(tokenOf(principal, workflowId));
+  };
+  return listedOperations(list, infos.filter(isMissing), page.next === undefined);
+}
+
+async function listedOperations(
+  { temporal, principal, wholeTenant, again, runTokens }: List,
+  infos: RunInfo[],
+  keepListed = false,
+): Promise<ListedOperation[]> {
+  const runs = await currentRuns(temporal, infos, keepListed);
+  const listed = await Promise.all(
+    runs.map((run) => listedOperation(temporal, principal, wholeTenant, run, runTokens)),
+  );
+  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
+}
+
+/** Undefined unless the workflow is an operation of this principal, or of its tenant for a list of the whole tenant. */
+async function listedOperation(
+  temporal: TemporalClient,
+  principal: string,
+  wholeTenant: boolean,
+  info: RunInfo,
+  runTokens: RunTokens,
+): Promise<ListedOperation | undefined> {
+  const startMemo = await decodeMemo<StartMemo>(temporal, info.memo?.fields, START_MEMO);
+  const owner = startMemo?.principal;
+  if (!startMemo || owner === undefined) return undefined;
+  const isOwn = owner === principal;
+  if (!isOwn && !(wholeTenant && owner.startsWith(tenantPrefixOf(principal)))) return undefined;
+  const workflowId = info.execution?.workflowId ?? '';
+  const state = (await decodeMemo<StateMemo>(temporal, info.memo?.fields, STATE_MEMO)) ?? {};
+  const { stage, cancelRequestedAt } = state;
+  const { estimateSeconds, requestId } = startMemo;
+  const createdAt = createdAtOf(startMemo, toDate(info.startTime ?? {}));
+  const isTerminated = info.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED;
+  const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
+  const closedAt = info.closeTime && toDate(info.closeTime);
+  const token = runTokens.ofStart(workflowId, startMemo);
+  return {
+    ...(isOwn ? { token } : { token: workflowId, owner }),
+    tool: startMemo.tool,
+    status:
+      isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
+    createdAt,
+    keepAliveSeconds: startMemo.keepAliveSeconds,
+    estimateSeconds,
+    stage,
+    cancelRequestedAt,
+    requestId,
+    closedAt: closedAt?.toISOString(),
+    workedSeconds: closedAt ? workedSeconds(new Date(createdAt), closedAt, state) : undefined,
+  };
+}
+
+function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
+  return { status, createdAfter: createdAfter?.toISOString() };
+}
+
+/** Checks filters on the operation: its run may be newer, and its current run's status may differ from the listed one. */
+function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
+  if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
+  if (status === undefined) return true;
+  return status === 'open' ? !isTerminal(listed.status) : listed.status === status;
+}
+
+/** Whether a cursor belongs to this list. With a cursor, you may omit the filters, but only all of them. */
+function isOfList(
+  cursor: ListCursor | undefined,
+  principal: string,
+  { wholeTenant = false }: ListFilter,
+  given: string,
+): boolean {
+  if (cursor?.principal !== principal || cursor.wholeTenant !== wholeTenant) return false;
+  return given === NO_FILTERS || given === cursor.given;
+}
+
+const NO_FILTERS = JSON.stringify([undefined, undefined, undefined, undefined]);

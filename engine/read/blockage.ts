@@ -1,0 +1,238 @@
+/**
+ * Blockages of open operations: no worker, failing workflow code, retried activities. Types of built-in activities are internal, so
+ * messages name jobs and steps instead.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '../../platform/temporal/internal/payloads.js';
+import proto from '@temporalio/proto';
+import { humanDuration } from '../../operations/tool/budgets.js';
+import { waitIn } from '../../operations/wire/report.js';
+import {
+  hostOfQueue,
+  hasJustPolled,
+  isPolling,
+  sincePollMs,
+  type Poller,
+  type QueueWork,
+} from '../../platform/temporal/host-presence.js';
+import type { PendingActivity } from './description.js';
+import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
+import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
+import type { TemporalClient } from '../temporal/client.js';
+
+const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
+
+/** How long a workflow task or activity waits before "no worker" is reported, in milliseconds. */
+const NO_WORKER_MS = 10_000;
+
+/**
+ * Wait before a workflow task's build is looked up, in milliseconds. Before, a gone worker's task waits for the sticky time-out: up to 10
+ * s.
+ */
+const NO_BUILD_MS = 5_000;
+
+/** How long after a retry's start the status message shows its reason, in milliseconds. */
+const RETRY_SHOWN_MS = 5_000;
+
+/** Describes what blocks an open workflow, in one line. */
+export async function describeBlockage(
+  temporal: TemporalClient,
+  raw: WorkflowExecutionDescription['raw'],
+  workflowId: string,
+): Promise<string | undefined> {
+  const { pendingWorkflowTask: task } = raw;
+  const activities = raw.pendingActivities ?? [];
+  if (!task && activities.length === 0) return undefined;
+  const nowMs = await temporal.nowMs();
+  const waitedMs = (since: Timestamp | null | undefined) => (since ? nowMs - timestampMs(since) : 0);
+  if (task && Number(task.attempt ?? 1) > 1) {
+    const why = (await lastTaskFailure(temporal, workflowId))?.message;
+    const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];
+    if (waitsFor !== undefined) return `waiting for ${waitsFor} (attempt ${task.attempt?.toString()})`;
+    if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
+  }
+  if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
+    const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
+    const queue = raw.workflowExecutionInfo?.taskQueue || temporal.taskQueue;
+    if (queue !== temporal.taskQueue) {
+      if (waiting > NO_WORKER_MS)
+        return `no worker takes work from task queue "${queue}" (for ${humanDuration(waiting / 1000)})`;
+    } else if (waiting > NO_BUILD_MS) {
+      const missing = await describeMissingBuild(temporal, raw, queue, 'workflows');
+      if (missing !== undefined) return missing;
+    }
+    if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
+  }
+  const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } = PendingActivityState;
+  // While one activity runs, others may wait for a free slot.
+  const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
+  for (const activity of activities) {
+    const waitsFor = await outcomeWait(temporal, activity);
+    if (waitsFor !== undefined)
+      return `${await pendingActivityName(temporal, workflowId, activity)} is done and waits for ${waitsFor}`;
+    const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
+    if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < RETRY_SHOWN_MS)) {
+      const failure = await decodeOptionalFailureToOptionalError(
+        temporal.dataConverter,
+        activity.lastFailure,
+      ).catch(() => undefined);
+      const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
+      const name = await pendingActivityName(temporal, workflowId, activity);
+      return `${name} is being retried (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
+    }
+    const waiting = waitedMs(activity.scheduledTime);
+    if (isScheduled && !isAnyRunning && waiting > NO_WORKER_MS) {
+      const name = await pendingActivityName(temporal, workflowId, activity);
+      const queue = activity.activityOptions?.taskQueue?.name ?? '';
+      if (queue === temporal.taskQueue) {
+        const missing = await describeMissingBuild(temporal, raw, queue, 'activities');
+        if (missing !== undefined) return `${name} ${missing}`;
+      }
+      const host = hostOfQueue(temporal.taskQueue, queue);
+      const missing = host === undefined ? 'no worker has taken' : `host ${host} has not taken`;
+      return `${missing} ${name} for ${humanDuration(waiting / 1000)}`;
+    }
+  }
+  return undefined;
+}
+
+/** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while all are at their first. */
+export async function describeRetries(
+  temporal: TemporalClient,
+  { pendingActivities }: WorkflowExecutionDescription['raw'],
+  workflowId: string,
+): Promise<string | undefined> {
+  const activities = pendingActivities ?? [];
+  const retried = activities.filter(isRetried);
+  if (retried.length === 0) return undefined;
+  if (activities.length === 1) return `attempt ${retried[0]!.attempt}`;
+  const each = retried.map(
+    async (one) => `${await pendingActivityName(temporal, workflowId, one)}: attempt ${one.attempt}`,
+  );
+  return (await Promise.all(each)).join(', ');
+}
+
+/** Why the outcome of a finished activity can't be stored; undefined if it can, or the work continues. */
+async function outcomeWait(
+  temporal: TemporalClient,
+  { heartbeatDetails }: PendingActivity,
+): Promise<string | undefined> {
+  if (!heartbeatDetails?.payloads?.length) return undefined;
+  return waitIn((await decodeReadable(temporal, heartbeatDetails.payloads))[0]);
+}
+
+function isRetried({ attempt }: PendingActivity): boolean {
+  return (attempt ?? 1) > 1;
+}
+
+/** Display name of a pending activity. Temporal's description has no summaries, so a built-in activity's is read from the history. */
+export async function pendingActivityName(
+  temporal: TemporalClient,
+  workflowId: string,
+  { activityType, activityId }: PendingActivity,
+): Promise<string> {
+  const type = activityType?.name ?? 'an activity';
+  if (!isBuiltinActivity(type) || !activityId) return activityName(type, undefined);
+  return activityName(type, await activitySummary(temporal, workflowId, activityId));
+}
+
+const { VersioningBehavior } = proto.temporal.api.enums.v1;
+const { VERSIONING_BEHAVIOR_PINNED, VERSIONING_BEHAVIOR_AUTO_UPGRADE } = VersioningBehavior;
+
+type RawDescription = WorkflowExecutionDescription['raw'];
+
+/** The build that a workflow is pinned to; undefined if it runs on any, or no worker has taken it yet. */
+function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | undefined {
+  const info = workflowExecutionInfo?.versioningInfo;
+  const override = info?.versioningOverride;
+  if (override?.autoUpgrade || override?.behavior === VERSIONING_BEHAVIOR_AUTO_UPGRADE) return undefined;
+  const version =
+    override?.pinned?.version ??
+    (info?.behavior === VERSIONING_BEHAVIOR_PINNED ? info.deploymentVersion : undefined);
+  return version?.buildId || undefined;
+}
+
+/**
+ * Names the build that a task waits for, for a status message; undefined if that build polls, or any build may take the task. Temporal's
+ * description names the build of an operation, even a retired one without workers.
+ */
+async function describeMissingBuild(
+  temporal: TemporalClient,
+  raw: RawDescription,
+  queue: string,
+  work: QueueWork,
+): Promise<string | undefined> {
+  // The message then says how long the work has waited.
+  const state = await temporal.queueState(queue).catch(() => undefined);
+  if (!state) return undefined;
+  const isThere = work === 'workflows' ? hasJustPolled : isPolling;
+  const pinned = pinnedBuildOf(raw);
+  if (pinned !== undefined) {
+    const pollers = state.pollers.filter(({ buildId }) => buildId === pinned);
+    if (pollers.some(isThere)) return undefined;
+    return (
+      `waits for a worker of build ${pinned}; ${lastPoll(pollers)}: ` +
+      `start one of that release, or see \`longhaul deploy status\``
+    );
+  }
+  if (work === 'activities') return undefined;
+  const { currentBuildId: current } = state;
+  const others = state.pollers.filter((poller) => poller.buildId !== current && isPolling(poller));
+  // Unversioned workers take tasks while no build is current.
+  if (
+    others.length === 0 ||
+    (current === undefined &&
+      state.pollers.some((poller) => poller.buildId === undefined && isPolling(poller)))
+  )
+    return undefined;
+  if (current === undefined)
+    return 'no build of the workers is current, so new operations wait: see `longhaul deploy status`';
+  const pollers = state.pollers.filter(({ buildId }) => buildId === current);
+  if (pollers.some(isThere)) return undefined;
+  return (
+    `waits for a worker of the current build ${current}; ${lastPoll(pollers)}: ` +
+    `start one, or make another build current: see \`longhaul deploy status\``
+  );
+}
+
+function lastPoll([latest]: Poller[]): string {
+  const since = latest ? humanDuration(sincePollMs(latest) / 1_000) : '5 minutes';
+  return `none has polled for ${since}`;
+}
+
+/** By activity type. The summary holds the names of job and step. */
+const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
+  runPipelineStep: (summary) =>
+    summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
+  openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
+  awaitPipelineHost: (summary) => summary ?? 'a host',
+  readPipelinePage: () => 'reading the items that an earlier run had completed',
+  savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
+  longhaul_request_cancel: () => 'the cancel request',
+  longhaul_ask_turn: () => 'the request for a turn',
+  longhaul_return_turn: () => 'the return of the turn',
+};
+
+export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
+
+/** Whether an activity type ships with Longhaul, so users don't know its name. */
+function isBuiltinActivity(type: string): boolean {
+  return Object.hasOwn(BUILTIN_NAMES, type);
+}
+
+/** Name in messages: `job build / step Test` for a pipeline step, or the type. @param summary `build / Test`; undefined if unknown */
+export function activityName(type: string, summary: string | undefined): string {
+  return BUILTIN_NAMES[type]?.(summary) ?? type;
+}
+
+/** Hides internal names: if an activity is missing, Temporal's workers list all registered ones. */
+export function activityFailureMessage(type: string, message: string): string {
+  return isBuiltinActivity(type) && message.includes(type)
+    ? 'the worker that ran it has another version of Longhaul'
+    : message;
+}
+
+/** `build: workspace` -> `job build`. */
+function jobIn(summary: string | undefined): string {
+  return summary === undefined ? 'a job' : `job ${summary.replace(/: [^:]*$/, '')}`;
+}

@@ -1,0 +1,243 @@
+/** Record of a closed operation: how it ended, and its result or failure. */
+import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  rawValueTypeInfo,
+  TerminatedFailure,
+  TimeoutFailure,
+  type RawValue,
+  defaultPayloadConverter,
+  type Payload,
+} from '@temporalio/common';
+import { isPastKeepAlive } from '../../operations/tool/budgets.js';
+import { defined } from '../../operations/json/defined.js';
+import { structuredResult } from '../../operations/wire/external-workflow.js';
+import { unreadableText, type ErrorKind, type OperationError } from '../../operations/errors.js';
+import { roundProgress } from './progress.js';
+import type { OperationRecord, Progress } from '../../operations/record.js';
+import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../../operations/wire/index.js';
+import { readClosedState } from '../../platform/temporal/closed-state.js';
+import { lostValueIn, storageErrorIn } from '../../platform/storage/index.js';
+import type { CancelRequest } from './history.js';
+import { overdueMessage, overdueMessageIn } from './overdue.js';
+import { refusedMessageIn } from './refused.js';
+import type { TemporalClient } from '../temporal/client.js';
+import { parseKeepingDigits } from '../../operations/json/json-text.js';
+
+interface Outcome {
+  result?: unknown;
+  error?: OperationError;
+  partial?: unknown;
+  /** Why storage can't give the result or failure. */
+  problem?: OperationError;
+  progress?: Progress;
+  /** Whether it was ended because Temporal refuses one of its commands. */
+  isRefused?: boolean;
+}
+
+interface ClosedOperation {
+  description: WorkflowExecutionDescription;
+  state: StateMemo;
+  cancelRequest: CancelRequest | undefined;
+  isExternal: boolean;
+}
+
+/** The fields that set a closed operation's record apart from an open one's. */
+export async function closedFields(
+  temporal: TemporalClient,
+  record: Pick<OperationRecord, 'updatedAt' | 'keepAliveSeconds'>,
+  operation: ClosedOperation,
+): Promise<Partial<OperationRecord>> {
+  const { description, state, isExternal, cancelRequest } = operation;
+  const closedAt = description.closeTime?.toISOString() ?? record.updatedAt;
+  const outcome = await readOutcome(temporal, description, isExternal);
+  const fields: Partial<OperationRecord> = {
+    closedAt,
+    updatedAt: closedAt > record.updatedAt ? closedAt : record.updatedAt,
+    ...defined({ children: state.children }),
+    ...(state.areChildrenLarge ? { areChildrenLarge: true as const } : {}),
+    ...(outcome.progress ? { progress: roundProgress(outcome.progress) } : {}),
+  };
+  const { keepAliveSeconds } = record;
+  if (isPastKeepAlive({ closedAt, keepAliveSeconds }, await temporal.nowMs()))
+    return { ...fields, status: 'expired' };
+  return {
+    ...fields,
+    ...defined({ partial: outcome.partial }),
+    ...(description.status.name === 'CANCELLED' || (outcome.isRefused && cancelRequest?.at !== undefined)
+      ? await canceledFields(temporal, closedAt, operation)
+      : endedFields(temporal, outcome, operation)),
+  };
+}
+
+function endedFields(
+  temporal: TemporalClient,
+  { result, problem, error: failure }: Outcome,
+  { description, isExternal }: ClosedOperation,
+): Partial<OperationRecord> {
+  const { status, workflowId, runId } = description;
+  const unreadable = defined({ resultProblem: problem });
+  if (status.name === 'COMPLETED')
+    return problem === undefined
+      ? {
+          status: 'completed',
+          result: isExternal ? structuredResult(result) : result,
+          statusMessage: 'completed',
+        }
+      : {
+          status: 'completed',
+          ...unreadable,
+          statusMessage: `completed; ${unreadableText('the result', problem)}`,
+        };
+  const error =
+    failure ??
+    (problem === undefined
+      ? finalError('internal', `the workflow is ${status.name}`)
+      : finalError('failed', unreadableText('the failure', problem)));
+  return {
+    status: error.kind === 'timed_out' ? 'timed_out' : 'failed',
+    error,
+    statusMessage: error.message.split('\n', 1)[0]!,
+    ...unreadable,
+    ...defined({ temporalUrl: temporal.urlOf(workflowId, runId) }),
+  };
+}
+
+async function canceledFields(
+  temporal: TemporalClient,
+  closedAt: string,
+  { description, state, cancelRequest }: ClosedOperation,
+): Promise<Partial<OperationRecord>> {
+  const cancelReason = state.cancelReason ?? cancelRequest?.reason;
+  const statusMessage = cancelReason ? `canceled: ${cancelReason}` : 'canceled';
+  return {
+    status: 'canceled',
+    cancelRequestedAt: state.cancelRequestedAt ?? cancelRequest?.at ?? closedAt,
+    statusMessage,
+    error: finalError('canceled', statusMessage),
+    ...(cancelReason ? { cancelReason } : {}),
+    ...(state.isPartialLarge ? await largePartial(temporal, description) : {}),
+  };
+}
+
+async function largePartial(
+  temporal: TemporalClient,
+  description: WorkflowExecutionDescription,
+): Promise<Pick<OperationRecord, 'partial' | 'resultProblem'>> {
+  try {
+    return defined({ partial: (await readClosedState(description, temporal.storage))?.partial });
+  } catch (error) {
+    const resultProblem = unreadableIn(error);
+    if (!resultProblem) throw error;
+    return { resultProblem };
+  }
+}
+
+/** Reads the outcome from the close event, which the SDK decodes. */
+async function readOutcome(
+  temporal: TemporalClient,
+  { workflowId, runId, memo }: WorkflowExecutionDescription,
+  isExternal: boolean,
+): Promise<Outcome> {
+  try {
+    const handle = (client: TemporalClient['client']) =>
+      client.workflow.getHandle<() => Promise<RawValue>>(workflowId, runId, {
+        followRuns: false,
+        typeInfo: { outputType: rawValueTypeInfo },
+      });
+    const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
+    const progress = payload.metadata?.[PROGRESS_METADATA];
+    if (isExternal) {
+      const { problem, ...outcome } = externalOutcome(payload);
+      return problem === undefined ? outcome : { problem: unavailable(problem) };
+    }
+    return {
+      result: resultIn(payload),
+      ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
+    };
+  } catch (error) {
+    const problem = unreadableIn(error);
+    if (problem) return { problem };
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const failure = error.cause;
+    const details = failure instanceof ApplicationFailure ? failure.details?.[0] : undefined;
+    const closing =
+      (details as ClosingDetails | undefined)?.longhaul === 'closing'
+        ? (details as ClosingDetails)
+        : undefined;
+    if (failure instanceof CancelledFailure) return {};
+    if (failure instanceof TerminatedFailure) {
+      const overdue = overdueMessageIn(failure.message);
+      if (overdue !== undefined) return { error: finalError('timed_out', overdue) };
+      const refused = refusedMessageIn(failure.message);
+      if (refused !== undefined) return { error: finalError('failed', refused), isRefused: true };
+      const why = failure.message ? `: ${failure.message}` : '';
+      return { error: finalError('terminated', `terminated by an operator${why}`) };
+    }
+    if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
+    return {
+      error: closing?.error ?? workError(failure, error.message, isExternal),
+      partial: closing?.partial,
+    };
+  }
+}
+
+/** Why a value can't be read, if storage is the cause. */
+function unreadableIn(error: unknown): OperationError | undefined {
+  const lost = lostValueIn(error);
+  if (lost) return finalError('internal', lost.message);
+  const problem = storageErrorIn(error);
+  return problem && unavailable(problem.message);
+}
+
+/** Always retryable: an operator may remove the cause. */
+function unavailable(message: string): OperationError {
+  return { kind: 'unavailable', message, retryable: true };
+}
+
+/** Temporal wraps an external workflow's failure: reports the activity's or child's, not the wrapper. */
+function workError(failure: Error | undefined, message: string, isExternal: boolean): OperationError {
+  const isWrapper = failure instanceof ActivityFailure || failure instanceof ChildWorkflowFailure;
+  if (isExternal && isWrapper && failure.cause) return workError(failure.cause, message, isExternal);
+  const type = isExternal && failure instanceof ApplicationFailure ? failure.type : undefined;
+  return { ...finalError('failed', failure?.message ?? message), ...(type ? { type } : {}) };
+}
+
+function finalError(kind: ErrorKind, message: string): OperationError {
+  return { kind, message, retryable: false };
+}
+
+const BINARY = 'binary/plain';
+const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
+
+/** Result of an external workflow, in any SDK's encoding. */
+export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
+  const encoding = encodingOf(payload);
+  const data = Buffer.from(payload.data ?? []);
+  if (encoding === BINARY)
+    return { result: { encoding: 'base64', bytes: data.length, data: data.toString('base64') } };
+  if (!JSON_ENCODINGS.has(encoding) && encoding !== 'binary/null')
+    return {
+      problem: `it is encoded as ${encoding || 'nothing known'}, for which this server has no codec`,
+    };
+  try {
+    return { result: resultIn(payload) };
+  } catch {
+    return { problem: `it is marked as ${encoding}, but isn't JSON` };
+  }
+}
+
+/** A result in JSON or null. Integers that JavaScript can't hold come as strings. @throws if it isn't JSON */
+export function resultIn(payload: Payload): unknown {
+  // Protobuf's JSON needs no message types.
+  return JSON_ENCODINGS.has(encodingOf(payload))
+    ? parseKeepingDigits(Buffer.from(payload.data ?? []).toString('utf8'))
+    : defaultPayloadConverter.fromPayload(payload);
+}
+
+function encodingOf({ metadata }: Payload): string {
+  return Buffer.from(metadata?.['encoding'] ?? []).toString();
+}

@@ -1,0 +1,78 @@
+/** Asks queues for places and refusals. Queries write no history; without a worker the place is unknown, and no call is refused. */
+import type { Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { LonghaulError } from '../../operations/errors.js';
+import {
+  queueFullMessage,
+  retryAdvice,
+  retryAfterSeconds,
+  waitingMessage,
+} from '../../operations/wire/queue-messages.js';
+import { PLACES_QUERY, queueWorkflowId, REFUSAL_QUERY } from '../../operations/wire/queue-wire.js';
+import { MAX_WAITING } from '../../operations/tool/queue.js';
+import type { Tool } from '../../operations/tool/index.js';
+import type { TemporalClient } from '../temporal/client.js';
+
+/** How long a queue's places stay fresh, in milliseconds. All readers share them. */
+const FRESH_MS = 2_000;
+/** Deadline of a query, in milliseconds, including its wait for a worker. */
+const QUERY_DEADLINE_MS = 3_000;
+
+const MAX_QUEUES = 1_000;
+
+/** By workflow ID; undefined if the queue can't be asked. */
+type QueuePlaces = Promise<Map<string, number> | undefined>;
+
+export class Places {
+  readonly #known = new LRUCache<string, QueuePlaces>({ max: MAX_QUEUES, ttl: FRESH_MS });
+
+  constructor(private readonly temporal: TemporalClient) {}
+
+  /** Status message of an operation that waits for its turn. */
+  async messageOf(queue: string, workflowId: string): Promise<string> {
+    return waitingMessage((await this.#placesIn(queue))?.get(workflowId));
+  }
+
+  /** Why the tool's queue would refuse a call now; undefined if it has room or can't be asked. The queue may still refuse the operation. */
+  async refusalOf(
+    tool: Pick<Tool, 'queue'>,
+    principal: string,
+    estimateSeconds: number,
+  ): Promise<LonghaulError | undefined> {
+    const { queue } = tool;
+    if (!queue || queue.maxWaiting >= MAX_WAITING) return undefined;
+    const { taskQueue } = this.temporal;
+    const refusal = await this.#ask((client) =>
+      client.workflow
+        .getHandle(queueWorkflowId(taskQueue, queue.name))
+        .query(REFUSAL_QUERY, principal, queue),
+    );
+    if (!refusal) return undefined;
+    const seconds = retryAfterSeconds(queue, estimateSeconds);
+    return new LonghaulError(
+      'busy',
+      `nothing was started: ${queueFullMessage(queue.name, refusal)}${retryAdvice(seconds)}`,
+      { retryAfterSeconds: seconds },
+    );
+  }
+
+  #placesIn(queue: string): QueuePlaces {
+    const known = this.#known.get(queue);
+    if (known) return known;
+    const { taskQueue } = this.temporal;
+    const places = this.#ask((client) =>
+      client.workflow.getHandle(queueWorkflowId(taskQueue, queue)).query(PLACES_QUERY),
+    ).then((found) => found && new Map(found.order.map((id, place) => [id, place])));
+    this.#known.set(queue, places);
+    return places;
+  }
+
+  async #ask<T>(query: (client: Client) => Promise<T>): Promise<T | undefined> {
+    try {
+      return await this.temporal.call(query, QUERY_DEADLINE_MS);
+    } catch {
+      // There is no worker, or no call has used the queue yet.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** Finds operations of listening sessions, with one visibility query for many sessions. */
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../../operations/wire/index.js';
+import { quote } from '../../platform/temporal/visibility-query.js';
+import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
+import { RunTokens } from '../external/run-tokens.js';
+import { decodeMemo, toDate } from '../read/history.js';
+import type { TemporalClient } from '../temporal/client.js';
+import { NOT_CONTINUED } from '../list/visibility-query.js';
+
+/** Runs per page, and maximum number of pages. Each run comes with its memo. */
+const PAGE_RUNS = 100;
+const MAX_PAGES = 10;
+const QUERY_SESSIONS = 200;
+
+/** A session with the principal that its operations must belong to. */
+export interface SessionScope {
+  principal: string;
+  session: string;
+}
+
+export interface SessionOperation {
+  session: string;
+  token: string;
+  closedAt?: Date;
+}
+
+/** `startedAfter`: operations started since. `closedAfter`: operations that are open, or have closed since. */
+export type SessionPeriod = { startedAfter: Date } | { closedAfter: Date };
+
+/** Finds operations of sessions, without other principals' operations. @throws LonghaulError `unavailable` */
+export async function findSessionOperations(
+  temporal: TemporalClient,
+  scopes: readonly SessionScope[],
+  period: SessionPeriod,
+  secret: Buffer,
+): Promise<SessionOperation[]> {
+  const runTokens = new RunTokens(secret);
+  if (!(await temporal.facts()).searchAttributes) return [];
+  const principals = new Map(scopes.map(({ session, principal }) => [session, principal]));
+  const found: SessionOperation[] = [];
+  const sessions = [...principals.keys()];
+  for (let at = 0; at < sessions.length; at += QUERY_SESSIONS) {
+    const query = sessionsQuery(sessions.slice(at, at + QUERY_SESSIONS), period);
+    for await (const infos of pagesOfRuns(temporal, 'sessions', query, PAGE_RUNS, MAX_PAGES)) {
+      const operations = infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
+      found.push(...(await Promise.all(operations)).filter((one) => one !== undefined));
+    }
+  }
+  return found;
+}
+
+function sessionsQuery(sessions: string[], period: SessionPeriod): string {
+  const term =
+    'startedAfter' in period
+      ? `StartTime > '${period.startedAfter.toISOString()}'`
+      : `(ExecutionStatus = 'Running' OR CloseTime > '${period.closedAfter.toISOString()}')`;
+  return `${SEARCH_ATTRIBUTES.session} IN (${sessions.map(quote).join(', ')}) AND ${NOT_CONTINUED} AND ${term}`;
+}
+
+/** Undefined unless the workflow is an operation of the session's principal. */
+async function sessionOperation(
+  temporal: TemporalClient,
+  principals: ReadonlyMap<string, string>,
+  { memo, searchAttributes, execution, closeTime }: RunInfo,
+  runTokens: RunTokens,
+): Promise<SessionOperation | undefined> {
+  const attribute = searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.session]?.data;
+  const session = attribute && (JSON.parse(Buffer.from(attribute).toString()) as string);
+  const startMemo = await decodeMemo<StartMemo>(temporal, memo?.fields, START_MEMO);
+  if (!session || !startMemo || principals.get(session) !== startMemo.principal) return undefined;
+  return {
+    session,
+    token: runTokens.ofStart(execution?.workflowId ?? '', startMemo),
+    ...(closeTime ? { closedAt: toDate(closeTime) } : {}),
+  };
+}

@@ -1,0 +1,94 @@
+/** The wire contract of waiting operations, queues and the engine. Histories hold these names and shapes: add fields, never rename. */
+import { defineQuery, defineSignal } from '../tool/definitions.js';
+import type { ToolQueue } from '../tool/queue.js';
+
+/** Workflow type of a queue. It has no start memo, so it's no operation. */
+export const QUEUE_WORKFLOW = 'longhaul_queue';
+
+/** An operation asks for a turn, once or again. */
+export const ASK_TURN_SIGNAL = defineSignal<[TurnRequest]>('longhaul_ask_turn');
+/** An operation has ended or stopped waiting. Argument: its workflow ID. */
+export const RETURN_TURN_SIGNAL = defineSignal<[id: string]>('longhaul_return_turn');
+export const TURN_SIGNAL = defineSignal<[TurnNotice]>('longhaul_turn');
+/** Waiting operations, in the order of their turns. */
+export const PLACES_QUERY = defineQuery<Places>('longhaul_places');
+/** Whether the queue would refuse another operation of a principal now, with these limits. */
+export const REFUSAL_QUERY = defineQuery<Refusal | null, [principal: string, queue: ToolQueue]>(
+  'longhaul_refusal',
+);
+
+/** Local activity of every worker: sends a {@link TurnRequest} to its queue, and starts the queue if it isn't running. */
+export const ASK_TURN_ACTIVITY = 'longhaul_ask_turn';
+/** Gives a turn back. Arguments: the queue's name, the operation's workflow ID. */
+export const RETURN_TURN_ACTIVITY = 'longhaul_return_turn';
+/** Sends the queue's answers. Argument: a list of {@link AddressedNotice}. Result: IDs of operations that aren't open. */
+export const TELL_TURNS_ACTIVITY = 'longhaul_tell_turns';
+/** Checks which operations are still open. Argument: workflow IDs. Result: IDs of those that aren't. */
+export const CHECK_TURNS_ACTIVITY = 'longhaul_check_turns';
+
+export const QUEUE_FULL = 'QueueFull';
+export const QUEUE_TIMEOUT = 'QueueTimeout';
+
+/** Maximum number of operations in {@link Places}: keeps the answer below the size that goes to storage. */
+export const LISTED_PLACES = 2_000;
+
+/** Workflow ID of a queue. Tokens never contain a `#`. */
+export function queueWorkflowId(taskQueue: string, name: string): string {
+  return `longhaul-queue#${taskQueue}#${name}`;
+}
+
+export interface TurnRequest {
+  id: string;
+  principal: string;
+  /** When the operation was started, in epoch milliseconds: requests may overtake each other. */
+  createdAtMs: number;
+  priority?: number;
+  queue: ToolQueue;
+}
+
+export type TurnNotice = { isGranted: true } | { isGranted: false; type: string; message: string };
+
+export interface AddressedNotice {
+  id: string;
+  notice: TurnNotice;
+}
+
+export interface Places {
+  running: number;
+  waiting: number;
+  /** Workflow IDs of the first {@link LISTED_PLACES} waiting operations. */
+  order: string[];
+}
+
+export interface Refusal {
+  running: number;
+  waiting: number;
+  /** Whether the caller has its maximum running, while others could run. */
+  isCallerFull: boolean;
+}
+
+export interface Queued {
+  id: string;
+  principal: string;
+}
+
+export interface Waiting extends Queued {
+  createdAtMs: number;
+  priority?: number;
+  /** When it stops waiting, in epoch milliseconds. */
+  until: number;
+}
+
+/** State of a queue between its workflow's runs. */
+export interface QueueState {
+  limits: Omit<ToolQueue, 'name'>;
+  running: Queued[];
+  /** In the order of their turns. */
+  waiting: Waiting[];
+}
+
+export interface QueueInput {
+  name: string;
+  /** Missing in the first run. */
+  state?: QueueState;
+}

@@ -1,0 +1,232 @@
+/**
+ * Temporal's Worker Deployments: the versions ("builds") of a task queue's workers. A version exists once a worker of it has
+ * polled. An operation stays on its first version. Workflows that every build can run follow the current one.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { defined } from '../../operations/json/defined.js';
+import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
+import { shellWord } from '../home/program.js';
+import { timestampMs } from './time.js';
+import { quote } from './visibility-query.js';
+
+const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
+
+/** Deadline of a read: Temporal asks one of its own workflows. */
+const READ_LIMIT_MS = 10_000;
+/** Deadline of a change: Temporal updates each task queue before it answers. */
+const CHANGE_LIMIT_MS = 15_000;
+/** Pause between attempts to change a deployment. */
+const RETRY_MS = 500;
+
+/** Attempts to find a deployment that isn't found, and the pause between them. */
+const NOT_FOUND_ATTEMPTS = 4;
+const NOT_FOUND_PAUSE_MS = 150;
+
+/** Versions that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
+export const MAX_VERSIONS = 100;
+
+export interface DeploymentVersion {
+  deploymentName: string;
+  buildId: string;
+}
+
+/** `current`, `ramping`: gets new operations. `draining`: only runs older ones. `drained`: runs none. `inactive`: never got any. */
+export type VersionStatus = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
+
+export interface VersionState {
+  buildId: string;
+  status: VersionStatus;
+  /** When one of its workers first polled. */
+  createdAt: Date;
+  /** Since when it has this status. */
+  since: Date;
+}
+
+export interface Deployment {
+  deploymentName: string;
+  /** Build for new operations; undefined if nobody set one. */
+  current: string | undefined;
+  /** Build for a share of new operations, in percent from 0 to 100. */
+  ramping: { buildId: string; percentage: number } | undefined;
+  /** Newest first. */
+  versions: VersionState[];
+  /** Identity of the client that changed it last. */
+  changedBy: string | undefined;
+  /** Names this state: Temporal refuses changes to an earlier one. */
+  conflictToken: Uint8Array;
+}
+
+/** Name of the deployment of a task queue's workers. Temporal allows neither `.` nor `:` in it. */
+export function deploymentNameOf(taskQueue: string): string {
+  return `longhaul-${taskQueue.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll(':', '%3A')}`;
+}
+
+/**
+ * Describes a deployment; undefined until a versioned worker has polled. Asks again after "not found", which the deployment's
+ * workflow answers while it continues as new.
+ */
+export async function describeDeployment(
+  client: Client,
+  deploymentName: string,
+): Promise<Deployment | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await describeOnce(client, deploymentName);
+    } catch (error) {
+      if (!isGrpcError(error, GRPC.notFound)) throw error;
+      if (attempt === NOT_FOUND_ATTEMPTS) return undefined;
+      await delay(NOT_FOUND_PAUSE_MS);
+    }
+  }
+}
+
+async function describeOnce(client: Client, deploymentName: string): Promise<Deployment> {
+  const { namespace } = client.options;
+  const { workerDeploymentInfo: info, conflictToken } = await client.withDeadline(
+    Date.now() + READ_LIMIT_MS,
+    () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
+  );
+  const routing = info?.routingConfig;
+  const ramping = routing?.rampingDeploymentVersion?.buildId;
+  const current = routing?.currentDeploymentVersion?.buildId ?? undefined;
+  return {
+    deploymentName,
+    current,
+    ramping: ramping
+      ? { buildId: ramping, percentage: Math.round((routing.rampingVersionPercentage ?? 0) * 100) / 100 }
+      : undefined,
+    versions: (info?.versionSummaries ?? [])
+      .map((version) => versionState(version, current, ramping ?? undefined))
+      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime()),
+    changedBy: info?.lastModifierIdentity || undefined,
+    conflictToken: conflictToken ?? new Uint8Array(),
+  };
+}
+
+type VersionSummary = proto.temporal.api.deployment.v1.WorkerDeploymentInfo.IWorkerDeploymentVersionSummary;
+
+function versionState(
+  summary: VersionSummary,
+  current: string | undefined,
+  ramping: string | undefined,
+): VersionState {
+  const buildId = summary.deploymentVersion?.buildId ?? '';
+  const dateOf = (time: typeof summary.createTime) => (time ? new Date(timestampMs(time)) : undefined);
+  const createdAt = dateOf(summary.createTime) ?? new Date(0);
+  const { drainageInfo } = summary;
+  const drainage = drainageInfo?.status;
+  const state = (status: VersionStatus, since: typeof summary.createTime): VersionState => ({
+    buildId,
+    status,
+    createdAt,
+    since: dateOf(since) ?? createdAt,
+  });
+  if (buildId === current) return state('current', summary.currentSinceTime);
+  if (buildId === ramping) return state('ramping', summary.rampingSinceTime);
+  if (drainage === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED)
+    return state('drained', drainageInfo?.lastChangedTime);
+  if (drainage === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING)
+    return state('draining', summary.lastDeactivationTime ?? drainageInfo?.lastChangedTime);
+  return state('inactive', summary.createTime);
+}
+
+interface Attempts {
+  /** Ends the attempts; the promise then rejects with its reason. */
+  signal: AbortSignal;
+  /** Called with the reason for each retry. */
+  onRetry?: (reason: string) => void;
+}
+
+/**
+ * Sends all new operations to a version, and ends another one's ramp. Retries until a worker has polled all its task queues, and
+ * while Temporal can't be reached.
+ *
+ * @throws the signal's reason
+ */
+export async function setCurrentVersion(
+  client: Client,
+  version: DeploymentVersion,
+  { signal, onRetry }: Attempts,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const deployment = await describeDeployment(client, version.deploymentName);
+      if (deployment) {
+        await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
+          makeCurrent(client, version, deployment),
+        );
+        return;
+      }
+      onRetry?.('no versioned worker has polled yet');
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      onRetry?.(temporalMessage(error));
+    }
+    // An aborted delay rejects with an AbortError. The loop's start throws the signal's reason.
+    await delay(RETRY_MS, undefined, { signal, ref: true }).catch(() => undefined);
+  }
+}
+
+async function makeCurrent(
+  client: Client,
+  { deploymentName, buildId }: DeploymentVersion,
+  { current, ramping, conflictToken }: Deployment,
+): Promise<void> {
+  const { namespace, identity } = client.options;
+  const change = { namespace, deploymentName, ...defined({ identity }) };
+  let token = conflictToken;
+  // A ramping version would keep its share. If the second call fails, everything goes to the current version.
+  if (ramping && ramping.buildId !== buildId)
+    ({ conflictToken: token } = await client.workflowService.setWorkerDeploymentRampingVersion({
+      ...change,
+      buildId: '',
+      percentage: 0,
+      conflictToken: token,
+    }));
+  if (current === buildId) return;
+  await client.workflowService.setWorkerDeploymentCurrentVersion({
+    ...change,
+    buildId,
+    conflictToken: token,
+  });
+}
+
+/** The `temporal` command that sends all new operations to a version. */
+export function setCurrentCommand(namespace: string, { deploymentName, buildId }: DeploymentVersion): string {
+  return (
+    `temporal worker deployment set-current-version --namespace ${shellWord(namespace)} ` +
+    `--deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}`
+  );
+}
+
+/** Whether to retry: a worker hasn't polled every task queue yet, or another client changed the deployment. */
+function isPassing(error: unknown): boolean {
+  return (
+    isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
+  );
+}
+
+/** Number of open workflows, including parts, that only a version can run. @param condition further condition of visibility */
+export async function countOpenOn(
+  client: Client,
+  version: DeploymentVersion,
+  condition?: string,
+): Promise<number> {
+  const { namespace } = client.options;
+  const query = openOn(version) + (condition === undefined ? '' : ` AND ${condition}`);
+  const { count } = await client.withDeadline(Date.now() + READ_LIMIT_MS, () =>
+    client.workflowService.countWorkflowExecutions({ namespace, query }),
+  );
+  return Number(count ?? 0);
+}
+
+/** Visibility query for the open workflows that only a version can run. The version's name has a colon there. */
+export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
+  return (
+    `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +
+    `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`
+  );
+}

@@ -1,0 +1,181 @@
+/** Loggers of workflows and activities. Each line goes to the operation's log, and to the process's log with token and tool. */
+import type { Logger as TemporalLogger } from '@temporalio/common';
+import type { InjectedSinks, LoggerSinks } from '@temporalio/worker';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import { defined } from '../../operations/json/defined.js';
+import { parseTrace, type TraceContext } from '../../operations/wire/trace-context.js';
+import {
+  ANONYMOUS,
+  START_MEMO,
+  PART_MEMO,
+  tokenOf,
+  type LogContext,
+  type StartMemo,
+  type PartMemo,
+} from '../../operations/wire/index.js';
+import type { Logger } from '../../platform/observe/log.js';
+import { logFields } from '../../platform/observe/work-context.js';
+import { asTemporalLogger } from '../../platform/temporal/runtime.js';
+import { logLine, type LogLevel } from './log-line.js';
+import type { OperationLogs } from './operation-logs.js';
+
+const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
+/** Limits of operations' lines in the process's log. */
+const BURST_LINES = 1_000;
+const LINES_PER_SECOND = 500;
+const REPORT_MS = 1_000;
+
+export interface LoggingOperation extends LogContext {
+  /** The operation's workflow ID. */
+  operationId: string;
+  token: string;
+  trace?: TraceContext;
+}
+
+export class OperationLoggers {
+  readonly #limit: LineLimit;
+
+  constructor(
+    private readonly logs: OperationLogs,
+    private readonly process: Logger,
+  ) {
+    this.#limit = new LineLimit(process);
+  }
+
+  /** Writes an operation's buffered lines; resolves within a second. */
+  flush(workflowId: string): Promise<void> {
+    return this.logs.flush(workflowId);
+  }
+
+  ofActivity(operation: LoggingOperation, activityType: string, ofSdk: TemporalLogger): TemporalLogger {
+    const source = sourceOf('activity', activityType, operation);
+    const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
+      this.#writeProcess(ofSdk, level, message, attributes, operation);
+      this.logs.add(operation.operationId, logLine({ level, source, message, attributes }));
+    };
+    return {
+      log: (level, message, attributes) => write(level.toLowerCase() as LogLevel, message, attributes),
+      ...(Object.fromEntries(LEVELS.map((level) => [level, write.bind(undefined, level)])) as Omit<
+        TemporalLogger,
+        'log'
+      >),
+    };
+  }
+
+  /**
+   * Logger sink of workflows. The SDK awaits it before reporting a workflow task, so the log is written before a workflow's end is
+   * visible.
+   */
+  workflowSinks(): InjectedSinks<LoggerSinks> {
+    const process = asTemporalLogger(this.process);
+    const sinkOf = (level: LogLevel) => ({
+      fn: (info: WorkflowInfo, message: string, all: Record<string, unknown> = {}): void | Promise<void> => {
+        const operation = operationOf(info);
+        if (!operation) return process[level](message, all) as void;
+        if (all['sdkComponent'] !== 'workflow') {
+          // The SDK's own lines: the workflow has started or ended.
+          process[level](message, { ...all, ...logFields(operation) });
+          return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
+        }
+        this.#writeProcess(process, level, message, all, operation);
+        const source = sourceOf('workflow', info.workflowType, operation);
+        const attributes = ownAttributes(info, all);
+        this.logs.add(operation.operationId, logLine({ level, source, message, attributes }));
+        return undefined;
+      },
+    });
+    return {
+      defaultWorkerLogger: Object.fromEntries(
+        LEVELS.map((level) => [level, sinkOf(level)]),
+      ) as InjectedSinks<LoggerSinks>['defaultWorkerLogger'],
+    };
+  }
+
+  #writeProcess(
+    to: TemporalLogger,
+    level: LogLevel,
+    message: string,
+    attributes: Record<string, unknown>,
+    operation: LoggingOperation,
+  ): void {
+    if (!this.process.isLevelEnabled(level) || !this.#limit.take()) return;
+    try {
+      to[level](message, { ...attributes, ...logFields(operation) });
+    } catch (error) {
+      // A getter among the author's attributes threw. Logging must not fail the work.
+      to[level](message, { ...logFields(operation), error });
+    }
+  }
+}
+
+/**
+ * Rate limit for operations' lines in the process's log. A pipe takes some 3,000 lines a second and writing blocks the process,
+ * so one tool that logs nonstop would stop the heartbeats of all activities.
+ */
+class LineLimit {
+  #left = BURST_LINES;
+  #atMs = performance.now();
+  #droppedLines = 0;
+
+  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+
+  /** Counts one line. @returns whether it may be written */
+  take(): boolean {
+    const nowMs = performance.now();
+    this.#left = Math.min(BURST_LINES, this.#left + ((nowMs - this.#atMs) / 1000) * LINES_PER_SECOND);
+    this.#atMs = nowMs;
+    if (this.#left >= 1) {
+      this.#left -= 1;
+      return true;
+    }
+    if (this.#droppedLines === 0) setTimeout(() => this.#report(), REPORT_MS).unref();
+    this.#droppedLines += 1;
+    return false;
+  }
+
+  #report(): void {
+    this.logger.warn(
+      { count: this.#droppedLines },
+      "operations logged too fast: lines are missing here, and are in the operations' logs",
+    );
+    this.#droppedLines = 0;
+  }
+}
+
+/** Undefined for a workflow outside of operations. */
+function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
+  const part = memo?.[PART_MEMO] as PartMemo | undefined;
+  if (part) {
+    const { operationId, token, tool, principal = ANONYMOUS, name } = part;
+    return { operationId, token, principal, part: name, ...originOf(part), ...defined({ tool }) };
+  }
+  const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+  if (!startMemo) return undefined;
+  const { principal, tool } = startMemo;
+  const token = tokenOf(principal, workflowId);
+  return { operationId: workflowId, token, tool, principal, ...originOf(startMemo) };
+}
+
+/** ID and trace of the request that started the operation. */
+function originOf({ startRequestId, traceparent }: Pick<StartMemo, 'startRequestId' | 'traceparent'>) {
+  return defined({ requestId: startRequestId, trace: parseTrace(traceparent) });
+}
+
+/** `activity pour`; in a part, `activity pour (north)`. */
+function sourceOf(kind: 'workflow' | 'activity', type: string, { part }: LoggingOperation): string {
+  return `${kind} ${type}${part === undefined ? '' : ` (${part})`}`;
+}
+
+/** The author's attributes, without the SDK's. */
+function ownAttributes(info: WorkflowInfo, all: Record<string, unknown>): Record<string, unknown> {
+  const { namespace, taskQueue, workflowId, runId, workflowType } = info;
+  const ofSdk: Record<string, unknown> = {
+    ...{ namespace, taskQueue, workflowId, runId, workflowType },
+    sdkComponent: 'workflow',
+  };
+  return Object.fromEntries(
+    Object.entries(all).filter(
+      ([name, value]) => ofSdk[name] !== value && name !== 'updateId' && name !== 'updateName',
+    ),
+  );
+}

@@ -1,0 +1,212 @@
+/**
+ * Bundle of the workflow code that Temporal's sandbox runs: the runtime and all workflows. Longhaul's build bundles the shipped
+ * workflows. A project's bundle is made at the worker's start and after edits, and reused until a file changes.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Settings } from '../../platform/settings/index.js';
+import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../../platform/project/index.js';
+import { ProjectError, type ProjectProblem } from '../../platform/project/problems.js';
+import { writeFileAtomically } from '../../platform/home/atomic-files.js';
+import { buildIdOf, digestOf, type BundleDigests } from './build-id.js';
+import type { BundleProblem } from './bundle-problems.js';
+import { compileBundle, type CompiledBundle } from './compile-bundle.js';
+import type { CodeVersions, SourceTexts } from './kept-code.js';
+
+const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
+
+/** Stored beside the bundle. */
+interface BundleInfo extends BundleDigests, CodeVersions, SourceTexts {
+  /** Source files: path -> last change in epoch milliseconds; 0 for a file that changed during bundling or was missing. */
+  ingredients: Record<string, number>;
+  /** Problems of files that were left out. */
+  problems: ProjectProblem[];
+}
+
+export interface WorkflowBundle extends BundleInfo {
+  codePath: string;
+  /** Equal for bundles of the same code on every machine. */
+  buildId: string;
+}
+
+export interface BundleOptions {
+  /** Leaves out broken files, unless none of the project's files would remain. Default: false. */
+  leavesOut?: boolean;
+  /**
+   * Bundles the up-to-date bundle's files again, with copies of kept code for some exports: exported name -> path of the copy.
+   * The result isn't reused. Default: none.
+   */
+  kept?: Record<string, string>;
+}
+
+export class BundleError extends ProjectError {
+  constructor(
+    problems: ProjectProblem[],
+    /** Paths whose changes may fix it. */
+    readonly watched: string[],
+  ) {
+    super(`the workflows can't be bundled: ${problems.map(inOneLine).join('; ')}`, problems);
+  }
+}
+
+/** @throws BundleError */
+export async function workflowBundle(settings: Settings): Promise<string> {
+  return (await bundleWorkflows(settings)).codePath;
+}
+
+/** The bundle for these settings. Makes one if none is up to date, which takes 2 seconds. @throws BundleError */
+export async function bundleWorkflows(
+  settings: Settings,
+  { leavesOut = false, kept }: BundleOptions = {},
+): Promise<WorkflowBundle> {
+  if (kept) return bundleWithKept(settings, kept);
+  const stored = upToDateBundle(settings);
+  if (stored && (leavesOut || stored.problems.length === 0)) return stored;
+  const { entryPath, bundlePath, infoPath } = pathsOf(settings);
+  const cache = join(settings.home, 'cache');
+  mkdirSync(cache, { recursive: true });
+  const activityFiles = projectFilesOf('activities', settings);
+  const own = projectFilesOf('workflows', settings);
+  const startedMs = Date.now();
+  const paths = filesOf('workflows', settings);
+  const { project } = settings;
+  const options = { activityFiles, project };
+  let compiled = await compileBundle(paths, { entryPath, ...options });
+  // The entry is written each time, so it doesn't count.
+  const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
+  const missing = compiled.code === undefined ? compiled.missing.filter(isProjectFile) : [];
+  const problems: BundleProblem[] = [];
+  while (compiled.code === undefined) {
+    // A file was deleted or renamed meanwhile: start over.
+    if (!paths.every(existsSync)) return bundleWorkflows(settings, { leavesOut });
+    problems.push(...compiled.problems);
+    const usable = leavesOut ? withoutProblems(compiled) : [];
+    if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
+    const usableEntryPath = entryPath.replace(/\.cjs$/, '-usable.cjs');
+    compiled = await compileBundle(usable, { entryPath: usableEntryPath, ...options });
+  }
+  const info: BundleInfo = {
+    ...contentsOf(compiled, project),
+    ingredients: Object.fromEntries([
+      ...[...used].filter(isFile).map((path) => [path, changedAt(path) >= startedMs ? 0 : changedAt(path)]),
+      ...missing.map((path) => [path, 0]),
+    ]) as Record<string, number>,
+    problems: problems.map(({ path, line, column, message }) => ({
+      path,
+      message,
+      line,
+      column,
+    })),
+  };
+  writeFileAtomically(bundlePath, compiled.code);
+  writeFileAtomically(infoPath, JSON.stringify(info));
+  return { ...info, codePath: bundlePath, buildId: buildIdOf(info) };
+}
+
+export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
+  const { bundlePath, infoPath } = pathsOf(settings);
+  if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
+  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as BundleInfo;
+  const isUpToDate =
+    bundlePath === SHIPPED_BUNDLE ||
+    Object.entries(info.ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
+  return isUpToDate ? { ...info, codePath: bundlePath, buildId: buildIdOf(info) } : undefined;
+}
+
+/** @throws BundleError; Error if files have changed since the last bundle was made */
+async function bundleWithKept(settings: Settings, kept: Record<string, string>): Promise<WorkflowBundle> {
+  const bundle = upToDateBundle(settings);
+  if (!bundle) throw new Error('files have changed meanwhile');
+  const usable = Object.values(bundle.paths);
+  const paths = filesOf('workflows', settings).filter(
+    (path) => !isProjectFile(path) || usable.includes(path),
+  );
+  const { entryPath } = pathsOf(settings);
+  const compiled = await compileBundle(paths, {
+    entryPath: entryPath.replace(/\.cjs$/, '-kept.cjs'),
+    activityFiles: projectFilesOf('activities', settings),
+    project: settings.project,
+    kept,
+  });
+  if (upToDateBundle(settings)?.digest !== bundle.digest) throw new Error('files have changed meanwhile');
+  if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
+  const codePath = entryPath.replace(/\.cjs$/, '-kept.bundle.js');
+  writeFileAtomically(codePath, compiled.code);
+  return { ...bundle, codePath };
+}
+
+/** Bundles the shipped workflows, for the build. @returns paths of all files in the bundle */
+export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
+  const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
+  const { project } = settings;
+  const compiled = await compileBundle(filesOf('workflows', settings), {
+    entryPath,
+    activityFiles: [],
+    project,
+  });
+  // They name this machine's folders, and would be packed.
+  for (const path of compiled.entries) rmSync(path);
+  if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
+  writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
+  const info: BundleInfo = { ...contentsOf(compiled, project), ingredients: {}, problems: [] };
+  writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
+  return compiled.used;
+}
+
+function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {
+  const files = filesOf('workflows', settings);
+  const isShippedOnly = settings.shippedTools && files.every((path) => path.startsWith(CODE_ROOT));
+  const digest = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
+  const name = join(settings.home, 'cache', `workflows-${digest}`);
+  const bundlePath = isShippedOnly && existsSync(SHIPPED_BUNDLE) ? SHIPPED_BUNDLE : `${name}.bundle.js`;
+  // `.cjs`, so a package.json above the home can't change the module type.
+  return { entryPath: `${name}.cjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
+}
+
+function infoPathOf(bundlePath: string): string {
+  return bundlePath.replace(/\.js$/, '.json');
+}
+
+/** Files that don't depend on a broken file; empty after a name conflict or a problem without a file. */
+function withoutProblems({ problems, files }: CompiledBundle): string[] {
+  if (problems.some(({ isConflict, path }) => isConflict || !path)) return [];
+  return [...files].flatMap(([path, file]) =>
+    problems.some((problem) => file.files.has(problem.path)) ? [] : [path],
+  );
+}
+
+function contentsOf(
+  { digests, files: bundled }: CompiledBundle,
+  project: string,
+): BundleDigests & CodeVersions & SourceTexts {
+  const exports: Record<string, string> = {};
+  const paths: Record<string, string> = {};
+  const files: Record<string, string[]> = {};
+  const sources: Record<string, string> = {};
+  // It sets the syntax of the project's .js files.
+  const packagePath = join(project, 'package.json');
+  for (const [path, file] of bundled) {
+    const digest = digestOf(file.sources, project);
+    for (const name of file.exports) exports[name] = digest;
+    // A shipped file.
+    if (file.sources.size === 0) continue;
+    for (const name of file.exports) paths[name] = path;
+    Object.assign(sources, Object.fromEntries(file.sources));
+    sources[packagePath] ??= existsSync(packagePath) ? readFileSync(packagePath, 'utf8') : '{}';
+    files[digest] = [...new Set([...file.sources.keys(), packagePath])];
+  }
+  return { ...digests!, exports, paths, files, sources };
+}
+
+function inOneLine({ path, message }: ProjectProblem): string {
+  return path ? `${relative(process.cwd(), path)}: ${message}` : message;
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
+}
+
+function changedAt(path: string): number {
+  return statSync(path).mtimeMs;
+}

@@ -1,0 +1,105 @@
+/**
+ * The workflow bundle that a worker runs, made again after edits. The previous code keeps running while a bundle is broken, and
+ * while open operations make the host refuse parts of it.
+ */
+import PQueue from 'p-queue';
+import type { Settings } from '../../platform/settings/index.js';
+import type { Logger } from '../../platform/observe/log.js';
+import { filesOf, isProjectFile } from '../../platform/project/index.js';
+import { formatProjectProblem, type ProjectProblem } from '../../platform/project/problems.js';
+import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
+import { bundleInChildProcess } from './bundle-in-child.js';
+import type { Refusal, WorkflowHost } from './workflow-host.js';
+
+export interface WorkflowCodeOptions {
+  settings: Settings;
+  logger: Logger;
+  host: WorkflowHost;
+}
+
+export class WorkflowCode {
+  /** Parts of the current bundle that the host doesn't run. */
+  #refusals: Refusal[] = [];
+  #error: BundleError | undefined;
+  readonly #changes = new PQueue({ concurrency: 1 });
+
+  constructor(
+    private readonly parts: WorkflowCodeOptions,
+    private current: WorkflowBundle,
+  ) {}
+
+  get host(): WorkflowHost {
+    return this.parts.host;
+  }
+
+  start(): Promise<void> {
+    return this.#changes.add(async () => this.#note(await this.parts.host.start(this.current)));
+  }
+
+  exports(): string[] {
+    return Object.keys(this.current.exports);
+  }
+
+  fileProblems(): ProjectProblem[] {
+    return (this.#error ?? this.current).problems;
+  }
+
+  /** Why the running code differs from the files, one line each. */
+  problems(): string[] {
+    return [
+      ...this.fileProblems().map(formatProjectProblem),
+      ...this.#refusals.map(({ message }) => message),
+    ];
+  }
+
+  watched(): string[] {
+    const made = Object.keys(this.current.ingredients);
+    const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
+    return [...new Set(all.filter(isProjectFile))];
+  }
+
+  reload(): Promise<void> {
+    return this.#changes.add(async () => {
+      const { settings, logger } = this.parts;
+      if (!this.#error && isSame(upToDateBundle(settings), this.current)) return;
+      try {
+        const bundle = await bundleInChildProcess(settings);
+        this.#error = undefined;
+        await this.#take(bundle);
+      } catch (error) {
+        if (!(error instanceof BundleError)) throw error;
+        const known = this.#error?.message;
+        this.#error = error;
+        if (error.message === known) return;
+        for (const problem of error.problems)
+          logger.error({}, `${formatProjectProblem(problem)}; all workflows run as they were before`);
+      }
+    });
+  }
+
+  /** Runs what the host refused before, once the host takes it. */
+  retry(): Promise<void> {
+    return this.#changes.add(async () => {
+      if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.parts.settings), this.current)) return;
+      if (await this.parts.host.mayTake()) await this.#take(this.current);
+    });
+  }
+
+  async #take(bundle: WorkflowBundle): Promise<void> {
+    this.#note(await this.parts.host.take(bundle));
+    this.current = bundle;
+  }
+
+  #note(refusals: Refusal[]): void {
+    const known = new Set(this.#refusals.map(({ message }) => message));
+    this.#refusals = refusals;
+    for (const { about, message } of refusals)
+      if (!known.has(message)) this.parts.logger.error(about, message);
+  }
+}
+
+function isSame(one: WorkflowBundle | undefined, other: WorkflowBundle): boolean {
+  return (
+    one?.codePath === other.codePath && JSON.stringify(one.ingredients) === JSON.stringify(other.ingredients)
+  );
+}
