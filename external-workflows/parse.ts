@@ -5,7 +5,12 @@ import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool/index.js';
 import { reportIssues, type Hints } from '../pipelines/yaml/issues.js';
 import { MAX_FILE_BYTES } from '../pipelines/yaml/yaml-data.js';
-import { parseYamlFile, readYamlFile, defaultToolName, type ParsedFile } from '../pipelines/yaml/yaml-file.js';
+import {
+  parseYamlFile,
+  readYamlFile,
+  defaultToolName,
+  type ParsedFile,
+} from '../pipelines/yaml/yaml-file.js';
 import { checkToolFile } from './checks.js';
 import { toolFile, LEVELS } from './schema.js';
 import { toolService, type ToolService } from './service.js';

@@ -27,7 +27,13 @@ describe('the table', () => {
   };
   const sources: Sources = {
     paths: [
-      ...['package.json', 'bench/run.ts', 'engine/list/index.ts', 'server/plain/wait.ts', 'server/tokens/read.ts'],
+      ...[
+        'package.json',
+        'bench/run.ts',
+        'engine/list/index.ts',
+        'server/plain/wait.ts',
+        'server/tokens/read.ts',
+      ],
       ...['test/plain/wait.test.ts', 'test/plain/tokens.test.ts'],
     ],
     rooms: ['engine', 'server'],
@@ -113,7 +119,9 @@ describe('a change', () => {
     expect(files).toContain('test/foreign-clients/clients.test.ts');
     expect(files).not.toContain('test/pipelines/closed.test.ts');
     expect(files).not.toContain('test/core/cost.test.ts');
-    expect(selection(['mcp-server/http-jobs/rendering/render.ts']).files).toContain('test/fair/queue.test.ts');
+    expect(selection(['mcp-server/http-jobs/rendering/render.ts']).files).toContain(
+      'test/fair/queue.test.ts',
+    );
   });
 
   test('of a module selects the files that import it', () => {

@@ -6,7 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { loadSettings } from '../../platform/settings/index.js';
-import { SEARCH_ATTRIBUTE_NAMES, unusableSearchAttributes } from '../../platform/temporal/search-attributes.js';
+import {
+  SEARCH_ATTRIBUTE_NAMES,
+  unusableSearchAttributes,
+} from '../../platform/temporal/search-attributes.js';
 import { launch, type Launched } from '../../stack/launcher.js';
 import { logPath, logTail } from '../../stack/log-files.js';
 import { findTemporalBinary } from '../../stack/temporal/binary.js';

@@ -7,7 +7,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
-import { deploymentNameOf, describeDeployment, setCurrentVersion } from '../../../platform/temporal/deployments.js';
+import {
+  deploymentNameOf,
+  describeDeployment,
+  setCurrentVersion,
+} from '../../../platform/temporal/deployments.js';
 import { eventually, freePort } from '../../stack/cli-process.js';
 import { Prometheus } from '../../metrics/prometheus.js';
 import { protocolClients } from '../../support/protocols/index.js';
