@@ -1,5 +1,7 @@
 /** Longhaul's own package.json, and the Node.js version that it needs. Runs on any Node.js that supports modules. */
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CODE_ROOT } from '../code-root.js';
 
 interface Package {
   version: string;
@@ -7,12 +9,12 @@ interface Package {
 }
 
 /** Compiled code is one folder deeper than the sources. */
-const FILES = ['../../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
+const FILES = [CODE_ROOT, dirname(CODE_ROOT)].map((folder) => join(folder, 'package.json'));
 
 /** @throws when the installation has none */
 export function longhaulPackage(): Package {
   const file = FILES.find((one) => existsSync(one));
-  if (file === undefined) throw new Error(`no package.json above ${import.meta.url}`);
+  if (file === undefined) throw new Error(`no package.json in ${CODE_ROOT} or above`);
   return JSON.parse(readFileSync(file, 'utf8')) as Package;
 }
 

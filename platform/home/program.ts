@@ -1,14 +1,14 @@
 /** Path of this installation's command line, and the shell command that runs it. Never uses `npx`, which may fetch a package. */
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { CODE_ROOT, IS_COMPILED } from '../code-root.js';
 
 /** Folder of the built programs, `dist/bin`, even if TypeScript is run directly. */
-const PROGRAMS = new URL(import.meta.url.endsWith('.ts') ? '../dist/bin/' : '../bin/', import.meta.url);
+const PROGRAMS = join(CODE_ROOT, IS_COMPILED ? 'bin' : 'dist/bin');
 
 /** Absolute path of a built program, named as in `build-program.js`: `longhaul`, or one that Longhaul forks. */
 export function builtProgram(name: string): string {
-  return fileURLToPath(new URL(`${name}.js`, PROGRAMS));
+  return join(PROGRAMS, `${name}.js`);
 }
 
 /** Absolute path of `dist/bin/longhaul.js`. */

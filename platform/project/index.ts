@@ -6,20 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtinModule, CODE_EXTENSION, CODE_ROOT, IS_COMPILED } from '../code-root.js';
 import type { Settings } from '../settings/index.js';
-
-/** Root of the running code: `dist`, or the checkout when TypeScript is run directly. */
-export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-
-/** Path of one of Longhaul's own modules, e.g. `workflows/runtime/index`. */
-export function builtinModule(name: string): string {
-  return join(CODE_ROOT, name + EXTENSION);
-}
-
-/** Node.js loads modules of compiled code from `bin`, which `build-program.js` makes. */
-const IS_COMPILED = EXTENSION === '.js';
 
 /** Import specifiers of users' code in the workflow sandbox, resolved to the modules that shipped workflows import. */
 export const SANDBOX_ENTRIES: Record<string, string> = {
@@ -64,7 +52,7 @@ function shippedFilesOf(kind: CodeKind): { name: string; path: string }[] {
   const folder = join(CODE_ROOT, IS_COMPILED && kind !== 'workflows' ? join('bin', kind) : kind);
   const files = codeIn(folder).map((path) => ({ name: basename(path, extname(path)), path }));
   const indexes = readdirSync(folder)
-    .map((name) => ({ name, path: join(folder, name, `index${EXTENSION}`) }))
+    .map((name) => ({ name, path: join(folder, name, `index${CODE_EXTENSION}`) }))
     .filter(({ path }) => existsSync(path) && !Object.values(PACKAGE_ENTRIES).includes(path));
   return [...files, ...indexes];
 }

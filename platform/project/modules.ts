@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Jiti, ModuleCache } from 'jiti';
-import { CODE_ROOT, isProjectFile, PACKAGE_ENTRIES, SDK_PACKAGES } from './index.js';
+import { CODE_ROOT } from '../code-root.js';
+import { isProjectFile, PACKAGE_ENTRIES, SDK_PACKAGES } from './index.js';
 import { missingPathOf } from './problems.js';
 
 let loader: Promise<Jiti> | undefined;

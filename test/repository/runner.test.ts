@@ -143,7 +143,7 @@ test('called functions are those of the sources, by the maps of the built progra
   try {
     for (const folder of ['engine', 'coverage']) mkdirSync(join(root, folder));
     writeFileSync(
-      join(root, 'engine/list/index.ts'),
+      join(root, 'engine/list.ts'),
       'export function called(): number {\n  return 1;\n}\n\nexport function idle(): number {\n  return 2;\n}\n',
     );
     const lines = ["import { called, idle } from './engine/list.js';", 'const all = { called, idle };'];
@@ -156,7 +156,7 @@ test('called functions are those of the sources, by the maps of the built progra
     spawnSync(process.execPath, [join(root, 'dist/bin/main.js')], { env });
     const [name] = readdirSync(join(root, 'coverage'));
     const coverage = JSON.parse(readFileSync(join(root, 'coverage', name!), 'utf8')) as ProcessCoverage;
-    expect([...calledFunctions(coverage, root)]).toEqual(['engine/list/index.ts:1 called']);
+    expect([...calledFunctions(coverage, root)]).toEqual(['engine/list.ts:1 called']);
   } finally {
     rmSync(root, { recursive: true });
   }

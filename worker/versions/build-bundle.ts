@@ -1,10 +1,10 @@
 /** Build step: bundles the shipped workflows, unless no file of the last bundle, `dist/workflows` or `dist/worker` has changed. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { CODE_ROOT } from '../../platform/code-root.js';
 
-const DIST = new URL('../', import.meta.url);
-const BUNDLE = new URL('workflow-bundle.js', DIST);
-const INPUTS = new URL('workflow-bundle.inputs.json', DIST);
+const BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
+const INPUTS = join(CODE_ROOT, 'workflow-bundle.inputs.json');
 
 /** Path -> time of the last change in milliseconds; undefined for a missing file. */
 type Inputs = Record<string, number | undefined>;
@@ -22,7 +22,7 @@ function isUpToDate(): boolean {
 
 function sources(): string[] {
   return ['workflows', 'worker'].flatMap((room) => {
-    const folder = fileURLToPath(new URL(room, DIST));
+    const folder = join(CODE_ROOT, room);
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.js'))
       .map((path) => `${folder}/${path}`);

@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative } from 'node:path';
-import { builtinModule, CODE_ROOT, isProjectFile } from '../../platform/project/index.js';
+import { builtinModule, CODE_ROOT } from '../../platform/code-root.js';
+import { isProjectFile } from '../../platform/project/index.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
 const SDK_VERSION = (createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string })

@@ -3,7 +3,7 @@
  * per thread. Temporal's sandbox evaluates every other module again for each run.
  */
 import { relative } from 'node:path';
-import { CODE_ROOT } from '../../platform/project/index.js';
+import { CODE_ROOT } from '../../platform/code-root.js';
 import { pathOf, type Compilation } from './bundle-graph.js';
 
 /** Placeholders in the two modules, replaced once the bundle's modules are known. */

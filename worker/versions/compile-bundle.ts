@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { CODE_ROOT, builtinModule, SANDBOX_ENTRIES, SDK_PACKAGES } from '../../platform/project/index.js';
+import { builtinModule, CODE_ROOT } from '../../platform/code-root.js';
+import { SANDBOX_ENTRIES, SDK_PACKAGES } from '../../platform/project/index.js';
 import { digestsOf, type BundleDigests } from './build-id.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';

@@ -1,7 +1,7 @@
 /** `GET /docs`: Swagger UI, served entirely from this process. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CODE_ROOT } from '../../../platform/project/index.js';
+import { CODE_ROOT } from '../../../platform/code-root.js';
 import type { JobsContext } from '../context.js';
 import { Problem } from './problems.js';
 

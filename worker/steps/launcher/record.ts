@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CODE_ROOT } from '../../../platform/project/index.js';
+import { CODE_ROOT } from '../../../platform/code-root.js';
 import { readJson } from '../files.js';
 
 /** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
