@@ -10,7 +10,7 @@ import {
   isThrottled,
   temporalMessage,
 } from '../../platform/temporal/grpc-errors.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 import { definitionsOf, type Definitions } from './observed.js';
@@ -44,7 +44,7 @@ export class TemporalReads {
   async runs({ since, types, taskQueue }: Selection): Promise<{ infos: RunInfo[]; isLimited: boolean }> {
     const query = [
       `StartTime >= ${quote(since)}`,
-      ...(types.length > 0 ? [`WorkflowType IN (${types.map(quote).join(', ')})`] : []),
+      ...(types.length > 0 ? [`WorkflowType ${anyOf(types)}`] : []),
       ...(taskQueue === undefined ? [] : [`TaskQueue = ${quote(taskQueue)}`]),
     ].join(' AND ');
     const infos: RunInfo[] = [];

@@ -2,7 +2,7 @@
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../../operations/errors.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { traceCall } from '../temporal/trace-calls.js';
 import type { VisibilityUse } from './visibility-budget.js';
@@ -61,7 +61,7 @@ async function listedRuns(
 ): Promise<Map<string, Set<string>>> {
   const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
   if (workflowIds.length === 0) return runs;
-  const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
+  const query = `WorkflowId ${anyOf(workflowIds)} AND ${NOT_CONTINUED}`;
   for await (const infos of pagesOfRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE))
     for (const info of infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
   return runs;

@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import type { OperationStatus } from '../../operations/record.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { tenantPrefixOf } from '../../operations/principal.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
@@ -42,7 +42,7 @@ export function listQuery(
       : `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
     filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
     statusTerm,
-    filter.session && `${SEARCH_ATTRIBUTES.session} IN (${[filter.session].flat().map(quote).join(', ')})`,
+    filter.session && `${SEARCH_ATTRIBUTES.session} ${anyOf([filter.session].flat())}`,
     filter.idempotencyKey && `${SEARCH_ATTRIBUTES.idempotencyKey} = ${quote(filter.idempotencyKey)}`,
     filter.createdAfter && `StartTime > '${filter.createdAfter.toISOString()}'`,
   ]

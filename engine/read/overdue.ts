@@ -18,7 +18,7 @@ import {
 } from '../../operations/wire/index.js';
 import { count, OTHER } from '../../platform/observe/metrics/index.js';
 import type { Tools } from '../../platform/project/tools.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { isOpen } from './description.js';
 import { eventsFromEnd, toDate } from './history.js';
@@ -174,7 +174,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): st
   if (names.size === 0) return undefined;
   const late = [...names].map(
     ([limitMs, of]) =>
-      `(${SEARCH_ATTRIBUTES.tool} IN (${of.map(quote).join(', ')}) AND ` +
+      `(${SEARCH_ATTRIBUTES.tool} ${anyOf(of)} AND ` +
       `StartTime < '${new Date(nowMs - limitMs).toISOString()}')`,
   );
   return [

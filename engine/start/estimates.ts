@@ -10,7 +10,7 @@ import {
   type StartMemo,
   type StateMemo,
 } from '../../operations/wire/index.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { listRuns, type RunInfo } from '../list/current-runs.js';
 import { createdAtOf } from '../read/description.js';
 import { toDate } from '../read/history.js';
@@ -58,7 +58,8 @@ export class Estimates {
     this.#enqueue(async () => {
       const { runs, isComplete } = await this.#read(tools);
       const readAtMs = isComplete ? performance.now() : -Infinity;
-      for (const { name } of tools)
+      // Calls that came meanwhile have read their tool's runs by themselves.
+      for (const { name } of tools.filter(({ name }) => !this.#samples.has(name)))
         this.#samples.set(name, { runs: runs.filter(({ tool }) => tool === name), readAtMs });
     });
   }
@@ -97,7 +98,6 @@ export class Estimates {
   /** Reads a page of completed runs, latest first. @returns also whether these are all */
   async #read(tools: readonly Tool[]): Promise<{ runs: KnownRun[]; isComplete: boolean }> {
     const { searchAttributes } = await this.temporal.facts();
-    const anyOf = (values: string[]) => `IN (${[...new Set(values)].map(quote).join(', ')})`;
     const query = [
       searchAttributes
         ? `${SEARCH_ATTRIBUTES.tool} ${anyOf(tools.map(({ name }) => name))}`

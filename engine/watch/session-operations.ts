@@ -1,6 +1,6 @@
 /** Finds operations of listening sessions, with one visibility query for many sessions. */
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../../operations/wire/index.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { RunTokens } from '../external/run-tokens.js';
 import { decodeMemo, toDate } from '../read/history.js';
@@ -54,7 +54,7 @@ function sessionsQuery(sessions: string[], period: SessionPeriod): string {
     'startedAfter' in period
       ? `StartTime > '${period.startedAfter.toISOString()}'`
       : `(ExecutionStatus = 'Running' OR CloseTime > '${period.closedAfter.toISOString()}')`;
-  return `${SEARCH_ATTRIBUTES.session} IN (${sessions.map(quote).join(', ')}) AND ${NOT_CONTINUED} AND ${term}`;
+  return `${SEARCH_ATTRIBUTES.session} ${anyOf(sessions)} AND ${NOT_CONTINUED} AND ${term}`;
 }
 
 /** Undefined unless the workflow is an operation of the session's principal. */
