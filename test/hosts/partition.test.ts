@@ -9,68 +9,70 @@ import { PIPELINES } from './pipelines.js';
 
 jest.setTimeout(INSTALL_MS);
 
-let hosts: Hosts;
-let links: Links;
-const near: Record<string, TestHost> = {};
-/** The job of each host. */
-const jobs: Record<string, { token: string; ledger: string }> = {};
+/** Two hosts, and a job that runs on the near one when its fault begins. */
+interface Scene {
+  hosts: Hosts;
+  near: TestHost;
+  token: string;
+  endFault: () => unknown;
+}
 
-/** Ends of the faults, by the name of the host. */
-const END: Record<string, () => unknown> = {
-  cut: () => links.heal('temporal'),
-  hung: () => near['hung']!.worker.process.kill('SIGCONT'),
-};
+const LEDGER = 'job';
+
+let links: Links;
+let cutOff: Scene;
+let hung: Scene;
+const allHosts: Hosts[] = [];
+
+async function scene(address?: string): Promise<Scene> {
+  const hosts = await Hosts.start(PIPELINES);
+  allHosts.push(hosts);
+  const near = await hosts.add('near', address);
+  const token = await hosts.startOn('repeatable', LEDGER);
+  await eventually('it runs', () => hosts.lines(LEDGER).includes('start two near'));
+  await hosts.add('far');
+  const hang = () => near.worker.process.kill('SIGCONT');
+  return { hosts, near, token, endFault: address ? () => links.heal('temporal') : hang };
+}
 
 beforeAll(async () => {
-  [hosts, links] = await Promise.all([Hosts.start(PIPELINES), Links.start()]);
+  links = await Links.start();
   const temporal = Number(process.env['TEMPORAL_ADDRESS']!.split(':').at(-1));
-  near['cut'] = await hosts.add('cut', `127.0.0.1:${await links.open('temporal', temporal)}`);
-  const hung = await hosts.add('hung');
-  near['hung'] = hung;
-  // Either host may take a job.
-  for (let at = 1; !jobs['cut'] || !jobs['hung']; at += 1) {
-    const ledger = `job-${at}`;
-    const token = await hosts.startOn('repeatable', ledger);
-    const line = await eventually('it runs', () =>
-      hosts.lines(ledger).find((one) => one.startsWith('start two ')),
-    );
-    jobs[line.split(' ').at(-1)!] ??= { token, ledger };
-  }
-  await hosts.add('far');
+  const link = `127.0.0.1:${await links.open('temporal', temporal)}`;
+  [cutOff, hung] = await Promise.all([scene(link), scene()]);
   await links.fault('temporal', 'drop');
-  hung.worker.process.kill('SIGSTOP');
+  hung.near.worker.process.kill('SIGSTOP');
 }, INSTALL_MS);
 afterAll(async () => {
-  near['hung']?.worker.process.kill('SIGCONT');
-  await hosts?.stop();
+  hung?.near.worker.process.kill('SIGCONT');
+  await Promise.all(allHosts.map((hosts) => hosts.stop()));
   await links?.stop();
 });
 
 test.each([
-  ['is cut off', 'cut'],
-  ['hangs', 'hung'],
+  ['is cut off', () => cutOff],
+  ['hangs', () => hung],
 ])(
   'a host that %s keeps its step, which is ended once the host is back, since another one has the job by then',
-  async (_fault, name) => {
-    const { token, ledger } = jobs[name]!;
-    const host = near[name]!;
-    await eventually('it runs elsewhere', () => hosts.lines(ledger).includes('start two far'), OUTAGE_MS);
-    const beatsOf = (by: string) => hosts.lines(`${ledger}.beats`).filter((line) => line.endsWith(` ${by}`));
+  async (_fault, of) => {
+    const { hosts, near, token, endFault } = of();
+    await eventually('it runs elsewhere', () => hosts.lines(LEDGER).includes('start two far'), OUTAGE_MS);
+    const beatsOf = (by: string) => hosts.lines(`${LEDGER}.beats`).filter((line) => line.endsWith(` ${by}`));
     await eventually('it is at work there', () => beatsOf('far').length > 0);
-    const before = beatsOf(name).length;
-    await eventually('it is still at work here', () => beatsOf(name).length > before);
+    const before = beatsOf('near').length;
+    await eventually('it is still at work here', () => beatsOf('near').length > before);
 
     const endedAt = new Date();
-    await END[name]!();
-    await eventually('its worker polls again', () => hosts.isSeenSince(host, endedAt), PROCESSES_MS);
-    await eventually('its step is ended', async () => (await runningSteps(host.home)).length === 0);
-    const beats = beatsOf(name).length;
-    hosts.letGo(ledger);
+    await endFault();
+    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), PROCESSES_MS);
+    await eventually('its step is ended', async () => (await runningSteps(near.home)).length === 0);
+    const beats = beatsOf('near').length;
+    hosts.letGo(LEDGER);
     await hosts.parts.client.until(token, 'completed');
-    expect(hosts.lines(ledger)).toEqual([
-      ...[`one ${name}`, `start two ${name}`],
+    expect(hosts.lines(LEDGER)).toEqual([
+      ...['one near', 'start two near'],
       ...['one far', 'start two far', 'end two far'],
     ]);
-    expect(beatsOf(name)).toHaveLength(beats);
+    expect(beatsOf('near')).toHaveLength(beats);
   },
 );
