@@ -270,7 +270,7 @@ test('the queue continues where it was after its worker was killed', async () =>
 });
 
 test('a tool that shares a queue under other limits is not served, and says why', async () => {
-  const { status, body } = await callers.alice.kickOff('misfit');
+  const { status, body } = await callers.alice.kickOff('clashing');
   expect(status).toBe(404);
   expect(body.detail).toContain(
     'queue "easel": expected the limits that tool "brush" declares for it (concurrency 1); got concurrency 2',

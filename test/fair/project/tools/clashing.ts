@@ -1,7 +1,7 @@
 import { defineTool } from 'longhaul';
 
 export default defineTool({
-  name: 'misfit',
+  name: 'clashing',
   description: { does: 'Shares a queue under other limits.' },
   input: { type: 'object', properties: {} },
   estimate: { seconds: 1 },
