@@ -10,7 +10,7 @@ import { TestStack } from '../support/test-stack.js';
 
 const CALLS_PER_SECOND = 2;
 const SESSIONS = 8;
-const OBSERVED_MS = 12_000;
+const OBSERVED_MS = 6_000;
 
 /** One server without a limit; a second one with the budget, and its connection to Temporal. */
 let stack: TestStack;
