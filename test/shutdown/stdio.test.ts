@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { call, follow, start } from '../plain/support.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
@@ -14,7 +17,7 @@ let http: WireClient;
 let token: string;
 beforeAll(async () => {
   home = await TestHome.create();
-  up = await home.up(PROJECT);
+  up = await home.up({ ...PROJECT, LONGHAUL_DRAIN_TIMEOUT: '10m' });
   http = new WireClient(`${home.url}/mcp`, {});
   ({ token } = await start(http, 'nap', { idempotency_key: 'nap' }));
   await follow(http, token, 'running');
@@ -83,10 +86,17 @@ test('over stdio, waits of 2025-11-25 are answered on SIGTERM', async () => {
 });
 
 /** Last: it ends the stack. */
-test('SIGTERM of up answers waits before Temporal and the worker are gone', async () => {
+test('SIGTERM of up answers waits before Temporal is gone, and gives activities 5 s, whatever is set', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-held-'));
+  await start(http, 'hold', { folder });
+  await eventually('its activity runs', () => existsSync(join(folder, 'held')));
   const waiting = call(http, 'nap', NAP);
   await takenUp();
   up.process.kill('SIGTERM');
   expectStopping(await waiting, token);
   expect(await up.ended).toBe(0);
+  const log = readFileSync(join(home.path, 'logs', 'worker.log'), 'utf8');
+  expect(log).toContain('worker stops: 1 activity still runs, and may do so for 5 s');
+  expect(log).toContain('drain timeout: 1 activity still runs, and will be cancelled');
+  rmSync(folder, { recursive: true, force: true });
 });
