@@ -219,13 +219,11 @@ test('longhaul keys makes, lists and revokes keys; the secret is kept nowhere', 
   );
   for (const [args, message] of [
     [['keys', 'add', 'dora', '--group', ''], '--group: expected 1 to 120 characters without commas'],
-    [['keys', 'add', 'dora', '--group', 'ops, dev'], 'got " dev"'],
     [['keys', 'revoke', 'nothing'], 'unknown key "nothing"'],
     [
       ['keys', 'add', 'carol', '--days', 'soon'],
       '--days: expected a number of days greater than 0; got "soon"',
     ],
-    [['keys', 'add', ''], 'subject: '],
     [['keys', 'add', 'x'.repeat(121)], 'subject: expected well-formed Unicode of at most 120 characters'],
   ] as [string[], string][]) {
     const refused = cli(args);

@@ -217,8 +217,8 @@ test('a read shows what was accepted before it, while others read all the time',
 
 test('engines of one process share no records, even over one connection', async () => {
   const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
-  const none = new Tools(new Map(), [], createLogger('test', 'warn'));
-  const other = new Engine(temporal, none, secret, openStorage({ home: process.env['LONGHAUL_HOME']! }));
+  const same = new Tools(new Map(tools.map((tool) => [tool.name, tool])), [], createLogger('test', 'warn'));
+  const other = new Engine(temporal, same, secret, openStorage({ home: process.env['LONGHAUL_HOME']! }));
   await eventually('it is over', async () => (await engine.read(ANNA, token)).status === 'completed');
   const kept = await engine.read(ANNA, token);
   expect(await engine.read(ANNA, token)).toBe(kept);

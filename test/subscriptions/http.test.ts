@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { resolve } from 'node:path';
-import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
@@ -118,27 +116,4 @@ test('concurrent subscriptions are distinguished by their IDs, and both are noti
   await eventually('the end', () => tasksIn(both.messages).some(({ status }) => status === 'completed'));
   expect(tasksIn(first.messages).some(({ status }) => status === 'completed')).toBe(false);
   both.close();
-});
-
-describe('when the server is asked to end', () => {
-  test('each subscription gets its result before its stream closes', async () => {
-    const { url, part } = await secondServer(parts);
-    const client = new WireClient(url);
-    const taskId = await client.start('confirm_delete', { filename: 'a' });
-    const streams = await Promise.all([
-      subscribe(client, { taskIds: [taskId] }),
-      subscribe(client, { taskIds: [] }),
-      subscribe(client, {}),
-    ]);
-    await eventually('acknowledgments', () => streams.every(({ messages }) => messages.length > 0));
-    await eventually('the task', () => tasksIn(streams[0].messages).length > 0);
-    await Promise.all([part.end('SIGTERM'), ...streams.map(({ ended }) => ended)]);
-    for (const { messages, subscriptionId } of streams)
-      expect(messages.at(-1)).toEqual({
-        jsonrpc: '2.0',
-        id: subscriptionId,
-        result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
-      });
-    expect(part.process.exitCode).toBe(0);
-  });
 });
