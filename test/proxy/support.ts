@@ -1,5 +1,6 @@
 /** Two servers behind a proxy, each of which can be killed and started again; one worker. */
 import { eventually, freePort } from '../stack/cli-process.js';
+import { answers } from '../support/service.js';
 import { type Part, TestStack } from '../support/test-stack.js';
 import { RoundRobinProxy } from './round-robin.js';
 
@@ -43,12 +44,7 @@ export class TwoServers {
   }
 
   async #ready(port: number): Promise<void> {
-    await eventually(`the server on ${port} is ready`, () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await eventually(`the server on ${port} is ready`, () => answers(`http://127.0.0.1:${port}/readyz`));
   }
 
   /** Kills the server that works on an open request with this text, and says which one it was. */
