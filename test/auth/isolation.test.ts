@@ -218,10 +218,8 @@ test.each([
   for (const [verb, request] of Object.entries(verbs))
     for (const name of ['asking', 'ended'] as const) {
       const unknownId = workflowIds[name].replace(tokens[name], UNKNOWN);
-      for (const key of [bob, other, operator])
-        await expectEqual(verb, request, key, tokens[name], UNKNOWN);
-      for (const key of [bob, operator])
-        await expectEqual(verb, request, key, workflowIds[name], unknownId);
+      for (const key of [bob, other, operator]) await expectEqual(verb, request, key, tokens[name], UNKNOWN);
+      for (const key of [bob, operator]) await expectEqual(verb, request, key, workflowIds[name], unknownId);
     }
 });
 

@@ -74,17 +74,6 @@ test('subscriptions/listen and batches are refused in the same way', async () =>
   }
 });
 
-test('a request ID that loses its digits is refused with the ID null, since it could not be answered', async () => {
-  const { client } = parts;
-  const big = '9007199254740993';
-  const body = JSON.stringify({ ...client.envelope('tools/list'), id: 0 }).replace('"id":0', `"id":${big}`);
-  const response = await client.post(body, client.headers('tools/list'));
-  expect([response.status, await response.json()]).toMatchObject([
-    400,
-    { id: null, error: { code: -32600, message: expect.stringContaining(`id: expected a number`) } },
-  ]);
-});
-
 test('bytes that are no UTF-8 are refused as what is no JSON', async () => {
   const latin1 = (text: string) => Buffer.from(text, 'latin1') as unknown as string;
   const { client } = parts;

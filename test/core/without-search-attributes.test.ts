@@ -96,10 +96,14 @@ test(
     await expectWarning(stack, 'LonghaulTool');
     await expectWarning(stack, 'doctor --fix');
     // Own server: it is to create them.
-    await expectWarning(stack, "can't be created", stack.server({
-      LONGHAUL_PORT: String(await freePort()),
-      LONGHAUL_SEARCH_ATTRIBUTES: 'create',
-    }));
+    await expectWarning(
+      stack,
+      "can't be created",
+      stack.server({
+        LONGHAUL_PORT: String(await freePort()),
+        LONGHAUL_SEARCH_ATTRIBUTES: 'create',
+      }),
+    );
   },
   PROCESSES_MS,
 );
@@ -152,7 +156,9 @@ test(
   'credentials that may not read visibility or the namespace, or cancel, can do all else',
   async () => {
     const proxy = await TemporalProxy.start(({ method }) =>
-      /^(Count|List)Workflow|^(DescribeNamespace|RequestCancelWorkflowExecution)$/.test(method) ? PERMISSION_DENIED : undefined,
+      /^(Count|List)Workflow|^(DescribeNamespace|RequestCancelWorkflowExecution)$/.test(method)
+        ? PERMISSION_DENIED
+        : undefined,
     );
     ends.push(() => proxy.close());
     const stack = await TestStack.serverAlone({ TEMPORAL_ADDRESS: proxy.address });

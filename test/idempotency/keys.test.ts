@@ -58,12 +58,7 @@ const older = (
   handleOf: Protocol['handleOf'],
   fields?: object,
 ) =>
-  protocolOf(
-    `${version} ${name}`,
-    () => session(parts.client.url, version, capabilities),
-    handleOf,
-    fields,
-  );
+  protocolOf(`${version} ${name}`, () => session(parts.client.url, version, capabilities), handleOf, fields);
 
 const plainHandle = ({ result }: any) => result.structuredContent.token;
 const PROTOCOLS: Protocol[] = [

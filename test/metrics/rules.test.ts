@@ -26,7 +26,6 @@ describe('promtool', () => {
   test('finds that each alert fires, and is quiet, when it should', async () => {
     expect(await promtool(['test', 'rules', 'longhaul.rules.test.yml'], FOLDER)).toContain('SUCCESS');
   });
-
 });
 
 describe.each(alerts)('$alert', ({ alert, expr, labels, annotations }) => {

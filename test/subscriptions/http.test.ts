@@ -95,30 +95,6 @@ test('a subscription follows cancellation, and progress without progress notific
   close();
 });
 
-test('concurrent subscriptions are distinguished by their IDs, and both are notified of a shared task', async () => {
-  const { client } = parts;
-  const [one, two] = await Promise.all([
-    client.start('confirm_delete', { filename: 'one' }),
-    client.start('confirm_delete', { filename: 'two' }),
-  ]);
-  const first = await subscribe(client, { taskIds: [one] });
-  const both = await subscribe(client, { taskIds: [one, two] });
-  const asked = (messages: typeof first.messages) =>
-    new Set(
-      tasksIn(messages).flatMap((task) => (task.status === 'input_required' ? [task.taskId as string] : [])),
-    );
-  await eventually(
-    'all questions',
-    () => asked(first.messages).size === 1 && asked(both.messages).size === 2,
-  );
-  expect(asked(first.messages)).toEqual(new Set([one]));
-  first.close();
-  await client.answer(one, 'input-1', { action: 'decline' });
-  await eventually('the end', () => tasksIn(both.messages).some(({ status }) => status === 'completed'));
-  expect(tasksIn(first.messages).some(({ status }) => status === 'completed')).toBe(false);
-  both.close();
-});
-
 const LISTEN = 'subscriptions/listen';
 
 /** Posts a subscription request with the given headers and body. */
@@ -141,7 +117,9 @@ function wanted() {
 test('task IDs need the extension; everything else does not', async () => {
   const missing = { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } };
   for (const taskIds of [[], ['any']]) {
-    const answer = await parts.client.with({ elicitation: {} }).request(LISTEN, { notifications: { taskIds } });
+    const answer = await parts.client
+      .with({ elicitation: {} })
+      .request(LISTEN, { notifications: { taskIds } });
     expect(answer).toMatchObject({ httpStatus: 400, error: { code: -32021, data: missing } });
   }
   const stream = await parts.client.with({}).listen({ toolsListChanged: true });
