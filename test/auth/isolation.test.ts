@@ -287,18 +287,6 @@ test('idempotency keys and tokens that clients choose are of the caller', async 
   }
 });
 
-test("a session of 2025-11-25 is its caller's: with another key it is not found", async () => {
-  const client = await legacy(keys.alice);
-  const thief = await legacy(keys.bob);
-  thief.session = client.session;
-  expect(await thief.request('tools/list')).toMatchObject({
-    httpStatus: 404,
-    error: { message: 'Session not found' },
-  });
-  expect((await thief.listen()).response.status).toBe(404);
-  expect((await client.request('tools/list')).result.tools).not.toEqual([]);
-});
-
 test("a cursor of one caller's list is refused from another", async () => {
   await eventually(
     'there are two',

@@ -139,20 +139,6 @@ describe.each([
     expect((await refused('next', lines)).map(({ code }) => code)).toEqual(lines.map(() => -32700));
   });
 
-  test('may cut its requests anywhere, and send several in one write, with CRLF and blank lines', async () => {
-    const before = refusals().length;
-    const bytes = Buffer.from(`${request('cut', 'tools/call', greet)}\n`);
-    // In the middle of a character.
-    const at = bytes.indexOf('ë') + 1;
-    await new Promise<unknown>((settle) => run.process.stdin!.write(bytes.subarray(0, at), settle));
-    const cut = await answered('cut', bytes.subarray(at));
-    expect(JSON.stringify(cut.result)).toContain('Zoë');
-    const several = `\n\r\n  \n${request('one', 'tools/list')}\r\n\n${request('two', 'tools/list')}\n`;
-    await answered('one', several);
-    await answered('two', '');
-    expect(refusals()).toHaveLength(before);
-  });
-
   test('gets -32600 for a request that cannot be answered, is invalid or too long', async () => {
     const huge = 'x'.repeat(11 << 20);
     const errors = await refused('after', [
