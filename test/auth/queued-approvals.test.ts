@@ -46,6 +46,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
+/** An approval that waits. */
 type Waiting = OperationRecord & { key: string; workflowId: string };
 
 async function waiting(depth = 0): Promise<Waiting> {

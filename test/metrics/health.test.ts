@@ -239,7 +239,8 @@ test('a health address without a port is refused, as is one that the server need
   await expect(loadSettings({ healthAddress: 'localhost' }, {}, '/')).rejects.toThrow(
     '--health-address: expected a host and a port, such as 127.0.0.1:9464 or [::]:9464; got "localhost"',
   );
-  const conflicts = async (flags: object) => settingConflicts(await loadSettings(flags, {}, '/')).join('\n');
+  const conflicts = async (flags: Parameters<typeof loadSettings>[0]) =>
+    settingConflicts(await loadSettings(flags, {}, '/')).join('\n');
   expect(await conflicts({ metrics: 'true', authentication: 'keys' })).toContain(
     '--metrics true: expected --health-address too',
   );
