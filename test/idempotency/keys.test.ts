@@ -229,8 +229,10 @@ test('one key starts one operation across protocols', async () => {
   const key = randomUUID();
   const args = { seconds: 0, idempotency_key: key };
   const handles = [];
-  for (const { name, call, handleOf } of PROTOCOLS)
-    handles.push(handleOf(await call('slow_compute', { ...args, ...waitsOf(name) })));
+  for (const protocol of PROTOCOLS) {
+    const answer = await protocol.call('slow_compute', { ...args, ...waitsOf(protocol.name) });
+    handles.push(protocol.handleOf(answer));
+  }
   expect(new Set(handles).size).toBe(1);
 });
 
