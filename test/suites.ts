@@ -285,7 +285,7 @@ export const SUITES: Suite[] = [
     'docs/sep-1391.md',
     'docs/two-stage.md',
   ]),
-  folder('shutdown', 'graceful shutdown over HTTP and stdio; drains of workers; streams at another server', [
+  folder('shutdown', 'graceful shutdown over HTTP and stdio; drains of workers', [
     ...[PLAIN, OLD_REVISION, TWO_STAGE, JOBS, ...STDIO, ...STACK, ...PIPELINES],
   ]),
   folder('stack', "Temporal's binary and database, supervisor, full disk, unusable homes, backup", [

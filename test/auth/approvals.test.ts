@@ -2,18 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import type { Engine } from '../../engine/index.js';
 import { signAnswer } from '../../engine/start/sign.js';
 import { answerDigest } from '../../operations/answers.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { workflowIdOf } from '../../operations/token.js';
 import { defineTool } from '../../operations/tool/index.js';
-import { createLogger } from '../../platform/observe/log.js';
 import { loadSecret } from '../../platform/home/secret.js';
 import { Signer } from '../../platform/temporal/signer.js';
-import { openStorage } from '../../platform/storage/index.js';
-import { Tools } from '../../platform/project/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -22,9 +20,7 @@ jest.setTimeout(PROCESSES_MS);
 const ALICE = `acme/alice-${randomUUID()}`;
 const BOB = 'acme/bob';
 const YES = { action: 'accept', content: { ok: true } } as const;
-const home = process.env['LONGHAUL_HOME']!;
-const secret = loadSecret(home);
-const logger = createLogger('test', 'warn');
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 const release = defineTool({
   name: 'release',
   description: { does: 'x' },
@@ -34,7 +30,6 @@ const release = defineTool({
 
 let stack: TestStack;
 let temporal: Client;
-const engines: Engine[] = [];
 let engine: Engine;
 /** Its operations take no answers without a signature. */
 let strict: Engine;
@@ -42,20 +37,11 @@ let strict: Engine;
 beforeAll(async () => {
   stack = await TestStack.shared();
   temporal = await stack.temporal();
-  const storage = openStorage({ home });
-  const newEngine = async (operatorAnswers: boolean) => {
-    const client = new TemporalClient({ home, taskQueue: stack.taskQueue }, storage, logger);
-    const tools = new Tools(new Map([['release', release]]), [], logger);
-    const made = new Engine(client, tools, secret, storage, undefined, operatorAnswers);
-    engines.push(made);
-    await eventually('the engine is connected', () => made.temporal.facts().catch(() => undefined));
-    return made;
-  };
-  engine = await newEngine(true);
-  strict = await newEngine(false);
+  engine = await connectEngine(stack.taskQueue, { tools: [release] });
+  strict = await connectEngine(stack.taskQueue, { tools: [release], operatorAnswers: false });
 }, STACK_MS);
 afterAll(async () => {
-  for (const one of engines) await one.temporal.close();
+  for (const one of [engine, strict]) await one?.temporal.close();
   await stack?.stop();
 });
 

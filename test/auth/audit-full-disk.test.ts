@@ -2,15 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AuditLog } from '../../mcp-server/audit/log/index.js';
 import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
 import { createLogger } from '../../platform/observe/log.js';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { WireClient } from '../support/mcp.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 let disk: string;
 let folder: string;
@@ -86,86 +85,39 @@ test('a log that begins on a full disk begins once there is room', async () => {
   expect(await sequences()).toEqual(upTo(4));
 });
 
-describe('a server', () => {
+describe('a server with auditRequired', () => {
   let stack: TestStack;
-  beforeAll(async () => {
-    stack = await TestStack.shared();
-  });
-  afterAll(() => stack?.stop());
-
-  async function withServer(
-    isRequired: boolean,
-    run: (base: string, server: Part) => Promise<void>,
-  ): Promise<void> {
-    const port = await freePort();
-    const base = `http://127.0.0.1:${port}`;
+  beforeEach(async () => {
     // Own server: its audit log is on the full disk.
-    const server = stack.server({
-      LONGHAUL_PORT: String(port),
+    stack = await TestStack.serverOnSharedWorker({
       LONGHAUL_AUDIT_LOG: folder,
-      LONGHAUL_AUDIT_REQUIRED: String(isRequired),
-    });
-    try {
-      await eventually('the server is ready', () =>
-        fetch(`${base}/readyz`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      );
-      await run(base, server);
-    } finally {
-      await server.end();
-    }
-  }
-  const starts = () => selectAuditLines(folder, { event: 'operation.start' });
-
-  test('works by default, logs an error, and writes the lines once there is room', async () => {
-    await withServer(false, async (base, server) => {
-      const client = new WireClient(`${base}/mcp`);
-      fill();
-      for (let count = 0; count < 30; count++) await client.start('slow_compute', { seconds: 0 });
-      expect(server.output()).toContain('the audit log cannot be written');
-      free();
-      await client.start('slow_compute', { seconds: 0 });
-      expect((await starts()).map(({ outcome }) => outcome)).toEqual(Array(31).fill('ok'));
+      LONGHAUL_AUDIT_REQUIRED: 'true',
     });
   });
+  afterEach(() => stack?.stop());
 
-  test('with auditRequired refuses changes until they can be recorded, and answers reads', async () => {
-    await withServer(true, async (base) => {
-      const client = new WireClient(`${base}/mcp`);
-      const token = await client.start('slow_compute', { seconds: 0 });
-      await client.until(token, 'completed');
-      const recorded = await starts();
-      expect(recorded).toMatchObject([
-        { outcome: 'attempted', tool: 'slow_compute' },
-        { outcome: 'ok', operation: token, attempt: recorded[0]!.sequence },
-      ]);
-      fill();
-      const jobs = new JobsClient(base);
-      const refused = await eventually('the disk is full', async () => {
-        const answer = await jobs.kickOff('slow_compute', { seconds: 0 });
-        return answer.status >= 500 ? answer : undefined;
-      });
-      expect([refused.status, refused.body.type]).toEqual([503, '/problems/unavailable']);
-      expect((await client.get(token)).status).toBe('completed');
-      free();
-      await eventually('changes are accepted again', async () => {
-        const { status } = await jobs.kickOff('slow_compute', { seconds: 0 }, { prefer: 'respond-async' });
-        return status < 300;
-      });
-    });
-  });
-
-  test('refuses auditRequired without a folder', () => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [resolve('dist/bin/longhaul.js'), 'server', '--audit-required', 'true'],
-      { env: { ...process.env, NODE_OPTIONS: '' }, encoding: 'utf8' },
-    );
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringContaining('--audit-required true: expected --audit-log too'),
+  test('refuses changes until they can be recorded, logs why, and answers reads', async () => {
+    const { client } = stack;
+    const token = await client.start('slow_compute', { seconds: 0 });
+    await client.until(token, 'completed');
+    const recorded = await selectAuditLines(folder, { event: 'operation.start' });
+    expect(recorded).toMatchObject([
+      { outcome: 'attempted', tool: 'slow_compute' },
+      { outcome: 'ok', operation: token, attempt: recorded[0]!.sequence },
     ]);
+    fill();
+    const jobs = new JobsClient(stack.base);
+    const refused = await eventually('the disk is full', async () => {
+      const answer = await jobs.kickOff('slow_compute', { seconds: 0 });
+      return answer.status >= 500 ? answer : undefined;
+    });
+    expect([refused.status, refused.body.type]).toEqual([503, '/problems/unavailable']);
+    expect(stack.parts[0]!.output()).toContain('the audit log cannot be written');
+    expect((await client.get(token)).status).toBe('completed');
+    free();
+    await eventually('changes are accepted again', async () => {
+      const { status } = await jobs.kickOff('slow_compute', { seconds: 0 }, { prefer: 'respond-async' });
+      return status < 300;
+    });
   });
 });

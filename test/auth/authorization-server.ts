@@ -1,15 +1,9 @@
 /** An authorization server of oidc-provider, and a person who logs in at its pages. */
 import { createServer, type Server } from 'node:http';
-import Provider, { errors } from 'oidc-provider';
-import type { IdentityProvider } from './identity-provider.js';
+import Provider from 'oidc-provider';
 
 /** Secret of the client `longhaul`, with characters that HTTP Basic needs encoded. */
 export const RESOURCE_SERVER_SECRET = 'secret of longhaul: 50% + more';
-
-/** Secret of the client `assistant-at-longhaul`. */
-export const ASSISTANT_SECRET = 'secret-of-the-assistant';
-/** Grant by an assertion (RFC 7523). */
-const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 export interface AuthorizationServer {
   issuer: string;
@@ -22,16 +16,11 @@ export interface AuthorizationServer {
  * @param resource whose access tokens it issues, with the scopes that the client asked for
  * @param format of the access tokens. Default: JWTs
  * @param lifetimeSeconds of the access tokens of people; those of the program `nightly` live for 60. Default: 60
- * @param trusts an identity provider, whose assertions it takes for log-ins. Default: none
  */
 export async function startAuthorizationServer(
   port: number,
   resource: string,
-  {
-    format = 'jwt',
-    lifetimeSeconds = 60,
-    trusts,
-  }: { format?: 'jwt' | 'opaque'; lifetimeSeconds?: number; trusts?: IdentityProvider } = {},
+  { format = 'jwt', lifetimeSeconds = 60 }: { format?: 'jwt' | 'opaque'; lifetimeSeconds?: number } = {},
 ): Promise<AuthorizationServer> {
   const issuer = `http://127.0.0.1:${port}`;
   const resourceServer = {
@@ -57,17 +46,6 @@ export async function startAuthorizationServer(
         redirect_uris: [],
         response_types: [],
       },
-      ...(trusts
-        ? [
-            {
-              client_id: 'assistant-at-longhaul',
-              client_secret: ASSISTANT_SECRET,
-              grant_types: [JWT_BEARER],
-              redirect_uris: [],
-              response_types: [],
-            },
-          ]
-        : []),
     ],
     cookies: { keys: ['of the test'] },
     scopes: ['openid', 'offline_access', 'longhaul', 'profile'],
@@ -88,32 +66,6 @@ export async function startAuthorizationServer(
       },
     },
   });
-  if (trusts)
-    provider.registerGrantType(
-      JWT_BEARER,
-      async (ctx) => {
-        const { client } = ctx.oidc;
-        const claims = await trusts.verify(String(ctx.oidc.params['assertion']), issuer).catch(() => {
-          throw new errors.InvalidGrant('the assertion is invalid');
-        });
-        if (claims['client_id'] !== client.clientId || claims['resource'] !== resource)
-          throw new errors.InvalidGrant('the assertion is for another client or resource');
-        const token = new provider.AccessToken({
-          accountId: claims.sub!,
-          client,
-          scope: String(claims['scope']),
-          gty: JWT_BEARER,
-        } as never);
-        token.resourceServer = new provider.ResourceServer(resource, resourceServer);
-        ctx.body = {
-          access_token: await token.save(),
-          token_type: 'Bearer',
-          expires_in: lifetimeSeconds,
-          scope: token.scope,
-        };
-      },
-      'assertion',
-    );
   const answer = provider.callback();
   const server: Server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));

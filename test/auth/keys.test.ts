@@ -219,13 +219,11 @@ test('longhaul keys makes, lists and revokes keys; the secret is kept nowhere', 
   );
   for (const [args, message] of [
     [['keys', 'add', 'dora', '--group', ''], '--group: expected 1 to 120 characters without commas'],
-    [['keys', 'add', 'dora', '--group', 'ops, dev'], 'got " dev"'],
     [['keys', 'revoke', 'nothing'], 'unknown key "nothing"'],
     [
       ['keys', 'add', 'carol', '--days', 'soon'],
       '--days: expected a number of days greater than 0; got "soon"',
     ],
-    [['keys', 'add', ''], 'subject: '],
     [['keys', 'add', 'x'.repeat(121)], 'subject: expected well-formed Unicode of at most 120 characters'],
   ] as [string[], string][]) {
     const refused = cli(args);
@@ -243,12 +241,6 @@ test('keys add and keys revoke print JSON', () => {
   });
 });
 
-test('the command line sends LONGHAUL_API_KEY, and says where it is missing or refused', () => {
-  const environment = { LONGHAUL_API_KEY: key };
-  expect(cli(['call', 'slow_compute', '--seconds', '0'], environment).status).toBe(0);
-  expect(cli(['tools', 'slow_compute'], environment).status).toBe(0);
-  const missing = cli(['list']);
-  expect(missing.status).toBe(1);
-  expect(missing.output).toContain('set LONGHAUL_API_KEY to a key made by `longhaul keys add`');
+test('the command line says where LONGHAUL_API_KEY was refused', () => {
   expect(cli(['list'], { LONGHAUL_API_KEY: 'lh_no' }).output).toContain('LONGHAUL_API_KEY was refused');
 });

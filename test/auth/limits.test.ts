@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
-import { LegacyClient } from '../revision-2025-11-25/wire.js';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { LegacyClient, secondServer } from '../revision-2025-11-25/wire.js';
+import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TASKS, TASKS_AND_FORMS, WireClient } from '../support/mcp.js';
@@ -29,18 +29,8 @@ let people = 0;
 /** A key of a caller whom nobody has counted yet. */
 const newKey = () => addApiKey(folder, { tenant: 'acme', subject: `person ${++people}` })[0];
 
-async function anotherServer(environment: Record<string, string>): Promise<string> {
-  const port = await freePort();
-  stack.server({ LONGHAUL_PORT: String(port), ...environment });
-  const base = `http://127.0.0.1:${port}`;
-  await eventually('the server is ready', () =>
-    fetch(`${base}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  return base;
-}
+const anotherServer = async (environment: Record<string, string>) =>
+  new URL((await secondServer(stack, environment)).url).origin;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-limits-'));

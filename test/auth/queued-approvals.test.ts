@@ -46,15 +46,16 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** An approval that waits, without a worker. */
-async function waiting(depth = 0): Promise<OperationRecord & { key: string; workflowId: string }> {
+/** An approval that waits. */
+type Waiting = OperationRecord & { key: string; workflowId: string };
+
+async function waiting(depth = 0): Promise<Waiting> {
   const rules = { approvers: ['admin'], fourEyes: true };
   const { token } = await engine.start(ALICE, release, { depth, ...rules });
   const record = await eventually('it asks', async () => {
     const now = await engine.read(ALICE, token);
     return now.status === 'input_required' ? now : undefined;
   });
-  await worker.end('SIGKILL');
   return {
     ...record,
     key: Object.keys(record.inputRequests)[0]!,
@@ -62,43 +63,46 @@ async function waiting(depth = 0): Promise<OperationRecord & { key: string; work
   };
 }
 
-/** The record at the end, with a new worker. */
-async function ended({ token }: OperationRecord): Promise<OperationRecord> {
-  worker = stack.worker();
-  return eventually('it has ended', async () => {
+const ended = ({ token }: OperationRecord): Promise<OperationRecord> =>
+  eventually('it has ended', async () => {
     const now = await engine.read(ALICE, token);
     return now.closedAt ? now : undefined;
   });
-}
 
 const signal = async (workflowId: string, input: object) =>
   (await stack.temporal()).workflow.getHandle(workflowId).signal('provide_input', input);
 
-const outcomesOf = ({ answers = [] }: OperationRecord) =>
-  answers.map(({ state, by, action }) => [state, by && 'principal' in by ? by.principal : by, action]);
+const answersIn = ({ answers = [] }: OperationRecord, state: string) =>
+  answers.filter((one) => one.state === state);
 
-test.each([0, 1])('of two approvers the first counts, %d levels down', async (depth) => {
-  const record = await waiting(depth);
-  const { key, token } = record;
-  expect(await engine.answer(ALICE, token, key, YES, BOB)).toMatchObject({ state: 'queued' });
-  for (const answer of [YES, NO])
-    await expect(engine.answer(ALICE, token, key, answer, CAROL)).rejects.toMatchObject({
-      kind: 'wrong_state',
-      message: expect.stringMatching(/already answered by acme\/bob, at /),
-    });
-  const now = await engine.readLive(ALICE, token);
-  expect([now.status, now.inputRequests]).toEqual(['working', {}]);
-  expect(JSON.stringify(now)).not.toContain('Release?');
-  const end = await ended(record);
-  expect([end.result, outcomesOf(end)]).toEqual([
-    { action: 'accept' },
-    [['applied', BOB.principal, 'accept']],
-  ]);
+/** Approvals that wait without a worker: two for approvers who race, at depths 0 and 1, and others for what is sent as signals. */
+let raced: Waiting[];
+let forged: Waiting;
+let ordered: Waiting;
+/** Of the answer that counts among forged ones. */
+let idOfBob: string;
+beforeAll(async () => {
+  raced = [await waiting(0), await waiting(1)];
+  [forged, ordered] = [await waiting(), await waiting()];
+  await worker.end('SIGKILL');
+}, PROCESSES_MS);
+
+test('of two approvers the first counts, at any depth', async () => {
+  for (const { key, token } of raced) {
+    expect(await engine.answer(ALICE, token, key, YES, BOB)).toMatchObject({ state: 'queued' });
+    for (const answer of [YES, NO])
+      await expect(engine.answer(ALICE, token, key, answer, CAROL)).rejects.toMatchObject({
+        kind: 'wrong_state',
+        message: expect.stringMatching(/already answered by acme\/bob, at /),
+      });
+    const now = await engine.readLive(ALICE, token);
+    expect([now.status, now.inputRequests]).toEqual(['working', {}]);
+    expect(JSON.stringify(now)).not.toContain('Release?');
+  }
 });
 
 test('forged answers block nobody, whether they come before or after the one that counts', async () => {
-  const record = await waiting();
-  const { workflowId, token } = record;
+  const { workflowId, token } = forged;
   const refusal = { key: KEY, answer: NO };
   const forge = async (answerId: string) => {
     const claimed = { ...refusal, answerId, by: BOB };
@@ -114,17 +118,11 @@ test('forged answers block nobody, whether they come before or after the one tha
   await forge(id);
   await forge('forged-2');
   expect(await engine.answer(ALICE, token, KEY, YES, BOB)).toMatchObject({ id, state, wasQueued: true });
-  const end = await ended(record);
-  expect(end.result).toEqual({ action: 'accept' });
-  expect(end.answers!.filter((one) => one.state === 'applied')).toMatchObject([{ id, by: BOB }]);
-  const refused = end.answers!.filter((one) => one.state === 'refused');
-  expect(refused.map((one) => one.id).sort()).toEqual(['forged-1', 'forged-2', id].sort());
-  expect(refused.map(({ by }) => by)).toEqual(refused.map(() => ({ operator: true })));
+  idOfBob = id;
 });
 
 test('signed answers count in the order of the history, while each is verified in turn', async () => {
-  const record = await waiting();
-  const { workflowId } = record;
+  const { workflowId, token } = ordered;
   const inputOf = (answer: Answer, by: typeof BOB) =>
     signed(signer, workflowId, identified(signer, workflowId, { key: KEY, answer, by }), {
       by,
@@ -137,11 +135,30 @@ test('signed answers count in the order of the history, while each is verified i
   await signal(workflowId, { ...bad, signature });
   await signal(workflowId, inputOf(NO, BOB));
   await signal(workflowId, inputOf(YES, CAROL));
-  await expect(engine.answer(ALICE, record.token, KEY, YES, CAROL)).rejects.toThrow(/by acme\/bob/);
-  const end = await ended(record);
-  expect(end.result).toEqual({ action: 'decline' });
-  const applied = end.answers!.filter((one) => one.state === 'applied');
-  expect(applied.map(({ by }) => by)).toEqual([BOB]);
-  const refused = end.answers!.filter((one) => one.state === 'refused');
-  expect(refused.map(({ reason }) => reason)).toEqual([expect.stringContaining('has been answered')]);
+  await expect(engine.answer(ALICE, token, KEY, YES, CAROL)).rejects.toThrow(/by acme\/bob/);
+});
+
+test('once a worker is back, the answers count that their senders were told', async () => {
+  worker = stack.worker();
+  for (const record of raced) {
+    const end = await ended(record);
+    expect([end.result, end.answers]).toMatchObject([
+      { action: 'accept' },
+      [{ state: 'applied', by: BOB, action: 'accept' }],
+    ]);
+    expect(end.answers).toHaveLength(1);
+  }
+  const ofForged = await ended(forged);
+  expect(ofForged.result).toEqual({ action: 'accept' });
+  expect(answersIn(ofForged, 'applied')).toMatchObject([{ id: idOfBob, by: BOB }]);
+  const refused = answersIn(ofForged, 'refused');
+  expect(refused.map(({ id }) => id).sort()).toEqual(['forged-1', 'forged-2', idOfBob].sort());
+  expect(refused.map(({ by }) => by)).toEqual(refused.map(() => ({ operator: true })));
+
+  const ofOrdered = await ended(ordered);
+  expect(ofOrdered.result).toEqual({ action: 'decline' });
+  expect(answersIn(ofOrdered, 'applied').map(({ by }) => by)).toEqual([BOB]);
+  expect(answersIn(ofOrdered, 'refused').map(({ reason }) => reason)).toEqual([
+    expect.stringContaining('has been answered'),
+  ]);
 });

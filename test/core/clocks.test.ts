@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { Clock } from '../chaos/faults/clock.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
@@ -18,100 +18,77 @@ const WAITS_SINCE = /^no worker has taken the work for \d\d s$/;
 const REAL_CLOCK = { LD_PRELOAD: '' };
 
 let folder: string;
-let clock: Clock;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-clocks-'));
-  clock = await Clock.create(folder);
-}, STACK_MS);
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'longhaul-clocks-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-let parts: TestStack;
-afterEach(() => parts?.stop());
+const stacks: TestStack[] = [];
+afterEach(async () => {
+  await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
+});
 
-/** A server by the clock, and a worker by Temporal's. */
-async function startServer(): Promise<{ kill: () => Promise<void> }> {
+/** A server whose clock is that many seconds ahead of Temporal's. */
+async function startServer(seconds: number): Promise<{ stack: TestStack; clock: Clock }> {
+  const clock = await Clock.create(join(folder, String(seconds)));
+  clock.jump(seconds);
   // Own stack: the server's clock is wrong.
-  parts = await TestStack.serverAlone({ ...clock.environment });
-  const worker = parts.worker(REAL_CLOCK);
-  await eventually('the worker polls', async () => {
-    const { workflowService } = await parts.temporal();
-    const { pollers } = await workflowService.describeTaskQueue({
-      namespace: 'default',
-      taskQueue: { name: parts.taskQueue },
-      taskQueueType: 1,
-    });
-    return pollers?.length;
-  });
-  return { kill: () => worker.end('SIGKILL') };
+  const stack = await TestStack.serverAlone({ ...clock.environment });
+  stacks.push(stack);
+  return { stack, clock };
 }
 
-const readiness = async () => {
-  const response = await fetch(`${parts.base}/readyz`);
-  return { status: response.status, text: await response.text() };
-};
+const statusMessageOf = async ({ client }: TestStack, taskId: string): Promise<string> =>
+  (await client.get(taskId)).statusMessage ?? '';
 
-const doctor = () =>
-  run(parts, ['doctor'], {
-    environment: { ...clock.environment, LONGHAUL_TASK_QUEUE: parts.taskQueue },
-  });
+/** Starts an operation, once the server listens. */
+const startAt = ({ client }: TestStack, tool: string, args?: object) =>
+  eventually('the server takes calls', () => client.start(tool, args).catch(() => undefined));
 
-const statusMessageOf = async (taskId: string): Promise<string> =>
-  (await parts.client.get(taskId)).statusMessage ?? '';
+async function knowsWhichWorkersPoll(seconds: number): Promise<void> {
+  const { stack, clock } = await startServer(seconds);
+  const { client, taskQueue } = stack;
+  const doctor = () =>
+    run(stack, ['doctor'], { environment: { ...clock.environment, LONGHAUL_TASK_QUEUE: taskQueue } });
+  const worker = stack.worker(REAL_CLOCK);
+  await stack.ready();
+  expect((await doctor()).stdout).toMatch(/ok +worker/);
+  const taskId = await client.start('confirm_delete', { filename: 'a.txt' });
+  await client.until(taskId, 'input_required');
+  expect(await statusMessageOf(stack, taskId)).not.toMatch(/no worker/);
 
-describe.each([
-  ['ahead of', HOUR_SECONDS],
-  ['behind', -HOUR_SECONDS],
-])('with a clock an hour %s that of Temporal', (_, seconds) => {
-  beforeAll(() => clock.jump(seconds));
-
-  test('a server is ready while a worker polls, and after it was killed says that none does', async () => {
-    const worker = await startServer();
-    await parts.ready();
-    expect((await doctor()).stdout).toMatch(/ok +worker/);
-    const taskId = await parts.client.start('confirm_delete', { filename: 'a.txt' });
-    await parts.client.until(taskId, 'input_required');
-    expect(await statusMessageOf(taskId)).not.toMatch(/no worker/);
-
-    await worker.kill();
-    const later = await parts.client.start('confirm_delete', { filename: 'b.txt' });
-    await eventually('its status says that nobody takes it', async () =>
-      WAITS_SINCE.test(await statusMessageOf(later)),
-    );
-    const { text } = await eventually('the server says that no worker polls', async () => {
-      const seen = await readiness();
-      return seen.status === 503 ? seen : undefined;
-    });
-    expect(text).toContain(`no worker polls the task queue`);
-    await eventually(
-      'a command, which may be a minute behind, says so too',
-      async () => !/ok +worker/.test((await doctor()).stdout),
-    );
-  });
-});
-
-test('a server with a clock behind ends an operation that is overdue', async () => {
-  clock.jump(-HOUR_SECONDS);
-  // Own stack: the server's clock is wrong.
-  parts = await TestStack.serverAlone({ ...clock.environment });
-  const taskId = await eventually('the server takes calls', () =>
-    parts.client.start('timed').catch(() => undefined),
+  await worker.end('SIGKILL');
+  const later = await client.start('confirm_delete', { filename: 'b.txt' });
+  await eventually('its status says that nobody takes it', async () =>
+    WAITS_SINCE.test(await statusMessageOf(stack, later)),
   );
-  const { result } = await parts.client.until(taskId, 'completed');
-  expect(result).toMatchObject({ isError: true });
-  expect(await statusMessageOf(taskId)).toMatch(/and no worker ended it$/);
-});
-
-test('a server with a clock ahead of the maximum duration ends no operation that waits for a worker', async () => {
-  clock.jump(2 * HOUR_SECONDS);
-  // Own stack: the server's clock is wrong.
-  parts = await TestStack.serverAlone({ ...clock.environment });
-  const taskId = await eventually('the server takes calls', () =>
-    parts.client.start('slow_compute', { seconds: 0 }).catch(() => undefined),
+  const text = await eventually('the server says that no worker polls', async () => {
+    const response = await fetch(`${stack.base}/readyz`);
+    return response.status === 503 ? response.text() : undefined;
+  });
+  expect(text).toContain(`no worker polls the task queue`);
+  await eventually(
+    'a command, which may be a minute behind, says so too',
+    async () => !/ok +worker/.test((await doctor()).stdout),
   );
+}
+
+test('with a clock an hour ahead or behind, a server is ready while a worker polls, and says when none does', () =>
+  Promise.all([knowsWhichWorkersPoll(HOUR_SECONDS), knowsWhichWorkersPoll(-HOUR_SECONDS)]));
+
+test('a server with a clock behind ends an overdue operation, and one ahead ends none that waits for a worker', async () => {
+  const [{ stack: behind }, { stack: ahead }] = await Promise.all([
+    startServer(-HOUR_SECONDS),
+    startServer(2 * HOUR_SECONDS),
+  ]);
+  const overdue = await startAt(behind, 'timed');
+  const waiting = await startAt(ahead, 'slow_compute', { seconds: 0 });
   // A run that is overdue is ended once it has waited for 10 s.
   await eventually('it has waited for longer', async () =>
-    /for [2-9]\d s$/.test(await statusMessageOf(taskId)),
+    /for [2-9]\d s$/.test(await statusMessageOf(ahead, waiting)),
   );
-  parts.worker(REAL_CLOCK);
-  await parts.client.until(taskId, 'completed');
+  ahead.worker(REAL_CLOCK);
+  await ahead.client.until(waiting, 'completed');
+
+  const { result } = await behind.client.until(overdue, 'completed');
+  expect(result).toMatchObject({ isError: true });
+  expect(await statusMessageOf(behind, overdue)).toMatch(/and no worker ended it$/);
 });

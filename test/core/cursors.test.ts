@@ -1,4 +1,4 @@
-/** Cursors that no page gave are refused wherever one is taken. */
+/** Lists: cursors that no page gave are refused wherever one is taken, and there are no prompts. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectProblem } from '../http-jobs/support.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
@@ -64,4 +64,24 @@ test('lists of operations and logs refuse a cursor that no page gave, or that wa
   }
   const uri = `longhaul://operations/${token}/logs/operation?cursor=AAAA`;
   expect((await parts.client.request('resources/read', { uri })).error).toMatchObject({ code: -32602 });
+});
+
+const UNKNOWN_PROMPT = { code: -32602, message: expect.stringContaining('unknown prompt "summary"') };
+
+test('2026-07-28 lists no prompts, with caching hints and without the capability, and gets none', async () => {
+  const { client } = parts;
+  const { result } = await client.request('prompts/list');
+  expect(result).toMatchObject({ prompts: [], ttlMs: expect.any(Number), cacheScope: expect.any(String) });
+  const discovered = await client.request('server/discover');
+  expect(discovered.result.capabilities).not.toHaveProperty('prompts');
+  expect((await client.request('prompts/get', { name: 'summary' })).error).toMatchObject(UNKNOWN_PROMPT);
+  expect((await client.request('prompts/get')).error).toMatchObject({ code: -32602 });
+});
+
+test.each(VERSIONS)('%s lists no prompts, without the capability, and gets none', async (version) => {
+  const client = new LegacyClient(parts.client.url, version);
+  expect((await client.initialize()).capabilities).not.toHaveProperty('prompts');
+  expect((await client.request('prompts/list')).result).toEqual({ prompts: [] });
+  expect((await client.request('prompts/get', { name: 'summary' })).error).toMatchObject(UNKNOWN_PROMPT);
+  expect((await client.request('prompts/get')).error).toMatchObject({ code: -32602 });
 });

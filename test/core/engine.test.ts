@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Engine, TemporalClient, type WatchedRecord } from '../../engine/index.js';
-import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
 import { defineTool } from '../../operations/tool/index.js';
 import { createLogger } from '../../platform/observe/log.js';
 import { loadSecret } from '../../platform/home/secret.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { Tools } from '../../platform/project/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectEngine } from '../support/engine.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -22,22 +22,16 @@ const toolOf = (name: string) =>
   });
 const slowCompute = toolOf('slow_compute');
 const confirmDelete = toolOf('confirm_delete');
-const largeValues = toolOf('large_values');
-const tools = new Map([slowCompute, confirmDelete, largeValues].map((tool) => [tool.name, tool]));
 
 let parts: TestStack;
 let engine: Engine;
 let temporal: TemporalClient;
-const home = process.env['LONGHAUL_HOME']!;
-const secret = loadSecret(home);
-const storage = openStorage({ home });
-const engineOver = (connection: TemporalClient) =>
-  new Engine(connection, new Tools(tools, [], createLogger('test', 'warn')), secret, storage);
+const secret = loadSecret(process.env['LONGHAUL_HOME']!);
+const tools = [slowCompute, confirmDelete];
 beforeAll(async () => {
   parts = await TestStack.shared();
-  temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, createLogger('test', 'warn'));
-  engine = engineOver(temporal);
-  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+  engine = await connectEngine(parts.taskQueue, { tools });
+  ({ temporal } = engine);
 });
 afterAll(async () => {
   await engine?.temporal.close();
@@ -46,82 +40,6 @@ afterAll(async () => {
 
 const ANNA = `anna-${randomUUID()}`;
 const BEN = `ben-${randomUUID()}`;
-
-describe('tokens', () => {
-  test('of another principal, unknown ones and foreign workflows answer alike', async () => {
-    const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
-    expect((await engine.read(ANNA, token)).token).toBe(token);
-    const messages = await Promise.all(
-      [
-        () => engine.read(BEN, token),
-        () => engine.read(ANNA, newToken()),
-        () => engine.cancel(BEN, token),
-      ].map((ask) =>
-        ask().then(
-          () => 'found',
-          (error: Error) => error.message,
-        ),
-      ),
-    );
-    expect(messages).toEqual(['operation not found', 'operation not found', 'operation not found']);
-  });
-
-  test('brought by callers are unique within the principal, and checked', async () => {
-    const token = `mine-${randomUUID()}`;
-    const [ofAnna, ofBen] = await Promise.all(
-      [ANNA, BEN].map((who) => engine.start(who, slowCompute, { seconds: 0 }, { token })),
-    );
-    expect([ofAnna!.token, ofBen!.token]).toEqual([token, token]);
-    expect(workflowIdOf(ANNA, token, secret)).not.toBe(workflowIdOf(BEN, token, secret));
-    expect(workflowIdOf('anonymous', token, secret)).toBe(token);
-    await expect(engine.start(ANNA, slowCompute, {}, { token: 'a b' })).rejects.toThrow(
-      'expected 1 to 232 characters',
-    );
-  });
-});
-
-test('a clock that is set forward by a day leaves no closed operation expired', async () => {
-  const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
-  await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
-  const clock = jest.spyOn(Date, 'now');
-  try {
-    clock.mockReturnValue(Date.now() + 25 * 3600_000);
-    expect((await engine.read(ANNA, token)).status).toBe('completed');
-  } finally {
-    clock.mockRestore();
-  }
-});
-
-describe('a repeated start', () => {
-  test('under the same key, twenty at once, is one operation; with other arguments it is refused', async () => {
-    const options = { idempotencyKey: randomUUID() };
-    const started = await Promise.all(
-      Array.from({ length: 20 }, () => engine.start(ANNA, slowCompute, { seconds: 1, label: 'x' }, options)),
-    );
-    expect(new Set(started.map(({ token }) => token)).size).toBe(1);
-    expect(started[0]!.token).toBe(
-      tokenOfIdempotencyKey(ANNA, 'slow_compute', options.idempotencyKey, secret),
-    );
-    await expect(engine.start(ANNA, slowCompute, { seconds: 2 }, options)).rejects.toMatchObject({
-      kind: 'conflict',
-    });
-    const same = await engine.start(ANNA, slowCompute, { label: 'x', seconds: 1 }, options);
-    expect(same.token).toBe(started[0]!.token);
-    expect(digestOf('t', { a: 1, b: { c: 2, d: 3 } }, secret)).toBe(
-      digestOf('t', { b: { d: 3, c: 2 }, a: 1 }, secret),
-    );
-  });
-
-  test('finds the operation also after it has closed', async () => {
-    const options = { idempotencyKey: randomUUID() };
-    const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 }, options);
-    await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
-    expect(await engine.start(ANNA, slowCompute, { seconds: 0 }, options)).toMatchObject({
-      token,
-      status: 'completed',
-    });
-  });
-});
 
 test('a repeated start describes the workflow once', async () => {
   const options = { idempotencyKey: randomUUID() };
@@ -253,66 +171,12 @@ test('a read shows what was accepted before it, while others read all the time',
 
 test('engines of one process share no records, even over one connection', async () => {
   const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
-  const other = engineOver(temporal);
+  const same = new Tools(new Map(tools.map((tool) => [tool.name, tool])), [], createLogger('test', 'warn'));
+  const other = new Engine(temporal, same, secret, openStorage({ home: process.env['LONGHAUL_HOME']! }));
   await eventually('it is over', async () => (await engine.read(ANNA, token)).status === 'completed');
   const kept = await engine.read(ANNA, token);
   expect(await engine.read(ANNA, token)).toBe(kept);
   const read = await other.read(ANNA, token);
   expect(read).not.toBe(kept);
   expect(read).toEqual(kept);
-});
-
-test('the query has the whole record live, and falls back to what is kept when no worker answers', async () => {
-  const { token } = await engine.start(ANNA, largeValues, { partialBytes: 100_000, thenWaitSeconds: 600 });
-  const live = await eventually('a worker answers', async () => {
-    const record = await engine.readLive(ANNA, token);
-    return record.live && record.partial ? record : undefined;
-  });
-  expect((live.partial as { text: string }).text).toHaveLength(100_000);
-  expect((await engine.read(ANNA, token)).partial).toBeUndefined();
-  await engine.cancel(ANNA, token, 'done looking');
-  const end = await eventually('it is canceled', async () => {
-    const record = await engine.read(ANNA, token);
-    return record.status === 'canceled' ? record : undefined;
-  });
-  expect(end).toMatchObject({ cancelReason: 'done looking', statusMessage: 'canceled: done looking' });
-  expect((end.partial as { text: string }).text).toHaveLength(100_000);
-});
-
-test("lists hold the principal's operations, by tool, status and key, page by page", async () => {
-  const who = `lister-${randomUUID()}`;
-  const idempotencyKey = randomUUID();
-  await engine.start(who, slowCompute, { seconds: 0 }, { session: 's1' });
-  await engine.start(who, slowCompute, { seconds: 0 }, { idempotencyKey });
-  await engine.start(who, confirmDelete, {});
-  const statuses = async () =>
-    (await engine.list(who)).operations.map(({ tool, status }) => `${tool} ${status}`).sort();
-  const wanted = ['confirm_delete input_required', 'slow_compute completed', 'slow_compute completed'];
-  await eventually(
-    'the lists have caught up',
-    async () => JSON.stringify(await statuses()) === JSON.stringify(wanted),
-  );
-  expect((await engine.list(who, { tool: 'confirm_delete' })).operations).toHaveLength(1);
-  expect((await engine.list(who, { status: 'completed' })).operations).toHaveLength(2);
-  expect((await engine.list(who, { status: 'input_required' })).operations).toHaveLength(1);
-  expect((await engine.list(who, { session: 's1' })).operations).toHaveLength(1);
-  const [byKey] = (await engine.list(who, { idempotencyKey })).operations;
-  expect(byKey!.token).toBe(tokenOfIdempotencyKey(who, 'slow_compute', idempotencyKey, secret));
-  expect((await engine.list(`nobody' OR '1'='1`)).operations).toEqual([]);
-  const page = await engine.list(who, { limit: 2 });
-  const rest = await engine.list(who, { limit: 2, cursor: page.nextCursor! });
-  expect([page.operations.length, rest.operations.length]).toEqual([2, 1]);
-});
-
-test('estimates follow past runs, and never hold up a start', async () => {
-  const first = await engine.start(ANNA, slowCompute, { seconds: 0 });
-  expect(first.estimateSeconds).toBeDefined();
-  await eventually(
-    'an estimate from past runs',
-    async () => {
-      const { estimateSeconds } = await engine.start(ANNA, slowCompute, { seconds: 0 });
-      return estimateSeconds !== 7;
-    },
-    150_000,
-  );
 });

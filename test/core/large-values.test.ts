@@ -1,13 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { artifactKey } from '../../platform/storage/keys.js';
+import { artifactKey, payloadKey } from '../../platform/storage/keys.js';
+import { expectProblem } from '../http-jobs/support.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
 import { TestStack } from '../support/test-stack.js';
 
 const MB = 1_000_000;
+/** Error of an operation with a value that storage has lost. */
+const LOST = /^(the (partial )?result can't be read: )?a large value of it is lost: /;
+
 let parts: TestStack;
+let jobs: JobsClient;
 beforeAll(async () => {
   parts = await TestStack.shared();
+  jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());
 
@@ -36,21 +45,6 @@ test('history holds a claim and not the value, and small values stay readable', 
   expect(result.data!.length).toBeLessThan(1000);
 });
 
-test('a large partial result survives failure and cancel', async () => {
-  const { client } = parts;
-  const failed = await client.start('large_values', { partialBytes: 300_000, failWithBytes: 10 });
-  const end = await client.until(failed, 'completed');
-  expect(end.result.isError).toBe(true);
-  expect(end.result.content[0].text).toContain('pppp');
-  const canceled = await client.start('large_values', { partialBytes: 3 * MB, thenWaitSeconds: 600 });
-  await client.until(
-    canceled,
-    (task) => task.status === 'working' && task.statusMessage !== 'waiting for a worker',
-  );
-  await client.request('tasks/cancel', { taskId: canceled });
-  await client.until(canceled, 'cancelled');
-});
-
 test('a failure with a message of 3 MB ends the operation and not its record', async () => {
   const taskId = await parts.client.start('large_values', { failWithBytes: 3 * MB });
   const end = await parts.client.until(taskId, 'completed');
@@ -69,4 +63,83 @@ test('an artifact that is too large to be read at once is refused as the request
   const { error } = await parts.client.request('resources/read', { uri });
   expect(error).toMatchObject({ code: -32602, data: { uri, kind: 'too_large' } });
   expect(error!.message).toContain('100000000 bytes; at most 67108864');
+});
+
+/** Waits for the end without the server, which would keep the record for seconds, and removes what is stored. */
+async function lose(token: string): Promise<string> {
+  const handle = (await parts.temporal()).workflow.getHandle(token);
+  await eventually('it has ended', async () => (await handle.describe()).status.name !== 'RUNNING');
+  const folder = dirname(payloadKey(token, 'hash'));
+  rmSync(join(process.env['LONGHAUL_HOME']!, 'storage', folder), { recursive: true });
+  return token;
+}
+
+describe('a lost result', () => {
+  let token: string;
+  beforeAll(async () => {
+    token = await lose(await jobs.start('large_values', { resultBytes: 1_000_000 }));
+  });
+
+  test('is one error in the status of the job and at the address of the result', async () => {
+    const { status, body } = await jobs.get(`/v1/jobs/${token}`);
+    expect([status, body.status, body.result_url]).toEqual([200, 'succeeded', `/v1/jobs/${token}/result`]);
+    expect(body.error).toMatchObject({
+      kind: 'internal',
+      retryable: false,
+      message: expect.stringMatching(LOST),
+    });
+    const refused = await jobs.get(`/v1/jobs/${token}/result`);
+    expectProblem(refused, 'value-lost', 410);
+    expect(refused.body.detail).toBe(`the result can't be read: ${body.error.message}`);
+    expect(refused.body.retryable).toBe(false);
+  });
+
+  test('is an error that is not retryable over each protocol of MCP', async () => {
+    const lost = {
+      code: -32603,
+      message: expect.stringMatching(LOST),
+      data: { kind: 'internal', retryable: false },
+    };
+    expect((await parts.client.request('tasks/get', { taskId: token })).error).toEqual(lost);
+    const older = await LegacyClient.open(parts.client.url);
+    expect((await older.request('tasks/get', { taskId: token })).result).toMatchObject({
+      status: 'completed',
+      statusMessage: expect.stringMatching(/^completed; the result can't be read: /),
+    });
+    expect((await older.request('tasks/result', { taskId: token })).result).toMatchObject({
+      isError: true,
+      structuredContent: { error: { kind: 'internal', retryable: false } },
+    });
+    const got = (await older.call('operation_get', { token })).result;
+    expect(got.structuredContent).toMatchObject({
+      status: 'completed',
+      error: { kind: 'internal', retryable: false, message: expect.stringMatching(LOST) },
+    });
+    expect(got.content[0].text).not.toContain('Try again');
+    const uri = `longhaul://operations/${token}/result`;
+    expect((await older.request('resources/read', { uri })).error).toMatchObject({
+      code: -32603,
+      data: { kind: 'internal', retryable: false },
+    });
+  });
+
+  test('keeps neither the stream of its events nor a delete', async () => {
+    const events = await jobs.get(`/v1/jobs/${token}/events`);
+    expect(events.body).toContain('event: result');
+    expect((await jobs.post(`/v1/jobs/${token}:delete`)).status).toBe(204);
+    expectProblem(await jobs.get(`/v1/jobs/${token}`), 'job-not-found', 404);
+  });
+});
+
+test('a lost partial result costs no status', async () => {
+  const id = await jobs.start('large_values', { partialBytes: 300_000, thenWaitSeconds: 600 });
+  await jobs.until(id, 'running');
+  // Not through the server, which may see the end then.
+  await (await parts.temporal()).workflow.getHandle(id).cancel();
+  await lose(id);
+  const job = await jobs.get(`/v1/jobs/${id}`);
+  expect([job.status, job.body.status, job.body.error.kind]).toEqual([200, 'canceled', 'canceled']);
+  const refused = await jobs.get(`/v1/jobs/${id}/partial`);
+  expectProblem(refused, 'value-lost', 410);
+  expect(refused.body.detail).toMatch(LOST);
 });

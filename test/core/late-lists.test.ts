@@ -1,4 +1,4 @@
-/** Visibility that lags by 30 s: operations are read as they are, only lists are late. */
+/** Visibility that lags by 10 s: operations are read as they are, only lists are late. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
@@ -7,7 +7,7 @@ import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
 
-const LAG_MS = 30_000;
+const LAG_MS = 10_000;
 
 const { ListWorkflowExecutionsResponse } = proto.temporal.api.workflowservice.v1;
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;

@@ -56,99 +56,180 @@ async function outcome(token: string): Promise<{ result: any; answers: any[] }> 
   return { result, answers };
 }
 
+function expectRefused({ status, body }: Answer): void {
+  expect([status, body]).toEqual([
+    409,
+    expect.objectContaining({
+      type: '/problems/wrong-state',
+      detail: expect.stringMatching(/^the question "input-1" was already answered, at \d{4}-.*Z$/),
+    }),
+  ]);
+}
+
 const time = expect.stringMatching(/^\d{4}-.*Z$/);
 
-describe('of two different answers the first counts, and the second is refused', () => {
-  test.each([
-    ['stopped', stop, resume],
-    ['killed', kill, restart],
-  ])('while the worker is %s', async (_what, end, begin) => {
-    const token = await asking();
-    await end();
-    const first = await answer(token, { confirm: true });
-    expect([first.status, first.body]).toMatchObject([202, { state: 'queued', key: 'input-1' }]);
-    const second = await answer(token, { confirm: false });
-    expect([second.status, second.body]).toEqual([
-      409,
-      expect.objectContaining({
-        type: '/problems/wrong-state',
-        detail: expect.stringMatching(/^the question "input-1" was already answered, at \d{4}-.*Z$/),
-      }),
-    ]);
-    begin();
-    const { result, answers } = await outcome(token);
-    expect(result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
-    const { id } = first.body;
-    expect(answers).toEqual([{ key: 'input-1', id, action: 'accept', state: 'applied', at: time }]);
-  });
+/** Signals that are no answers to `input-1`. */
+const FORGED = { key: 'input-1', answerId: 'forged' };
+const MISFITS: unknown[][] = [
+  [],
+  [null],
+  [FORGED],
+  [{ ...FORGED, answer: { action: 'decline' }, by: null, signature: 'x' }],
+  [{ ...FORGED, answer: { action: 'maybe' } }],
+  [{ ...FORGED, answer: { action: 'accept', content: { confirm: 'x' } } }],
+  [{ ...FORGED, key: 'input-2', answer: { action: 'decline' } }],
+];
 
-  test('if they race, over whichever protocol', async () => {
-    const clients = protocolClients(parts.base);
-    const args = { units: 0, questions: 1, areAtOnce: false, ends: 'completed', cleanupMs: 0 };
-    const token = await jobs.start('steered', args);
-    await jobs.until(token, (job) => job.input_required);
-    await kill();
-    const sent = await Promise.allSettled(
-      clients.map((client, value) => client.answer(token, 'input-1', { value })),
-    );
-    restart();
-    const { result, answers } = await outcome(token);
-    const [winner] = result.answers;
-    // The form of 2025-11-25 has no response.
-    const states = sent.map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
-    states.forEach((state, value) => {
-      if (state === 'queued') expect(value).toBe(winner);
-      else if (state !== undefined) expect(state).toMatchObject({ name: 'Refused', kind: 'wrong_state' });
-    });
-    expect(states.filter((state) => state instanceof Refused).length).toBeGreaterThanOrEqual(7);
-    expect(answers.filter(({ state }) => state === 'applied')).toHaveLength(1);
-    expect(answers.filter(({ state }) => state === 'queued')).toEqual([]);
-  });
-});
-
-describe('the same answer again', () => {
-  test('gets the same response: queued, applied, and once the operation has ended', async () => {
-    const token = await asking();
-    await kill();
-    const first = await answer(token, { confirm: true });
-    const again = await answer(token, { confirm: true });
-    expect([again.status, again.body]).toEqual([202, first.body]);
-    const { events } = await (await handleOf(token)).fetchHistory();
-    expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
-    restart();
-    await outcome(token);
-    const after = await answer(token, { confirm: true });
-    expect([after.status, after.body]).toEqual([200, { ...first.body, state: 'accepted' }]);
-    expect((await answer(token, { confirm: false })).status).toBe(409);
-  });
-
-  test('is recognized by an Idempotency-Key, under which another answer is refused', async () => {
-    const token = await asking();
-    const own = { 'idempotency-key': 'mine' };
-    const first = await answer(token, { confirm: true }, own);
-    expect(first.status).toBe(200);
-    await outcome(token);
-    const again = await answer(token, { confirm: true }, own);
-    expect([again.status, again.body]).toEqual([200, first.body]);
-    expect((await answer(token, { confirm: false }, own)).status).toBe(409);
-    // Somebody else's equal answer.
-    expect((await answer(token, { confirm: true }, { 'idempotency-key': 'theirs' })).status).toBe(409);
-    expect((await answer(token, { confirm: true }, { 'idempotency-key': 'ä' })).body).toMatchObject({
-      type: '/problems/invalid-idempotency-key',
-    });
-  });
-});
-
-test('with an Idempotency-Key, a queued answer gets the same response also once it is applied', async () => {
+test('of two different answers the first counts while the worker is stopped, and the second is refused', async () => {
   const token = await asking();
+  stop();
+  const first = await answer(token, { confirm: true });
+  expect([first.status, first.body]).toMatchObject([202, { state: 'queued', key: 'input-1' }]);
+  expectRefused(await answer(token, { confirm: false }));
+  resume();
+  const { result, answers } = await outcome(token);
+  expect(result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
+  const { id } = first.body;
+  expect(answers).toEqual([{ key: 'input-1', id, action: 'accept', state: 'applied', at: time }]);
+});
+
+test('of answers that race over all protocols one counts, and the others are refused', async () => {
+  const clients = protocolClients(parts.base);
+  const args = { units: 0, questions: 1, areAtOnce: false, ends: 'completed', cleanupMs: 0 };
+  const token = await jobs.start('steered', args);
+  await jobs.until(token, (job) => job.input_required);
   await kill();
-  const own = { 'idempotency-key': 'queued' };
-  const first = await answer(token, { confirm: true }, own);
-  expect([first.status, first.body]).toMatchObject([202, { state: 'queued', job: { job_id: token } }]);
+  const sent = await Promise.allSettled(
+    clients.map((client, value) => client.answer(token, 'input-1', { value })),
+  );
   restart();
+  const { result, answers } = await outcome(token);
+  const [winner] = result.answers;
+  // The form of 2025-11-25 has no response.
+  const states = sent.map((one) => (one.status === 'fulfilled' ? one.value : one.reason));
+  states.forEach((state, value) => {
+    if (state === 'queued') expect(value).toBe(winner);
+    else if (state !== undefined) expect(state).toMatchObject({ name: 'Refused', kind: 'wrong_state' });
+  });
+  expect(states.filter((state) => state instanceof Refused).length).toBeGreaterThanOrEqual(7);
+  expect(answers.filter(({ state }) => state === 'applied')).toHaveLength(1);
+  expect(answers.filter(({ state }) => state === 'queued')).toEqual([]);
+});
+
+describe('while the worker is dead', () => {
+  /** An operation for each test, and what its senders were told. */
+  const tokens = { twice: '', keyed: '', updated: '', misfits: '', terminated: '', operators: '' };
+  const sent: Record<'twice' | 'keyed' | 'misfits', Answer> = {} as never;
+  const operators = { key: 'input-1', answerId: randomUUID(), answer: { action: 'decline' } };
+  let updated: object;
+  const own = { 'idempotency-key': 'queued' };
+  const signal = async (token: string, ...args: unknown[]) =>
+    (await handleOf(token)).signal('provide_input', ...args);
+  const update = async (confirm: boolean) => {
+    const content = { confirm };
+    const { result } = await parts.client.answer(tokens.updated, 'input-1', { action: 'accept', content });
+    expect(result.resultType).toBe('complete');
+    return result._meta['longhaul/answers'];
+  };
+  beforeAll(async () => {
+    for (const name of Object.keys(tokens) as (keyof typeof tokens)[]) tokens[name] = await asking();
+    await kill();
+  });
+
+  test('the same answer again gets the same response, and another one is refused', async () => {
+    sent.twice = await answer(tokens.twice, { confirm: true });
+    expect(sent.twice.status).toBe(202);
+    const again = await answer(tokens.twice, { confirm: true });
+    expect([again.status, again.body]).toEqual([202, sent.twice.body]);
+    expectRefused(await answer(tokens.twice, { confirm: false }));
+    const { events } = await (await handleOf(tokens.twice)).fetchHistory();
+    expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
+    sent.keyed = await answer(tokens.keyed, { confirm: true }, own);
+    expect([sent.keyed.status, sent.keyed.body]).toMatchObject([
+      202,
+      { state: 'queued', job: { job_id: tokens.keyed } },
+    ]);
+  });
+
+  test('tasks/update acknowledges every answer, with its outcome in _meta', async () => {
+    [updated] = await update(true);
+    expect(updated).toEqual({ key: 'input-1', id: expect.any(String), state: 'queued' });
+    expect(await update(false)).toEqual([
+      { key: 'input-1', state: 'refused', reason: expect.stringContaining('was already answered') },
+    ]);
+  });
+
+  test('signals that do not fit block no answer', async () => {
+    for (const args of MISFITS) await signal(tokens.misfits, ...args);
+    sent.misfits = await answer(tokens.misfits, { confirm: true });
+    expect(sent.misfits.status).toBe(202);
+    expect(await jobs.job(tokens.misfits)).not.toHaveProperty('input_required');
+  });
+
+  test('an answer that an operation did not live to take is refused, with the reason', async () => {
+    const token = tokens.terminated;
+    const { body } = await answer(token, { confirm: true });
+    await (await handleOf(token)).terminate('enough');
+    const { answers } = await outcome(token);
+    expect(answers).toEqual([
+      {
+        ...{ key: 'input-1', id: body.id, action: 'accept', state: 'refused', at: time },
+        reason: 'the operation ended before a worker took the answer',
+      },
+    ]);
+    const again = await answer(token, { confirm: true });
+    expect([again.status, again.body.detail]).toEqual([409, 'the operation is failed']);
+  });
+
+  test('an operator may answer by a signal, and the next answer is refused', async () => {
+    await signal(tokens.operators, operators);
+    expect((await answer(tokens.operators, { confirm: true })).status).toBe(409);
+  });
+
+  test('once one is back, the answers count that senders were told, and the record has why others did not', async () => {
+    restart();
+    await outcome(tokens.twice);
+    const after = await answer(tokens.twice, { confirm: true });
+    expect([after.status, after.body]).toEqual([200, { ...sent.twice.body, state: 'accepted' }]);
+    expect((await answer(tokens.twice, { confirm: false })).status).toBe(409);
+
+    await outcome(tokens.keyed);
+    const keyed = await answer(tokens.keyed, { confirm: true }, own);
+    expect([keyed.status, keyed.body]).toEqual([202, sent.keyed.body]);
+
+    await outcome(tokens.updated);
+    expect(await update(true)).toEqual([{ ...updated, state: 'applied' }]);
+
+    expect(await outcome(tokens.operators)).toMatchObject({
+      result: { answer: 'decline', deleted: [] },
+      answers: [{ id: operators.answerId, action: 'decline', state: 'applied' }],
+    });
+
+    const { result, answers } = await outcome(tokens.misfits);
+    expect(result.deleted).toEqual(['a.txt']);
+    const of = (state: string) => answers.filter((one) => one.state === state);
+    expect(of('applied').map(({ id }) => id)).toEqual([sent.misfits.body.id]);
+    expect(of('refused')).toMatchObject([
+      { key: 'input-1', id: 'forged', reason: expect.stringContaining('content.confirm') },
+      { key: 'input-2', id: 'forged', reason: 'there is no open input request "input-2"' },
+    ]);
+  });
+});
+
+test('the same answer again is recognized by an Idempotency-Key, under which another answer is refused', async () => {
+  const token = await asking();
+  const own = { 'idempotency-key': 'mine' };
+  const first = await answer(token, { confirm: true }, own);
+  expect(first.status).toBe(200);
   await outcome(token);
-  const after = await answer(token, { confirm: true }, own);
-  expect([after.status, after.body]).toEqual([202, first.body]);
+  const again = await answer(token, { confirm: true }, own);
+  expect([again.status, again.body]).toEqual([200, first.body]);
+  expect((await answer(token, { confirm: false }, own)).status).toBe(409);
+  // Somebody else's equal answer.
+  expect((await answer(token, { confirm: true }, { 'idempotency-key': 'theirs' })).status).toBe(409);
+  expect((await answer(token, { confirm: true }, { 'idempotency-key': 'ä' })).body).toMatchObject({
+    type: '/problems/invalid-idempotency-key',
+  });
 });
 
 test('while an answer is queued, no read asks for it, and each shows it', async () => {
@@ -191,115 +272,33 @@ test('while an answer is queued, no read asks for it, and each shows it', async 
   expect((await outcome(token)).answers).toEqual([{ ...queued, state: 'applied' }]);
 });
 
-test('tasks/update acknowledges every answer, with its outcome in _meta', async () => {
+test('signals that do not fit block no answer while a worker takes them', async () => {
   const token = await asking();
-  await kill();
-  const update = async (confirm: boolean) => {
-    const { result } = await parts.client.answer(token, 'input-1', {
-      action: 'accept',
-      content: { confirm },
-    });
-    expect(result.resultType).toBe('complete');
-    return result._meta['longhaul/answers'];
-  };
-  const [first] = await update(true);
-  expect(first).toEqual({ key: 'input-1', id: expect.any(String), state: 'queued' });
-  expect(await update(false)).toEqual([
-    { key: 'input-1', state: 'refused', reason: expect.stringContaining('was already answered') },
-  ]);
-  restart();
-  await outcome(token);
-  expect(await update(true)).toEqual([{ ...first, state: 'applied' }]);
+  for (const args of MISFITS) await (await handleOf(token)).signal('provide_input', ...args);
+  expect((await answer(token, { confirm: true })).status).toBe(200);
+  expect((await outcome(token)).result.deleted).toEqual(['a.txt']);
 });
 
-describe('a signal that does not fit blocks nobody', () => {
-  const named = { key: 'input-1', answerId: 'forged' };
-  const misfits: [string, unknown[]][] = [
-    ['nothing', []],
-    ['null', [null]],
-    ['no answer', [named]],
-    ['a name without form', [{ ...named, answer: { action: 'decline' }, by: null, signature: 'x' }]],
-    ['an unknown action', [{ ...named, answer: { action: 'maybe' } }]],
-    ['content that does not fit', [{ ...named, answer: { action: 'accept', content: { confirm: 'x' } } }]],
-    ['another key', [{ ...named, key: 'input-2', answer: { action: 'decline' } }]],
-  ];
-
-  test.each(misfits)('with a worker: %s', async (_what, args) => {
-    const token = await asking();
-    await (await handleOf(token)).signal('provide_input', ...args);
-    expect((await answer(token, { confirm: true })).status).toBe(200);
-    expect((await outcome(token)).result.deleted).toEqual(['a.txt']);
-  });
-
-  test('without one: the first that fits counts, and the record has why the others were refused', async () => {
-    const token = await asking();
-    await kill();
-    for (const [, args] of misfits) await (await handleOf(token)).signal('provide_input', ...args);
-    const sent = await answer(token, { confirm: true });
-    expect(sent.status).toBe(202);
-    expect(await jobs.job(token)).not.toHaveProperty('input_required');
-    restart();
-    const { result, answers } = await outcome(token);
-    expect(result.deleted).toEqual(['a.txt']);
-    const of = (state: string) => answers.filter((one) => one.state === state);
-    expect(of('applied').map(({ id }) => id)).toEqual([sent.body.id]);
-    expect(of('refused')).toMatchObject([
-      { key: 'input-1', id: 'forged', reason: expect.stringContaining('content.confirm') },
-      { key: 'input-2', id: 'forged', reason: 'there is no open input request "input-2"' },
-    ]);
-  });
-
-  test('refused ones do not displace answers that count', async () => {
-    const args = { units: 0, questions: 2, areAtOnce: false, ends: 'completed', cleanupMs: 0 };
-    const token = await jobs.start('steered', args);
-    await jobs.until(token, (job) => job.input_required);
-    await answer(token, { value: 1 });
-    await jobs.until(token, (job) => job.input_required?.requests['input-2']);
-    const handle = await handleOf(token);
-    for (let number = 0; number < 25; number += 1)
-      await handle.signal('provide_input', {
-        key: 'input-1',
-        answerId: `late-${number}`,
-        answer: { action: 'decline' },
-      });
-    await answer(token, { value: 2 }, {}, 'input-2');
-    const { answers } = await outcome(token);
-    const of = (state: string) => answers.filter((one) => one.state === state);
-    expect(of('applied').map(({ key }) => key)).toEqual(['input-1', 'input-2']);
-    expect(of('refused')).toHaveLength(10);
-    expect(of('refused').at(-1)).toMatchObject({
-      id: 'late-24',
-      reason: expect.stringContaining('has been answered'),
+test('refused answers do not displace answers that count', async () => {
+  const args = { units: 0, questions: 2, areAtOnce: false, ends: 'completed', cleanupMs: 0 };
+  const token = await jobs.start('steered', args);
+  await jobs.until(token, (job) => job.input_required);
+  await answer(token, { value: 1 });
+  await jobs.until(token, (job) => job.input_required?.requests['input-2']);
+  const handle = await handleOf(token);
+  for (let number = 0; number < 25; number += 1)
+    await handle.signal('provide_input', {
+      key: 'input-1',
+      answerId: `late-${number}`,
+      answer: { action: 'decline' },
     });
-  });
-});
-
-test('an answer that an operation did not live to take is refused, with the reason', async () => {
-  const token = await asking();
-  await kill();
-  const { body } = await answer(token, { confirm: true });
-  await (await handleOf(token)).terminate('enough');
+  await answer(token, { value: 2 }, {}, 'input-2');
   const { answers } = await outcome(token);
-  expect(answers).toEqual([
-    {
-      ...{ key: 'input-1', id: body.id, action: 'accept', state: 'refused', at: time },
-      reason: 'the operation ended before a worker took the answer',
-    },
-  ]);
-  const again = await answer(token, { confirm: true });
-  expect([again.status, again.body.detail]).toEqual([409, 'the operation is failed']);
-  restart();
-});
-
-test('an operator may answer by a signal, and the next answer is refused', async () => {
-  const token = await asking();
-  await kill();
-  const operators = { key: 'input-1', answerId: randomUUID(), answer: { action: 'decline' } };
-  await (await handleOf(token)).signal('provide_input', operators);
-  expect((await answer(token, { confirm: true })).status).toBe(409);
-  restart();
-  expect(await outcome(token)).toMatchObject({
-    result: { answer: 'decline', deleted: [] },
-    answers: [{ id: operators.answerId, action: 'decline', state: 'applied' }],
+  const of = (state: string) => answers.filter((one) => one.state === state);
+  expect(of('applied').map(({ key }) => key)).toEqual(['input-1', 'input-2']);
+  expect(of('refused')).toHaveLength(10);
+  expect(of('refused').at(-1)).toMatchObject({
+    id: 'late-24',
+    reason: expect.stringContaining('has been answered'),
   });
 });

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
+import { TASKS, WireClient } from '../support/mcp.js';
 import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
+import { bodyOf, refusesEverything, refusesNulls, type Send } from './hostile-json.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -28,6 +29,8 @@ const initialize = (version = '2025-11-25') =>
     clientInfo: { name: 'longhaul-tests', version: '1' },
   });
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+/** The fields of a request of 2026-07-28, as text. */
+const ENVELOPE = `"_meta":${JSON.stringify(new WireClient('', TASKS).envelope('x').params._meta)}`;
 const greet = { name: 'greet', arguments: { name: 'Zoë' } };
 
 /** Answers, those of a batch one by one. */
@@ -50,10 +53,7 @@ async function piped(input: string | Buffer): Promise<any[]> {
 const ids = (answers: any[]) => answers.map(({ id }) => id).sort();
 
 describe('requests piped in at once are all answered before the process ends', () => {
-  // Whether one is lost depends on timing.
-  const RUNS = Array.from({ length: 5 }, (_, run) => run);
-
-  test.each(RUNS)('of 2026-07-28 (%i)', async () => {
+  test('of 2026-07-28', async () => {
     const requests = [
       current('a', 'server/discover'),
       current('b', 'tools/list'),
@@ -67,7 +67,7 @@ describe('requests piped in at once are all answered before the process ends', (
     expect(answers.find(({ id }) => id === 'b').result.tools).not.toEqual([]);
   });
 
-  test.each(RUNS)('of 2025-11-25 (%i)', async () => {
+  test('of 2025-11-25', async () => {
     const requests = [
       older('early', 'ping'),
       initialize(),
@@ -101,18 +101,34 @@ describe.each([
   ['2026-07-28', current, [] as string[]],
   ['2025-11-25', older, [initialize(), INITIALIZED]],
 ] as const)('over stdio, a client of %s', (_revision, request, opening) => {
-  const open = async () => {
-    const run = stdio.run();
-    const write = (input: string | Buffer) => void run.process.stdin!.write(input);
+  let run: StdioProcess;
+  beforeAll(async () => {
+    run = stdio.run();
     for (const line of opening) write(`${line}\n`);
-    write(`${request('first', 'tools/list')}\n`);
-    await eventually('it is answered', () => answersOf(run).some(({ id }) => id === 'first'));
-    const refusals = () => answersOf(run).filter(({ id }) => id === null);
-    return { run, write, refusals };
+    await answered('first', `${request('first', 'tools/list')}\n`);
+  });
+  afterAll(async () => {
+    expect(await run.end()).toBe(0);
+  });
+
+  const write = (input: string | Buffer) => void run.process.stdin!.write(input);
+  const refusals = () => answersOf(run).filter(({ id }) => id === null);
+  /** Writes an input, and waits for the answer to one of its requests. */
+  const answered = (id: Id, input: string | Buffer): Promise<any> => {
+    write(input);
+    return eventually(`an answer to ${id}`, () => answersOf(run).find((one) => one.id === id));
+  };
+  /** Codes of the refusals that an input adds. Its last line is a request with this ID, which is served. */
+  const refused = async (id: Id, lines: (string | Buffer)[]): Promise<any[]> => {
+    const before = refusals().length;
+    for (const line of lines) write(Buffer.concat([Buffer.from(line as string), Buffer.from('\n')]));
+    expect(await answered(id, `${request(id, 'tools/list')}\n`)).toHaveProperty('result');
+    return refusals()
+      .slice(before)
+      .map(({ error }) => error);
   };
 
   test('gets -32700 with the ID null for what is no JSON, and the next request is answered', async () => {
-    const { run, write, refusals } = await open();
     const lines = [
       `\uFEFF${request('bom', 'tools/list')}`,
       '{"jsonrpc":"2.0","id":"half",',
@@ -120,36 +136,37 @@ describe.each([
       Buffer.from(request('latin1', 'tools/call', greet), 'latin1'),
       Buffer.from([0xff, 0xfe, 0x00]),
     ];
-    for (const line of lines) write(Buffer.concat([Buffer.from(line as string), Buffer.from('\n')]));
-    write(`${request('next', 'tools/list')}\n`);
-    await eventually('it is answered', () => answersOf(run).some(({ id }) => id === 'next'));
-    expect(refusals().map(({ error }) => error.code)).toEqual(lines.map(() => -32700));
-    expect(await run.end()).toBe(0);
+    expect((await refused('next', lines)).map(({ code }) => code)).toEqual(lines.map(() => -32700));
   });
 
-  test('may cut its requests anywhere, and send several in one write, with CRLF and blank lines', async () => {
-    const { run, write, refusals } = await open();
-    const bytes = Buffer.from(`${request('cut', 'tools/call', greet)}\n`);
-    // In the middle of a character.
-    const at = bytes.indexOf('ë') + 1;
-    await new Promise<unknown>((settle) => run.process.stdin!.write(bytes.subarray(0, at), settle));
-    write(bytes.subarray(at));
-    write(`\n\r\n  \n${request('one', 'tools/list')}\r\n\n${request('two', 'tools/list')}\n`);
-    await eventually('all are answered', () => ids(answersOf(run)).includes('two'));
-    await eventually('all are answered', () => ids(answersOf(run)).includes('one'));
-    const cut = await eventually('all are answered', () => answersOf(run).find(({ id }) => id === 'cut'));
-    expect(JSON.stringify(cut.result)).toContain('Zoë');
-    expect(refusals()).toEqual([]);
-    expect(await run.end()).toBe(0);
+  test('gets -32600 for a request that cannot be answered, is invalid or too long', async () => {
+    const huge = 'x'.repeat(11 << 20);
+    const errors = await refused('after', [
+      request(0, 'tools/list').replace('"id":0', '"id":9007199254740993'),
+      `{"jsonrpc":"2.0","id":"long","method":"tools/list","params":{"x":"${huge}"}}`,
+    ]);
+    expect(errors).toMatchObject([
+      { code: -32600, message: expect.stringContaining('id: expected') },
+      { code: -32600, message: expect.stringContaining('10485760 bytes') },
+    ]);
+    const noParams = '{"jsonrpc":"2.0","id":"no params","method":"tools/list","params":null}\n';
+    expect((await answered('no params', noParams)).error).toMatchObject({
+      code: -32600,
+      message: expect.stringContaining('params: expected an object; got null'),
+    });
   });
 
-  test('gets -32600 for a request with an ID that cannot be given back', async () => {
-    const { run, write, refusals } = await open();
-    write(`${request(0, 'tools/list').replace('"id":0', '"id":9007199254740993')}\n`);
-    const [refused] = await eventually('it is answered', () =>
-      refusals().length > 0 ? refusals() : undefined,
-    );
-    expect(refused.error).toMatchObject({ code: -32600, message: expect.stringContaining('id: expected') });
-    expect(await run.end()).toBe(0);
+  test('gets the refusals of hostile JSON that a client over HTTP gets, with the ID of its request', async () => {
+    let last = 0;
+    const send: Send = (method, params) => {
+      const id = (last += 1);
+      return answered(id, `${bodyOf(method, request === current ? `${ENVELOPE},${params}` : params, id)}\n`);
+    };
+    await refusesEverything(send);
+    await refusesNulls(send);
+    if (request === current) return;
+    const again = `"protocolVersion":"2025-11-25","clientInfo":{"name":"hostile","version":"1"}`;
+    const { error } = await send('initialize', `${again},"capabilities":{"elicitation":"x"}`);
+    expect(error).toEqual({ code: -32602, message: 'Invalid initialize request' });
   });
 });

@@ -99,25 +99,6 @@ describe('a call of a long tool', () => {
     await client.request('tasks/cancel', { taskId });
   });
 
-  test('that waits sends strictly increasing progress on its own stream, if asked to', async () => {
-    const plain = parts.client.with({});
-    const { notifications, result } = await plain.request('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 3 },
-      _meta: { progressToken: 'p1' },
-    });
-    expect(result.structuredContent.result).toMatchObject({ primes: expect.any(Number) });
-    const seen = notifications
-      .filter(({ method }) => method === 'notifications/progress')
-      .map(({ params }) => params);
-    expect(seen).not.toEqual([]);
-    for (const params of seen) expect(params.progressToken).toBe('p1');
-    const amounts = seen.map(({ progress }) => progress);
-    expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
-    const silent = await plain.request('tools/call', { name: 'slow_compute', arguments: { seconds: 1 } });
-    expect(silent.notifications).toEqual([]);
-  });
-
   test('asks for what is missing before it starts, and then carries the answer', async () => {
     const { client } = parts;
     const first = await client.request('tools/call', { name: 'test_tool_with_task', arguments: {} });
@@ -258,31 +239,17 @@ describe('questions', () => {
   });
 });
 
-describe('cancel', () => {
-  test('is seen at once, ends the work, and is acknowledged again and again', async () => {
-    const { client } = parts;
-    const taskId = await client.start('slow_compute', { seconds: 600 });
-    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
-    expect((await client.request('tasks/cancel', { taskId })).result).not.toHaveProperty('taskId');
-    expect(await client.get(taskId)).toMatchObject({
-      statusMessage: expect.stringMatching(/^being cancelled|^canceled/),
-    });
-    await client.request('tasks/cancel', { taskId });
-    await client.until(taskId, 'cancelled');
-    expect((await client.request('tasks/cancel', { taskId })).result).toMatchObject({
-      resultType: 'complete',
-    });
+test('a cancel is seen at once, ends the work, and is acknowledged again and again', async () => {
+  const { client } = parts;
+  const taskId = await client.start('slow_compute', { seconds: 600 });
+  await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+  expect((await client.request('tasks/cancel', { taskId })).result).not.toHaveProperty('taskId');
+  expect(await client.get(taskId)).toMatchObject({
+    statusMessage: expect.stringMatching(/^being cancelled|^canceled/),
   });
-
-  test('that races the result leaves the task in one state for good', async () => {
-    const { client } = parts;
-    const taskId = await client.start('slow_compute', { seconds: 1 });
-    await client.until(
-      taskId,
-      (task) => (task._meta?.['longhaul/progress']?.progress ?? 0) > 0.5 || task.status === 'completed',
-    );
-    await client.request('tasks/cancel', { taskId });
-    const end = await client.until(taskId, (task) => ['completed', 'cancelled'].includes(task.status));
-    expect(await client.get(taskId)).toEqual(end);
+  await client.request('tasks/cancel', { taskId });
+  await client.until(taskId, 'cancelled');
+  expect((await client.request('tasks/cancel', { taskId })).result).toMatchObject({
+    resultType: 'complete',
   });
 });

@@ -2,11 +2,11 @@
 import { resolve } from 'node:path';
 import proto from '@temporalio/proto';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { TestStack } from '../support/test-stack.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 jest.setTimeout(PROCESSES_MS);
@@ -19,24 +19,10 @@ afterEach(async () => {
 const PROJECT = { LONGHAUL_PROJECT: resolve('test/core/project'), LONGHAUL_SHIPPED_TOOLS: 'false' };
 
 async function start(environment: Record<string, string> = {}): Promise<TestStack> {
-  // Own stacks in this file: each test sets the worker's settings.
+  // Own stacks in this file: each has other settings of the worker.
   const stack = await TestStack.start({ ...PROJECT, ...environment });
   ends.push(() => stack.stop());
   return stack;
-}
-
-/** A server, and a worker whose calls to Temporal are recorded. */
-async function startRecorded(
-  environment: Record<string, string>,
-): Promise<{ stack: TestStack; proxy: TemporalProxy }> {
-  const proxy = await TemporalProxy.start(() => undefined);
-  ends.push(() => proxy.close());
-  proxy.record();
-  const stack = await TestStack.serverAlone(PROJECT);
-  ends.push(() => stack.stop());
-  stack.worker({ ...environment, TEMPORAL_ADDRESS: proxy.address });
-  await stack.ready();
-  return { stack, proxy };
 }
 
 /** Milliseconds since the epoch of an operation's events of a type. */
@@ -61,9 +47,66 @@ async function atOnce({ client }: TestStack): Promise<{ activities: number; loca
   return task.result.structuredContent;
 }
 
-test('slots bound how many activities a worker runs at once', async () => {
-  const stack = await start({ LONGHAUL_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '1' });
-  expect(await atOnce(stack)).toMatchObject({ activities: 1 });
+describe('a worker with one slot, a cache for two workflows and a time-out of sticky queues', () => {
+  let stack: TestStack;
+  let proxy: TemporalProxy;
+  let worker: Part;
+  beforeAll(async () => {
+    proxy = await TemporalProxy.start(() => undefined);
+    proxy.record();
+    stack = await TestStack.serverAlone(PROJECT);
+    worker = stack.worker({
+      LONGHAUL_MAX_CONCURRENT_ACTIVITY_TASK_EXECUTIONS: '1',
+      LONGHAUL_MAX_CACHED_WORKFLOWS: '0.6MB',
+      LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS: '4',
+      TEMPORAL_ADDRESS: proxy.address,
+    });
+    await stack.ready();
+  });
+  afterAll(async () => {
+    await stack?.stop();
+    await proxy?.close();
+  });
+
+  /** Starts an operation that asks. */
+  async function ask(): Promise<string> {
+    const taskId = await stack.client.start('asked');
+    await stack.client.until(taskId, 'input_required');
+    return taskId;
+  }
+
+  async function complete(taskId: string): Promise<void> {
+    await stack.client.answer(taskId, 'input-1', { action: 'accept', content: { approve: true } });
+    await stack.client.until(taskId, 'completed');
+  }
+
+  test('runs one activity at a time', async () => {
+    expect(await atOnce(stack)).toMatchObject({ activities: 1 });
+  });
+
+  test('replays the workflows that its cache has no room for', async () => {
+    const [first = ''] = [await ask(), await ask(), await ask()];
+    expect(proxy.recordedCalls(first)).not.toHaveProperty('GetWorkflowExecutionHistory');
+    await complete(first);
+    expect(proxy.recordedCalls(first)).toHaveProperty('GetWorkflowExecutionHistory');
+  });
+
+  test("passes on a workflow task at once when it stops, and after the sticky queue's time-out when it is killed", async () => {
+    const [ofStopped, timedOut] = [await ask(), EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT];
+    await worker.end();
+    worker = stack.worker({ LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS: '4' });
+    await complete(ofStopped);
+    expect(await timesOf(stack, ofStopped, timedOut)).toEqual([]);
+
+    const ofKilled = await ask();
+    await worker.end('SIGKILL');
+    stack.worker();
+    await complete(ofKilled);
+    const [timeOut] = await timesOf(stack, ofKilled, timedOut);
+    const scheduled = await timesOf(stack, ofKilled, EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED);
+    const before = scheduled.filter((time) => time < timeOut!).at(-1)!;
+    expect(timeOut! - before).toBeGreaterThanOrEqual(3_900);
+  });
 });
 
 test(
@@ -92,61 +135,4 @@ test('a rate of the task queue spaces the starts of activities', async () => {
   expect(starts).toHaveLength(8);
   // The first two or three may start at once.
   expect(starts.at(-1)! - starts[0]!).toBeGreaterThan(2_000);
-});
-
-test('a cache for two workflows, given as memory, has others replayed', async () => {
-  const { stack, proxy } = await startRecorded({ LONGHAUL_MAX_CACHED_WORKFLOWS: '0.6MB' });
-  const { client } = stack;
-  const taskIds: string[] = [];
-  for (let count = 0; count < 3; count += 1) {
-    taskIds.push(await client.start('asked'));
-    await client.until(taskIds.at(-1)!, 'input_required');
-  }
-  const task = await client.get(taskIds[0]!);
-  const [key] = Object.keys(task.inputRequests);
-  expect(proxy.recordedCalls(taskIds[0]!)).not.toHaveProperty('GetWorkflowExecutionHistory');
-  await client.answer(taskIds[0]!, key!, { action: 'accept', content: { approve: true } });
-  await client.until(taskIds[0]!, 'completed');
-  expect(proxy.recordedCalls(taskIds[0]!)).toHaveProperty('GetWorkflowExecutionHistory');
-});
-
-test("a killed worker's workflow task is passed on after the sticky queue's time-out", async () => {
-  const stack = await TestStack.serverAlone({
-    ...PROJECT,
-    LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS: '4',
-  });
-  ends.push(() => stack.stop());
-  const killed = stack.worker();
-  await stack.ready();
-  const { client } = stack;
-  const taskId = await client.start('asked');
-  const { inputRequests } = await client.until(taskId, 'input_required');
-  await killed.end('SIGKILL');
-  stack.worker();
-  const answer = { action: 'accept', content: { approve: true } };
-  await client.answer(taskId, Object.keys(inputRequests)[0]!, answer);
-  await client.until(taskId, 'completed');
-  const [timedOut] = await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT);
-  const scheduled = await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED);
-  const before = scheduled.filter((time) => time < timedOut!).at(-1)!;
-  expect(timedOut! - before).toBeGreaterThanOrEqual(3_900);
-});
-
-test('workflow tasks of a worker that stops wait for no time-out', async () => {
-  const stack = await TestStack.serverAlone({
-    ...PROJECT,
-    LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS: '60',
-  });
-  ends.push(() => stack.stop());
-  const stopped = stack.worker();
-  await stack.ready();
-  const { client } = stack;
-  const taskId = await client.start('asked');
-  const { inputRequests } = await client.until(taskId, 'input_required');
-  await stopped.end();
-  stack.worker();
-  const answer = { action: 'accept', content: { approve: true } };
-  await client.answer(taskId, Object.keys(inputRequests)[0]!, answer);
-  await client.until(taskId, 'completed');
-  expect(await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{id}/events`: each event once and in order, from any server. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
-import { rawSession } from '../proxy/support.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { expectProblem } from './support.js';
@@ -167,9 +167,8 @@ describe('a request is refused with a problem document for', () => {
   });
 
   test('a Last-Event-ID that is too old: its job is no longer kept', async () => {
-    const session = await rawSession(`${jobs.base}/mcp`);
-    const call = { name: 'quick', arguments: {}, task: { ttl: 3_000 } };
-    const { taskId } = (await session.request('tools/call', call)).result.task;
+    const session = await LegacyClient.open(`${jobs.base}/mcp`);
+    const { taskId } = await session.task('quick', {}, { ttl: 3_000 });
     const stream = await openEvents(jobs.base, taskId);
     await eventually('it has begun', () => stream.lastId());
     stream.close();

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
-import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { OPTED_IN as TOKENS } from '../sep-1391/client.js';
-import { KEY_META as META, writeAndLeave } from '../support/protocols/rpc.js';
+import { KEY_META as META, session, stateless, type Rpc } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 import { OPT_IN as JOBS } from '../two-stage/client.js';
 
@@ -27,13 +27,12 @@ interface Protocol {
   handleOf(answer: any): string;
 }
 
-function current(
+function protocolOf(
   name: string,
-  capabilities: object,
+  connect: () => Rpc,
   handleOf: Protocol['handleOf'],
   fields: object = {},
 ): Protocol {
-  const client = () => parts.client.with(capabilities);
   const params = (tool: string, args: object, more: object = {}) => ({
     name: tool,
     arguments: args,
@@ -41,38 +40,25 @@ function current(
     ...more,
   });
   return {
-    name: `2026-07-28 ${name}`,
-    list: async () => (await client().request('tools/list')).result.tools,
-    call: (tool, args, more) => client().request('tools/call', params(tool, args, more)),
-    lose(tool, args, more) {
-      const by = client();
-      const body = by.envelope('tools/call', params(tool, args, more));
-      return writeAndLeave(by.url, by.headers('tools/call', { name: tool }), body);
-    },
+    name,
+    list: async () => (await connect().answerTo('tools/list', {})).result.tools,
+    call: (tool, args, more) => connect().answerTo('tools/call', params(tool, args, more)),
+    lose: (tool, args, more) => connect().lose('tools/call', params(tool, args, more)),
     handleOf,
   };
 }
 
-function older(
+const current = (name: string, capabilities: object, handleOf: Protocol['handleOf']) =>
+  protocolOf(`2026-07-28 ${name}`, () => stateless(parts.client.url, capabilities), handleOf);
+
+const older = (
   version: string,
   name: string,
   capabilities: object,
   handleOf: Protocol['handleOf'],
-  fields: object = {},
-): Protocol {
-  const open = () => LegacyClient.open(parts.client.url, version, capabilities);
-  return {
-    name: `${version} ${name}`,
-    list: async () => (await (await open()).request('tools/list')).result.tools,
-    call: async (tool, args, more = {}) => (await open()).call(tool, args, { ...fields, ...more }),
-    async lose(tool, args, more = {}) {
-      const by = await open();
-      const body = by.message('tools/call', { name: tool, arguments: args, ...fields, ...more });
-      return writeAndLeave(by.url, by.headers(), body);
-    },
-    handleOf,
-  };
-}
+  fields?: object,
+) =>
+  protocolOf(`${version} ${name}`, () => session(parts.client.url, version, capabilities), handleOf, fields);
 
 const plainHandle = ({ result }: any) => result.structuredContent.token;
 const PROTOCOLS: Protocol[] = [
@@ -243,15 +229,10 @@ test('one key starts one operation across protocols', async () => {
   const key = randomUUID();
   const args = { seconds: 0, idempotency_key: key };
   const handles = [];
-  for (const protocol of PROTOCOLS)
-    handles.push(
-      protocol.handleOf(
-        await protocol.call(
-          'slow_compute',
-          protocol.name.endsWith('plain') ? { ...args, wait: false } : args,
-        ),
-      ),
-    );
+  for (const protocol of PROTOCOLS) {
+    const answer = await protocol.call('slow_compute', { ...args, ...waitsOf(protocol.name) });
+    handles.push(protocol.handleOf(answer));
+  }
   expect(new Set(handles).size).toBe(1);
 });
 

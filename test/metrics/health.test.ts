@@ -8,6 +8,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { readinessOf } from '../../platform/observe/health/checks.js';
 import { startHealthListener } from '../../platform/observe/health/listener.js';
+import { settingConflicts } from '../../platform/settings/conflicts.js';
+import { loadSettings } from '../../platform/settings/index.js';
 import { answers } from '../support/service.js';
 import { eventually, freePort, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -44,15 +46,6 @@ afterAll(async () => {
 async function ask(address: string, path: string): Promise<{ status: number; body: any }> {
   const response = await fetch(`http://${address}${path}`);
   return { status: response.status, body: await response.json() };
-}
-
-/** Starts a command that has to end by itself. @returns its exit code and what it said */
-async function refusal(command: string, environment: Record<string, string>) {
-  const part = stack.run(command, environment);
-  await eventually('it has ended', () => part.process.exitCode !== null);
-  const said = part.output();
-  await part.end();
-  return { code: part.process.exitCode, said };
 }
 
 /** Starts a job that is held until it is cancelled. */
@@ -130,11 +123,12 @@ test('a health address on other networks answers under IP addresses and allowed 
   await end();
 });
 
-test('a worker that waits for Temporal lives and is not ready, and says why', async () => {
+test('a worker that waits for Temporal lives and is not ready, and says why, also without metrics', async () => {
   const address = `127.0.0.1:${await freePort()}`;
   const waiting = stack.worker({
     LONGHAUL_HEALTH_ADDRESS: address,
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+    LONGHAUL_METRICS: 'false',
   });
   await eventually('it listens', () =>
     ask(address, '/healthz').then(
@@ -145,6 +139,7 @@ test('a worker that waits for Temporal lives and is not ready, and says why', as
   const { status, body } = await ask(address, '/readyz');
   expect([status, body.status]).toEqual([503, 'unavailable']);
   expect(body.missing).toContain('the worker has not connected to Temporal yet');
+  expect((await fetch(`http://${address}/metrics`)).status).toBe(404);
   await waiting.end('SIGKILL');
 });
 
@@ -232,12 +227,7 @@ test('with authentication only the health address has metrics', async () => {
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_HEALTH_ADDRESS: address,
   });
-  await eventually('it serves', () =>
-    fetch(`http://${address}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
+  await eventually('it serves', () => answers(`http://${address}/readyz`));
   expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
   expect(await (await fetch(`http://${address}/metrics`)).text()).toContain('longhaul_process_info');
   expect((await ask(`127.0.0.1:${port}`, '/readyz')).body).not.toHaveProperty('tools');
@@ -245,48 +235,25 @@ test('with authentication only the health address has metrics', async () => {
   await closed.end();
 });
 
-test('metrics can be off, and the health stays', async () => {
-  const address = `127.0.0.1:${await freePort()}`;
-  const quiet = stack.worker({ LONGHAUL_HEALTH_ADDRESS: address, LONGHAUL_METRICS: 'false' });
-  await eventually('it is ready', () =>
-    fetch(`http://${address}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
+test('a health address without a port is refused, as is one that the server needs itself, or that is in use', async () => {
+  await expect(loadSettings({ healthAddress: 'localhost' }, {}, '/')).rejects.toThrow(
+    '--health-address: expected a host and a port, such as 127.0.0.1:9464 or [::]:9464; got "localhost"',
   );
-  expect((await fetch(`http://${address}/metrics`)).status).toBe(404);
-  await quiet.end();
-});
-
-test.each<[string, string, () => Promise<Record<string, string>> | Record<string, string>, RegExp]>([
-  [
-    'an address without a port',
-    'worker',
-    () => ({ LONGHAUL_HEALTH_ADDRESS: 'localhost' }),
-    /LONGHAUL_HEALTH_ADDRESS: expected a host and a port, such as 127.0.0.1:9464 or \[::\]:9464; got "localhost"/,
-  ],
-  [
-    'metrics with authentication and without an address',
-    'server',
-    () => ({ LONGHAUL_HEALTH_ADDRESS: '', LONGHAUL_METRICS: 'true', LONGHAUL_AUTHENTICATION: 'keys' }),
-    /--metrics true: expected --health-address too/,
-  ],
-  [
-    "the server's own port",
-    'server',
-    () => ({ LONGHAUL_HEALTH_ADDRESS: `127.0.0.1:${stack.port}` }),
-    /--health-address 127.0.0.1:\d+: expected another port than --port \d+/,
-  ],
-  [
-    'an address in use',
-    'worker',
-    () => ({ LONGHAUL_HEALTH_ADDRESS: worker }),
+  const conflicts = async (flags: Parameters<typeof loadSettings>[0]) =>
+    settingConflicts(await loadSettings(flags, {}, '/')).join('\n');
+  expect(await conflicts({ metrics: 'true', authentication: 'keys' })).toContain(
+    '--metrics true: expected --health-address too',
+  );
+  expect(await conflicts({ healthAddress: '127.0.0.1:7411', port: '7411' })).toContain(
+    '--health-address 127.0.0.1:7411: expected another port than --port 7411',
+  );
+  const second = stack.worker({ LONGHAUL_HEALTH_ADDRESS: worker });
+  await eventually('it has ended', () => second.process.exitCode !== null);
+  await second.end();
+  expect(second.process.exitCode).not.toBe(0);
+  expect(second.output()).toMatch(
     /can't be listened on \(EADDRINUSE\): choose another address with LONGHAUL_HEALTH_ADDRESS or --health-address/,
-  ],
-])('%s is refused by the %s', async (_name, command, environment, expected) => {
-  const { code, said } = await refusal(command, await environment());
-  expect(code).not.toBe(0);
-  expect(said).toMatch(expected);
+  );
 });
 
 test('up refuses a health address whose next port is in use', async () => {

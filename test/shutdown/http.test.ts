@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { JobsClient } from '../support/jobs.js';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
-import { call, follow, start } from '../plain/support.js';
+import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
@@ -173,12 +173,4 @@ test('a request that comes during the shutdown is refused, and says when to come
   expect(late.toLowerCase()).toMatch(/\r\nconnection: close\r\n/);
   const problem = JSON.parse(late.slice(late.indexOf('\r\n\r\n') + 4).replace(/^[^{]*|[^}]*$/g, ''));
   expect(problem).toMatchObject({ type: '/problems/server-stopping', retryable: true });
-});
-
-test('after the restart the same call waits for the same operation', async () => {
-  parts.server();
-  await parts.ready();
-  expect(await call(client, 'operation_get', { token })).toMatchObject({
-    structuredContent: { status: 'running' },
-  });
 });

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { call, follow, start } from '../plain/support.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
@@ -9,11 +12,12 @@ import { expectStopping, expectTaskStopping, takenUp } from './support.js';
 jest.setTimeout(STACK_MS);
 
 let home: TestHome;
+let up: CommandRun;
 let http: WireClient;
 let token: string;
 beforeAll(async () => {
   home = await TestHome.create();
-  await home.up(PROJECT);
+  up = await home.up({ ...PROJECT, LONGHAUL_DRAIN_TIMEOUT: '10m' });
   http = new WireClient(`${home.url}/mcp`, {});
   ({ token } = await start(http, 'nap', { idempotency_key: 'nap' }));
   await follow(http, token, 'running');
@@ -39,12 +43,7 @@ const answerTo = (id: number | string): any =>
     .find((message) => message.id === id && !('method' in message));
 const answered = (id: number | string) => eventually(`an answer to ${id}`, () => answerTo(id));
 
-const ENDS: [string, () => unknown][] = [
-  ['SIGTERM', () => run.process.kill('SIGTERM')],
-  ['the end of its input', () => run.process.stdin!.end()],
-];
-
-test.each(ENDS)('over stdio, waits of 2026-07-28 are answered on %s', async (_name, end) => {
+test('over stdio, waits of 2026-07-28 are answered when the input ends', async () => {
   run = home.run(['stdio'], PROJECT);
   const send = (id: string, name: string, args: object) =>
     write({ ...http.envelope('tools/call', { name, arguments: args }), id });
@@ -53,13 +52,13 @@ test.each(ENDS)('over stdio, waits of 2026-07-28 are answered on %s', async (_na
   write({ ...http.envelope('server/discover'), id: 'discover' });
   await answered('discover');
   await takenUp();
-  end();
+  run.process.stdin!.end();
   expect(await run.ended).toBe(0);
   expectStopping(answerTo('tool').result, token);
   expectStopping(answerTo('look').result, token);
 });
 
-test.each(ENDS)('over stdio, waits of 2025-11-25 are answered on %s', async (_name, end) => {
+test('over stdio, waits of 2025-11-25 are answered on SIGTERM', async () => {
   run = home.run(['stdio'], PROJECT);
   const request = (id: number, method: string, params: object) =>
     write({ jsonrpc: '2.0', id, method, params });
@@ -79,26 +78,25 @@ test.each(ENDS)('over stdio, waits of 2025-11-25 are answered on %s', async (_na
   request(6, 'tasks/result', { taskId });
   await answered(4);
   await takenUp();
-  end();
+  run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);
   expectStopping(answerTo(3).result, token);
   expectStopping(answerTo(5).result, token);
   expectTaskStopping(answerTo(6).error, taskId);
 });
 
-test('SIGTERM of up answers waits before Temporal and the worker are gone', async () => {
-  const other = await TestHome.create();
-  try {
-    const up = await other.up(PROJECT);
-    const client = new WireClient(`${other.url}/mcp`, {});
-    const started = await start(client, 'nap', { idempotency_key: 'nap' });
-    await follow(client, started.token, 'running');
-    const waiting = call(client, 'nap', NAP);
-    await takenUp();
-    up.process.kill('SIGTERM');
-    expectStopping(await waiting, started.token);
-    expect(await up.ended).toBe(0);
-  } finally {
-    await other.remove();
-  }
+/** Last: it ends the stack. */
+test('SIGTERM of up answers waits before Temporal is gone, and gives activities 5 s, whatever is set', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-held-'));
+  await start(http, 'hold', { folder });
+  await eventually('its activity runs', () => existsSync(join(folder, 'held')));
+  const waiting = call(http, 'nap', NAP);
+  await takenUp();
+  up.process.kill('SIGTERM');
+  expectStopping(await waiting, token);
+  expect(await up.ended).toBe(0);
+  const log = readFileSync(join(home.path, 'logs', 'worker.log'), 'utf8');
+  expect(log).toContain('worker stops: 1 activity still runs, and may do so for 5 s');
+  expect(log).toContain('drain timeout: 1 activity still runs, and will be cancelled');
+  rmSync(folder, { recursive: true, force: true });
 });

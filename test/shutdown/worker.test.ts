@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { deploymentNameOf, setCurrentVersion } from '../../platform/temporal/deployments.js';
 import { processesOn } from '../pipelines/support.js';
-import { eventually, readText, TestHome } from '../stack/cli-process.js';
+import { eventually, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
-import { FIXTURES, TestStack, type Part } from '../support/test-stack.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -99,42 +98,34 @@ async function makeCurrent(of: TestStack, worker: Part): Promise<void> {
   await setCurrentVersion(await of.temporal(), { deploymentName, buildId }, { signal });
 }
 
-/** Has an activity run to its end on a worker that drains, and the rest of its operation on another worker. */
-async function drain(of: TestStack, versions: 'true' | 'false'): Promise<void> {
-  const settings = { LONGHAUL_WORKER_VERSIONING: versions, LONGHAUL_DRAIN_TIMEOUT: '10m' };
-  const worker = of.worker(settings);
-  if (versions === 'true') await makeCurrent(of, worker);
-  await said(worker, 'worker runs');
-  await of.ready();
-  const taskId = await startHeld(of.client);
-  const other = of.worker(settings);
-  await said(other, 'worker runs');
-
-  worker.process.kill('SIGTERM');
-  await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
-  await proceed(taskId, of);
-  await eventually('the other activity runs', () => readText(join(folder, 'noted')));
-  expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
-  await of.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
-  const second = await of.client.start('nap', { seconds: 1 });
-  await of.client.until(second, 'completed');
-
-  expect(worker.process.exitCode).toBeNull();
-  release();
-  const { result } = await of.client.until(taskId, 'completed');
-  expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
-  expect(await exitCode(worker)).toBe(0);
-  expect(attempts()).toHaveLength(1);
-}
-
-test('an activity runs to its end, and the rest of its operation on another worker', () =>
-  drain(stack, 'false'));
-
 test('an activity of a build runs to its end, and the rest of its operation on another worker', async () => {
   // Own stack: a build becomes current on its task queue.
   const versioned = await TestStack.serverAlone({});
   try {
-    await drain(versioned, 'true');
+    const settings = { LONGHAUL_WORKER_VERSIONING: 'true', LONGHAUL_DRAIN_TIMEOUT: '10m' };
+    const worker = versioned.worker(settings);
+    await makeCurrent(versioned, worker);
+    await said(worker, 'worker runs');
+    await versioned.ready();
+    const { client } = versioned;
+    const taskId = await startHeld(client);
+    const other = versioned.worker(settings);
+    await said(other, 'worker runs');
+
+    worker.process.kill('SIGTERM');
+    await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
+    await proceed(taskId, versioned);
+    await eventually('the other activity runs', () => readText(join(folder, 'noted')));
+    expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
+    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
+    await client.until(await client.start('nap', { seconds: 1 }), 'completed');
+
+    expect(worker.process.exitCode).toBeNull();
+    release();
+    const { result } = await client.until(taskId, 'completed');
+    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
+    expect(await exitCode(worker)).toBe(0);
+    expect(attempts()).toHaveLength(1);
   } finally {
     await versioned.stop('SIGKILL');
   }
@@ -217,7 +208,9 @@ test('a worker that fails ends without a drain', async () => {
     await startHeld();
     proxy.decide = ({ method }) =>
       method === 'PollWorkflowTaskQueue' ? { code: INVALID_ARGUMENT, message: 'no such poll' } : undefined;
-    // Operations end polls, which would last for a minute. The SDK takes another one to give up.
+    // Open polls would last for a minute.
+    proxy.disconnect();
+    // The SDK takes another one to give up.
     await eventually(
       'the worker fails',
       async () => {
@@ -257,29 +250,3 @@ test.each([
     expect(readText(ledger)).toBe(completed ? 'start\nend\n' : 'start\n');
   },
 );
-
-test('a worker without running activities ends as soon as it is asked', async () => {
-  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h' });
-  await isReady(worker);
-  const taskId = await stack.client.start('nap');
-  await stack.client.until(taskId, 'working');
-  await worker.end();
-  expect(worker.process.exitCode).toBe(0);
-  expect(worker.output()).toContain('worker stops: no activities run');
-});
-
-test('the worker of longhaul up has 5 s, whatever is set', async () => {
-  const home = await TestHome.create();
-  try {
-    const up = await home.up({ LONGHAUL_PROJECT: FIXTURES, LONGHAUL_DRAIN_TIMEOUT: '10m' });
-    const client = new WireClient(`${home.url}/mcp`);
-    await startHeld(client);
-    up.process.kill('SIGTERM');
-    expect(await up.ended).toBe(0);
-    const log = readText(join(home.path, 'logs', 'worker.log'));
-    expect(log).toContain('worker stops: 1 activity still runs, and may do so for 5 s');
-    expect(log).toContain('drain timeout: 1 activity still runs, and will be cancelled');
-  } finally {
-    await home.remove();
-  }
-});

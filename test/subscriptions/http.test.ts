@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { resolve } from 'node:path';
-import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
+import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
@@ -96,49 +95,85 @@ test('a subscription follows cancellation, and progress without progress notific
   close();
 });
 
-test('concurrent subscriptions are distinguished by their IDs, and both are notified of a shared task', async () => {
-  const { client } = parts;
-  const [one, two] = await Promise.all([
-    client.start('confirm_delete', { filename: 'one' }),
-    client.start('confirm_delete', { filename: 'two' }),
-  ]);
-  const first = await subscribe(client, { taskIds: [one] });
-  const both = await subscribe(client, { taskIds: [one, two] });
-  const asked = (messages: typeof first.messages) =>
-    new Set(
-      tasksIn(messages).flatMap((task) => (task.status === 'input_required' ? [task.taskId as string] : [])),
-    );
-  await eventually(
-    'all questions',
-    () => asked(first.messages).size === 1 && asked(both.messages).size === 2,
+const LISTEN = 'subscriptions/listen';
+
+/** Posts a subscription request with the given headers and body. */
+async function post(headers: Record<string, string | undefined>, body: unknown = wanted()) {
+  const given = Object.entries({ ...parts.client.headers(LISTEN), ...headers }).filter(
+    ([, value]) => value !== undefined,
   );
-  expect(asked(first.messages)).toEqual(new Set([one]));
-  first.close();
-  await client.answer(one, 'input-1', { action: 'decline' });
-  await eventually('the end', () => tasksIn(both.messages).some(({ status }) => status === 'completed'));
-  expect(tasksIn(first.messages).some(({ status }) => status === 'completed')).toBe(false);
-  both.close();
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await parts.client.post(text, Object.fromEntries(given) as Record<string, string>);
+  return {
+    status: response.status,
+    ...((await response.json()) as { id: unknown; error: { code: number } }),
+  };
+}
+
+function wanted() {
+  return parts.client.envelope(LISTEN, { notifications: { taskIds: [] } });
+}
+
+test('task IDs need the extension; everything else does not', async () => {
+  const missing = { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } };
+  for (const taskIds of [[], ['any']]) {
+    const answer = await parts.client
+      .with({ elicitation: {} })
+      .request(LISTEN, { notifications: { taskIds } });
+    expect(answer).toMatchObject({ httpStatus: 400, error: { code: -32021, data: missing } });
+  }
+  const stream = await parts.client.with({}).listen({ toolsListChanged: true });
+  expect(stream.response.status).toBe(200);
+  stream.close();
 });
 
-describe('when the server is asked to end', () => {
-  test('each subscription gets its result before its stream closes', async () => {
-    const { url, part } = await secondServer(parts);
-    const client = new WireClient(url);
-    const taskId = await client.start('confirm_delete', { filename: 'a' });
-    const streams = await Promise.all([
-      subscribe(client, { taskIds: [taskId] }),
-      subscribe(client, { taskIds: [] }),
-      subscribe(client, {}),
-    ]);
-    await eventually('acknowledgments', () => streams.every(({ messages }) => messages.length > 0));
-    await eventually('the task', () => tasksIn(streams[0].messages).length > 0);
-    await Promise.all([part.end('SIGTERM'), ...streams.map(({ ended }) => ended)]);
-    for (const { messages, subscriptionId } of streams)
-      expect(messages.at(-1)).toEqual({
-        jsonrpc: '2.0',
-        id: subscriptionId,
-        result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
-      });
-    expect(part.process.exitCode).toBe(0);
+test.each([
+  ['no filter', {}],
+  ['a filter that is no object', { notifications: 'all' }],
+  ['task IDs that are no list', { notifications: { taskIds: 'a' } }],
+  ['task IDs that are no text', { notifications: { taskIds: [1] } }],
+  ['an empty task ID', { notifications: { taskIds: [''] } }],
+  ['more than a hundred task IDs', { notifications: { taskIds: Array.from({ length: 101 }, String) } }],
+])('%s is refused with what was expected', async (_name, params) => {
+  const answer = await parts.client.with(TASKS).request(LISTEN, params);
+  expect(answer).toMatchObject({
+    httpStatus: 200,
+    error: { code: -32602, message: expect.stringMatching(/^params\.notifications.*expected/) },
   });
+});
+
+describe('headers', () => {
+  test('that are missing or disagree with the body are refused', async () => {
+    const refused = { status: 400, error: { code: -32020 } };
+    expect(await post({ 'mcp-method': undefined })).toMatchObject(refused);
+    expect(await post({ 'mcp-protocol-version': undefined })).toMatchObject(refused);
+    expect(await post({ 'mcp-protocol-version': '2025-11-25' })).toMatchObject(refused);
+    expect(await post({ 'mcp-method': 'tools/list' })).toMatchObject(refused);
+    expect(await post({}, parts.client.envelope('tools/list'))).toMatchObject(refused);
+  });
+
+  test('and body of another revision are refused with the one that is spoken', async () => {
+    const request = wanted();
+    for (const version of ['2099-01-01', '2025-11-25']) {
+      request.params._meta['io.modelcontextprotocol/protocolVersion'] = version;
+      expect(await post({ 'mcp-protocol-version': version }, request)).toMatchObject({
+        status: 400,
+        id: request.id,
+        error: { code: -32022, data: { supported: ['2026-07-28'], requested: version } },
+      });
+    }
+  });
+
+  test('of another content type are refused, before the body is looked at', async () => {
+    for (const type of ['text/plain', 'application/jsonp', undefined])
+      expect(await post({ 'content-type': type }, '{')).toMatchObject({ status: 415, id: null });
+  });
+});
+
+test('bodies that are no request of this revision are refused', async () => {
+  expect(await post({}, '{"jsonrpc":')).toMatchObject({ status: 400, id: null, error: { code: -32700 } });
+  expect(await post({}, [wanted()])).toMatchObject({ status: 400, error: { code: -32600 } });
+  expect(await post({}, { ...wanted(), id: null })).toMatchObject({ status: 400, error: { code: -32600 } });
+  const bare = { jsonrpc: '2.0', id: 7, method: LISTEN, params: { notifications: {} } };
+  expect(await post({}, bare)).toMatchObject({ status: 400, id: 7, error: { code: -32602 } });
 });

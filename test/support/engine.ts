@@ -14,6 +14,8 @@ export interface EngineOptions {
   secret?: Buffer;
   /** Default: that of the run's home. */
   storage?: ReturnType<typeof openStorage>;
+  /** Whether its operations take answers without a signature. Default: true */
+  operatorAnswers?: boolean;
 }
 
 /** Connects an engine to the run's Temporal. The caller closes its `temporal`. */
@@ -27,6 +29,8 @@ export async function connectEngine(taskQueue: string, options: EngineOptions = 
     new Tools(new Map(tools.map((tool) => [tool.name, tool])), [], logger),
     secret,
     storage,
+    undefined,
+    options.operatorAnswers,
   );
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return engine;

@@ -107,6 +107,11 @@ export class TemporalProxy {
     for (const session of this.#sessions) if (subjectOf(session) === subject) session.destroy();
   }
 
+  /** Ends all connections, which clients open again: open polls end. */
+  disconnect(): void {
+    for (const session of this.#sessions) session.destroy();
+  }
+
   /** Keeps calls with their requests from now on. */
   record(): void {
     this.recorded = [];
@@ -130,7 +135,7 @@ export class TemporalProxy {
   }
 
   async close(): Promise<void> {
-    for (const session of this.#sessions) session.destroy();
+    this.disconnect();
     this.#upstream?.destroy();
     await new Promise((closed) => this.server.close(closed));
   }

@@ -8,7 +8,6 @@ export const CORE_FILES = [
   'operators',
   'storage-sweep',
   'tasks',
-  'tokens',
   'without-search-attributes',
   'without-workers',
 ].map((name) => `test/core/${name}.test.ts`);

@@ -10,7 +10,7 @@ import { TestStack, type Part } from '../support/test-stack.js';
 import { Collector, type ReceivedSpan } from './collector.js';
 
 /** Its steps write the trace that they are given. */
-export const PIPELINE = `
+const PIPELINE = `
 description: Steps that write their trace's context.
 inputs:
   properties:
@@ -28,7 +28,7 @@ jobs:
           [ "$LONGHAUL_ATTEMPT" = 2 ]
 `;
 /** Its step ends once the test lets it. */
-export const HELD_PIPELINE = `
+const HELD_PIPELINE = `
 inputs:
   properties:
     ledger: { type: string }

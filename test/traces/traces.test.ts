@@ -231,15 +231,6 @@ test('a trace that is not sampled has no spans, and steps still get its context'
   expect(stack.collector.trace(trace.traceId)).toEqual([]);
 });
 
-test('a malformed context begins a trace of its own', async () => {
-  const token = await start('trip', {}, { traceparent: `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
-  const task = await stack.client.until(token, 'completed');
-  const traceId = task._meta['longhaul/trace-id'];
-  expect(traceId).toMatch(/^[0-9a-f]{32}$/);
-  const request = only(await stack.span(traceId, 'tools/call trip'));
-  expect(request).toMatchObject({ parentSpanId: '', attributes: { 'longhaul.token': token } });
-});
-
 test('a resumed operation has the trace of the request that resumes it, linked to the first', async () => {
   const first = new ClientTrace();
   const token = await start('held', { ledger: stack.ledger('resumed') }, first.fields);
