@@ -1,7 +1,6 @@
 /**
  * Suites of tests, and the rooms of the source that each exercises through processes. `npm run test:changed` runs a suite when a path
- * that it covers has changed. Imports count by themselves, and so do the suite's own files. `npm run test:coverage -- SUITE` lists
- * what a suite calls beyond its row.
+ * that it covers has changed. Imports count by themselves, and so do the suite's own files.
  */
 
 /** Programs that are built or installed before the tests, alone, because compilers take all cores. */
