@@ -67,7 +67,6 @@ export const NEUTRAL = [
   ...['docs/', 'bench/', '.github/', '.ci/', 'LICENSE', 'Dockerfile', 'dev.js', 'eslint.config.js'],
   ...['.dependency-cruiser.cjs', '.dockerignore', '.editorconfig', '.gitignore', '.npmrc', '.prettier'],
   ...['test/last-full-run.json', 'test/suites.ts', 'test/proof.ts', 'test/layers.js', 'test/words.js'],
-  ...['test/screenshots.js', 'test/docs-screenshots.js', 'test/gallery-screenshots.js'],
 ];
 
 const OLD_REVISION = 'mcp-server/revision-2025-11-25/';
