@@ -63,7 +63,11 @@ const errorOf = (code: number) => `{"jsonrpc":"2.0","id":null,"error":{"code":${
 test.each<[what: string, fault: string | undefined, problem: RegExp]>([
   ['a 500', responseOf(500, errorOf(-32000)), /: 500: /],
   ['-32603', responseOf(200, errorOf(-32603)), /: 200: an internal error/],
-  ["a stranger's ID", responseOf(200, '{"jsonrpc":"2.0","id":"x","result":{}}'), /: 200: an ID that the request/],
+  [
+    "a stranger's ID",
+    responseOf(200, '{"jsonrpc":"2.0","id":"x","result":{}}'),
+    /: 200: an ID that the request/,
+  ],
   ['what is no JSON', responseOf(200, '{{'), /: 200: no JSON/],
   ['half an answer', responseOf(200, '{"a"', 10), /: 200: the response broke off/],
   ['no HTTP', 'HTTP/9', /: no HTTP response/],
@@ -82,7 +86,8 @@ test.each<[what: string, fault: string | undefined, problem: RegExp]>([
     const options = { base, protocol: SMALL, patienceMs: 1_000, seed: 5 };
     const { failures } = await fuzz({ ...options, cases: 40 });
     const reported = failures.find((failure) => problem.test(failure));
-    const [, from] = /npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1/.exec(reported!) ?? [];
+    const [, from] =
+      /npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1/.exec(reported!) ?? [];
     expect(reported).toContain(METHOD);
     // Only what the fault needs is left of the request.
     expect(reported).not.toContain('mcp-protocol-version');

@@ -25,10 +25,7 @@ export async function slowSenders(base: string, withBodies: boolean): Promise<st
     ([first, then = '']: [string, string?]) =>
       violationOf(port, first, then, limitMs);
   return (
-    await Promise.all([
-      ...HEADERS.map(send(HEADERS_MS)),
-      ...(withBodies ? BODIES.map(send(REQUEST_MS)) : []),
-    ])
+    await Promise.all([...HEADERS.map(send(HEADERS_MS)), ...(withBodies ? BODIES.map(send(REQUEST_MS)) : [])])
   ).flat();
 }
 

@@ -29,7 +29,9 @@ function withReadings(
   const changed = (token: string, reading: Reading | undefined) => reading && change(token, reading);
   return {
     read: async (token, signal) => changed(token, await client.read(token, signal)),
-    ...(client.wait && { wait: async (token, ...more) => changed(token, await client.wait!(token, ...more)) }),
+    ...(client.wait && {
+      wait: async (token, ...more) => changed(token, await client.wait!(token, ...more)),
+    }),
   };
 }
 

@@ -85,17 +85,20 @@ describe('a table', () => {
   });
 
   test('gives a file to the row with the longest prefix', () => {
-    expect([PLAIN_TOKENS, WAIT].map((path) => suiteOf(TABLE.suites, path)?.name)).toEqual(['tokens', 'plain']);
+    expect([PLAIN_TOKENS, WAIT].map((path) => suiteOf(TABLE.suites, path)?.name)).toEqual([
+      'tokens',
+      'plain',
+    ]);
   });
 });
 
 describe('a change', () => {
   const tree: Tree = {
     files: FILES,
-    graph: new Map([...FILES.map((file) => [file, file === PARSE ? ['pipelines/parse.ts'] : []] as const), [
-      'pipelines/parse.ts',
-      [],
-    ]]),
+    graph: new Map([
+      ...FILES.map((file) => [file, file === PARSE ? ['pipelines/parse.ts'] : []] as const),
+      ['pipelines/parse.ts', []],
+    ]),
     fast: new Set([PARSE]),
     textOf: (file) => (file === RUN_TOKENS ? 'asyncTools' : ''),
   };
@@ -110,7 +113,11 @@ describe('a change', () => {
   const selection = (changed: string[]) => select(TABLE, tree, { proof: [], record, changed });
 
   test.each<[what: string, path: string, files: string[]]>([
-    ['a protocol: its suite, and files of others that speak it', 'mcp-server/tokens/a.ts', [PLAIN_TOKENS, RUN_TOKENS]],
+    [
+      'a protocol: its suite, and files of others that speak it',
+      'mcp-server/tokens/a.ts',
+      [PLAIN_TOKENS, RUN_TOKENS],
+    ],
     ['a room: the suites that exercise it', 'mcp-server/plain/a.ts', [WAIT, RUN, RUN_TOKENS, PARSE]],
     ['a module: the files that import it', 'pipelines/parse.ts', [PARSE]],
     ["a suite's own data: the suite", 'test/pipelines/steps.txt', [RUN, RUN_TOKENS, PARSE]],
