@@ -30,7 +30,8 @@ function withReadings(
   return {
     read: async (token, signal) => changed(token, await client.read(token, signal)),
     ...(client.wait && {
-      wait: async (token, ...more) => changed(token, await client.wait!(token, ...more)),
+      wait: async (token: string, seconds: number, signal?: AbortSignal) =>
+        changed(token, await client.wait!(token, seconds, signal)),
     }),
   };
 }

@@ -95,8 +95,8 @@ describe('a table', () => {
 describe('a change', () => {
   const tree: Tree = {
     files: FILES,
-    graph: new Map([
-      ...FILES.map((file) => [file, file === PARSE ? ['pipelines/parse.ts'] : []] as const),
+    graph: new Map<string, string[]>([
+      ...FILES.map((file): [string, string[]] => [file, file === PARSE ? ['pipelines/parse.ts'] : []]),
       ['pipelines/parse.ts', []],
     ]),
     fast: new Set([PARSE]),
@@ -133,7 +133,7 @@ describe('a change', () => {
     expect(selection(['engine/list/index.ts'])).toMatchObject({ files, onPostgres: true });
   });
 
-  test.each<[everything: string, known: Partial<Parameters<typeof select>[2]>]>([
+  test.each<[everything: string, known: { record?: Record; changed?: string[] }]>([
     ['package.json has changed', { record, changed: ['package.json'] }],
     [
       'new-room/a.ts has changed, which no row of test/suites.ts covers',

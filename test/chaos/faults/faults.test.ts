@@ -18,7 +18,9 @@ jest.setTimeout(INSTALL_MS);
 
 let folder: string;
 const started: ChildProcess[] = [];
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'longhaul-faults-'))));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-faults-'));
+});
 afterEach(() => {
   started.splice(0).forEach((child) => child.kill('SIGKILL'));
   rmSync(folder, { recursive: true, force: true });
