@@ -1,7 +1,6 @@
 /**
  * Suites of tests, and the rooms of the source that each exercises through processes. `npm run test:changed` runs a suite when a path
- * that it covers has changed. Imports count by themselves, and so do the suite's own files. `npm run test:coverage -- SUITE` lists
- * what a suite calls beyond its row.
+ * that it covers has changed. Imports count by themselves, and so do the suite's own files.
  */
 
 /** Programs that are built or installed before the tests, alone, because compilers take all cores. */
@@ -68,7 +67,6 @@ export const NEUTRAL = [
   ...['docs/', 'bench/', '.github/', '.ci/', 'LICENSE', 'Dockerfile', 'dev.js', 'eslint.config.js'],
   ...['.dependency-cruiser.cjs', '.dockerignore', '.editorconfig', '.gitignore', '.npmrc', '.prettier'],
   ...['test/last-full-run.json', 'test/suites.ts', 'test/proof.ts', 'test/layers.js', 'test/words.js'],
-  ...['test/screenshots.js', 'test/docs-screenshots.js', 'test/gallery-screenshots.js'],
 ];
 
 const OLD_REVISION = 'mcp-server/revision-2025-11-25/';
@@ -212,11 +210,6 @@ export const SUITES: Suite[] = [
       JOBS,
     ],
   ]),
-  folder(
-    'hostile',
-    'attacks on a stack by a shell and curl alone, for any build: approvals, answers, schemas',
-    [...[JOBS, PLAIN, OLD_REVISION, ...STDIO, ...PIPELINES, ...STACK]],
-  ),
   folder('hosts', 'pipelines on several hosts: lost, partitioned and returning hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],
   ]),
@@ -265,7 +258,7 @@ export const SUITES: Suite[] = [
   folder('proxy', 'two servers behind a proxy; connections close', [PLAIN, OLD_REVISION]),
   folder('repository', 'the repository itself: documents, commands, words, the runner of the tests', [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/README.md'],
-    ...['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh', 'test/hostile/run.sh'],
+    ...['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh'],
     ...['docs/', '.ci/', '.github/', '.dependency-cruiser.cjs', 'dev.js', 'eslint.config.js'],
     ...['test/words.js', 'test/layers.js', 'test/suites.ts', 'test/proof.ts', ...STACK],
   ]),

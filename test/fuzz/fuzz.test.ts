@@ -1,10 +1,11 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { INSTALL_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { PROTOCOLS } from './corpus/index.js';
 import { CorpusBuilder, type Protocol } from './corpus/entry.js';
 import { jobs } from './corpus/jobs.js';
-import { faultyProxy, jsonResponse } from './faulty-proxy.js';
 import { fuzz } from './fuzz.js';
 import { fuzzParts } from './run-all.js';
 import { FuzzStack } from './fuzz-stack.js';
@@ -48,49 +49,51 @@ test('the corpus has every path and method of the OpenAPI document', async () =>
   }
 });
 
-/** Two requests, of which the proxy answers one. */
+/** One request, which the server below answers with a fault while it is what it was. */
+const METHOD = 'resources/templates/list';
 const SMALL: Protocol = {
   name: '2026-07-28',
   operations: 0,
-  build: async (corpus) => {
-    const client = new WireClient(`${corpus.base}/mcp`);
-    corpus.current(client, 'resources/templates/list');
-    corpus.current(client, 'server/discover');
-  },
+  build: async (corpus) => corpus.current(new WireClient(`${corpus.base}/mcp`), METHOD),
 };
-const INTERNAL = { jsonrpc: '2.0', id: null, error: { code: -32603, message: 'x' } };
+const responseOf = (status: number, body: string, length = body.length) =>
+  `HTTP/1.1 ${status} X\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
+const errorOf = (code: number) => `{"jsonrpc":"2.0","id":null,"error":{"code":${code},"message":"x"}}`;
+
 test.each<[what: string, fault: string | undefined, problem: RegExp]>([
+  ['a 500', responseOf(500, errorOf(-32000)), /: 500: /],
+  ['-32603', responseOf(200, errorOf(-32603)), /: 200: an internal error/],
   [
-    'a 500',
-    jsonResponse(500, { jsonrpc: '2.0', id: null, error: { code: -32000, message: 'x' } }),
-    /: 500: /,
-  ],
-  ['-32603', jsonResponse(200, INTERNAL), /: 200: an internal error/],
-  [
-    'a stranger’s ID',
-    jsonResponse(200, { jsonrpc: '2.0', id: 'x', result: {} }),
+    "a stranger's ID",
+    responseOf(200, '{"jsonrpc":"2.0","id":"x","result":{}}'),
     /: 200: an ID that the request/,
   ],
-  ['what is no JSON', jsonResponse(200, {}).replace('{}', '{{'), /: 200: no JSON/],
-  ['half an answer', jsonResponse(200, { a: 1 }).slice(0, -3), /: 200: the response broke off/],
+  ['what is no JSON', responseOf(200, '{{'), /: 200: no JSON/],
+  ['half an answer', responseOf(200, '{"a"', 10), /: 200: the response broke off/],
   ['no HTTP', 'HTTP/9', /: no HTTP response/],
   ['silence', undefined, /: no answer in time/],
 ])('the fuzzer reports %s, with its seed and the smallest request', async (_what, fault, problem) => {
-  const proxy = await faultyProxy(stack.base, 'resources/templates/list', fault);
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (request) => {
+      const answer = request.includes(METHOD) ? fault : responseOf(202, '');
+      if (answer !== undefined) socket.end(answer);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   try {
-    const options = { base: proxy.base, protocol: SMALL, patienceMs: 1_000 };
-    const { failures } = await fuzz({ ...options, seed: 5, cases: 40 });
-    expect(failures).toContainEqual(expect.stringMatching(problem));
-    const [reported] = failures.filter((failure) => problem.test(failure));
-    const [, command = '', from] =
-      /(npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1)/.exec(reported!) ?? [];
-    expect(command).not.toBe('');
-    expect(reported).toContain('resources/templates/list');
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const options = { base, protocol: SMALL, patienceMs: 1_000, seed: 5 };
+    const { failures } = await fuzz({ ...options, cases: 40 });
+    const reported = failures.find((failure) => problem.test(failure));
+    const [, from] =
+      /npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1/.exec(reported!) ?? [];
+    expect(reported).toContain(METHOD);
     // Only what the fault needs is left of the request.
     expect(reported).not.toContain('mcp-protocol-version');
-    const again = await fuzz({ ...options, seed: 5, from: Number(from), cases: 1 });
+    const again = await fuzz({ ...options, from: Number(from), cases: 1 });
     expect(again.failures).toEqual([expect.stringMatching(problem)]);
   } finally {
-    await proxy.close();
+    server.close();
   }
 });

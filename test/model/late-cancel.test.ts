@@ -26,17 +26,10 @@ test('a cancel that is accepted while failed work cleans up is final, on every p
   });
   expect(await jobs.cancel(token)).toBe(true);
   for (const client of clients) {
-    const reading = await eventually(`${client.name} shows its end`, async () => {
-      const last = await client.read(token);
-      return last?.isOver ? last : undefined;
-    });
+    const reading = await untilOver(client, token);
     expect([client.name, reading.states]).toEqual([client.name, expect.arrayContaining(['canceled'])]);
   }
-  const closed = await eventually('it is closed', async () => {
-    const last = await jobs.read(token);
-    return last?.isOver ? last : undefined;
-  });
-  expect(closed.states).toEqual(['canceled']);
+  expect((await jobs.read(token))?.states).toEqual(['canceled']);
 });
 
 test('a cancel of work that ends between the read and the request is not confirmed', async () => {

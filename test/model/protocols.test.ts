@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { CLOSED_STATES, protocolClients, Refused, type ProtocolClient } from '../support/protocols/index.js';
+import {
+  protocolClients,
+  Refused,
+  untilOver,
+  untilReading,
+  type ProtocolClient,
+} from '../support/protocols/index.js';
 import { request, session } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -31,10 +37,7 @@ test.each(protocolClients('').map(({ name }) => [name] as const))(
     const token = await client.start('confirm_delete', { filename: 'a.txt' }, key);
     expect(await client.start('confirm_delete', { filename: 'a.txt' }, key)).toBe(token);
     expect(await refusal(client.start('confirm_delete', { filename: 'b.txt' }, key))).toBe('conflict');
-    const asking = await eventually('it asks', async () => {
-      const reading = await client.read(token);
-      return reading?.questions.length ? reading : undefined;
-    });
+    const asking = await untilReading(client, 'it asks', token, ({ questions }) => questions.length);
     expect(asking.states).toContain('input_required');
     expect(asking.isOver).toBe(false);
     expect(asking.questions).toMatchObject([{ key: 'input-1', message: 'Delete a.txt?' }]);
@@ -50,10 +53,7 @@ test.each(protocolClients('').map(({ name }) => [name] as const))(
 
     const open = await client.start('slow_compute', { seconds: 60 }, randomUUID());
     expect([undefined, true]).toContain(await client.cancel(open));
-    const canceled = await eventually('it is cancelled', async () => {
-      const reading = await client.read(open);
-      return reading?.isOver ? reading : undefined;
-    });
+    const canceled = await untilOver(client, open);
     expect(canceled.states).toContain('canceled');
     expect([undefined, true]).toContain(await client.cancel(open));
 
@@ -75,15 +75,11 @@ test('all protocols read one operation alike', async () => {
   const [first] = clients;
   const token = await first!.start('slow_compute', { seconds: 0, label: 'alike' }, randomUUID());
   for (const client of clients) {
-    const reading = await eventually(`${client.name} shows its end`, async () => {
-      const last = await client.read(token);
-      return last?.isOver ? last : undefined;
-    });
+    const reading = await untilOver(client, token);
     expect([client.name, reading.states, reading.result]).toEqual([
       client.name,
       ['completed'],
       { primes: expect.any(Number), label: 'alike' },
     ]);
-    expect(CLOSED_STATES).toContain(reading.states[0]);
   }
 });

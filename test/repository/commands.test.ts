@@ -1,6 +1,6 @@
 /** Every command of CONTRIBUTING.md is run: here, or where WHERE says. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 
@@ -21,28 +21,33 @@ const WHERE: Record<string, [file: string, text: string]> = {
     'test/histories/kept.ts',
     "['LONGHAUL_RECORD']",
   ],
+  'npm run layers': ['test/runner/main.ts', "check('layers', [...NPM, 'layers'])"],
+  'npx prettier --write CONTRIBUTING.md': ['package.json', '"format:check": "prettier --check .'],
 };
 
 /** Command -> what is run here in its place, where the command would take long or not end. */
 const HERE: Record<string, string> = {
-  'npm run layers': 'npm run layers',
-  'npx prettier --write CONTRIBUTING.md': 'npx prettier --check CONTRIBUTING.md',
   'npm run test:fast': 'npm run test:fast -- test/core/progress-digits.test.ts',
-  'npm test -- test/core/tokens.test.ts': 'npx jest --listTests test/core/tokens.test.ts',
-  'npm test -- test/core/tokens.test.ts -t expired':
-    'npx jest --listTests test/core/tokens.test.ts -t expired',
-  'npm test -- test/histories/replay.test.ts': 'npx jest --listTests test/histories/replay.test.ts',
-  'npm run test:coverage -- deadline': 'npm run test:coverage -- --help',
   'node --inspect dist/bin/longhaul.js worker --log-level debug':
     'node --inspect=127.0.0.1:0 dist/bin/longhaul.js worker --log-level debug --help',
 };
+
+/** Runs of a test file that the other tests are among. */
+const FILE = /^npm test -- (test\/\S+\.test\.ts)( -t \S+)?$/;
 
 const commands = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
   .flatMap(([, block]) => block!.trim().split('\n'))
   .map((line) => line.replace(/\s+#.*$/, ''));
 
 test('every command is run, and nothing else is listed', () => {
-  expect([...commands].sort()).toEqual([...Object.keys(WHERE), ...Object.keys(HERE)].sort());
+  const others = commands.filter((command) => !FILE.test(command));
+  expect(others.sort()).toEqual([...Object.keys(WHERE), ...Object.keys(HERE)].sort());
+});
+
+test('the test files of commands exist', () => {
+  const files = commands.flatMap((command) => FILE.exec(command)?.[1] ?? []);
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
 
 test.each(Object.entries(WHERE))('%s', (_command, [file, text]) => {

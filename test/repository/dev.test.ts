@@ -1,25 +1,24 @@
-/** `dev.js`, which `npm run dev` runs, on a copy of the sources. */
+/** `dev.js`, which `npm run dev` runs, on a copy of the built code, with a stand-in for the compiler. */
 import { spawn } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually, isRunning, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { writeFiles } from '../support/write-files.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
-const COPIED = [
-  'index.ts',
-  'mounts.ts',
-  'server.ts',
-  'build-program.js',
-  'dev.js',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  ...rooms,
-];
+const COPIED = ['build-program.js', 'dev.js', 'package.json', ...rooms];
 const BUILT = readdirSync('dist').map((name) => join('dist', name));
+
+/** Prints what `tsc --watch` prints: at its start, and when the file `changed` is written. */
+const COMPILER = `
+  const { watchFile } = require('node:fs');
+  const say = () => console.log('Found 0 errors. Watching for file changes.');
+  watchFile('changed', { interval: 100 }, say);
+  say();
+`;
 
 /** Below the repository, where imports find its node_modules, and in a folder that all tools ignore. */
 const clone = mkdtempSync(resolve('dist/dev-'));
@@ -30,10 +29,11 @@ afterAll(async () => {
 });
 
 test(
-  'a changed source restarts worker and server, Temporal stays, and Ctrl-C ends everything',
+  'a compiled change restarts worker and server, Temporal stays, and Ctrl-C ends everything',
   async () => {
     for (const each of [...COPIED, ...BUILT])
       cpSync(each, join(clone, each), { recursive: true, preserveTimestamps: true });
+    writeFiles(clone, { 'node_modules/typescript/bin/tsc': COMPILER, changed: '' });
     const dev = spawn(process.execPath, ['dev.js'], {
       cwd: clone,
       // A process group, as a terminal makes one for a command: Ctrl-C reaches all of it.
@@ -60,7 +60,7 @@ test(
       );
       const before = home.parts();
 
-      appendFileSync(join(clone, 'platform/observe/log.ts'), '\nexport const changed = true;\n');
+      writeFileSync(join(clone, 'changed'), 'again');
       await eventually(
         () => `worker and server are others: ${output}`,
         async () => {

@@ -1,22 +1,11 @@
 /** The runner reads reports, writes records, and shows failures. */
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { build } from 'esbuild';
 import { fileResults, runFailures, slowest, summary, type JestReport } from '../runner/jest-report.js';
 import { formatRecord, makeRecord } from '../runner/record.js';
 import { chooseFiles } from '../runner/run-jest.js';
-import { calledFunctions, type ProcessCoverage } from '../runner/v8-coverage.js';
 import { PROCESSES_MS } from '../support/limits.js';
 
 const SEQUENCER: string = '../spread-long-files.js';
@@ -136,30 +125,6 @@ test('new files run first, long ones are spread, and the rest is ordered by its 
     ...['a1', 'new', 'b9', 'b8', 'b7', 'b6', 'b5', 'b4', 'b3'],
     ...['a2', 'b2', 'b1', 'b0'],
   ]);
-});
-
-test('called functions are those of the sources, by the maps of the built program', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'longhaul-coverage-'));
-  try {
-    for (const folder of ['engine', 'coverage']) mkdirSync(join(root, folder));
-    writeFileSync(
-      join(root, 'engine/list.ts'),
-      'export function called(): number {\n  return 1;\n}\n\nexport function idle(): number {\n  return 2;\n}\n',
-    );
-    const lines = ["import { called, idle } from './engine/list.js';", 'const all = { called, idle };'];
-    writeFileSync(join(root, 'main.ts'), `${lines.join('\n')}\nall.called();\n`);
-    await build({
-      ...{ entryPoints: ['main.ts'], bundle: true, sourcemap: true, absWorkingDir: root },
-      ...{ outfile: join(root, 'dist/bin/main.js'), format: 'esm' as const, tsconfigRaw: {} },
-    });
-    const env = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: join(root, 'coverage') };
-    spawnSync(process.execPath, [join(root, 'dist/bin/main.js')], { env });
-    const [name] = readdirSync(join(root, 'coverage'));
-    const coverage = JSON.parse(readFileSync(join(root, 'coverage', name!), 'utf8')) as ProcessCoverage;
-    expect([...calledFunctions(coverage, root)]).toEqual(['engine/list.ts:1 called']);
-  } finally {
-    rmSync(root, { recursive: true });
-  }
 });
 
 describe('a failed test', () => {

@@ -1,5 +1,5 @@
 /** Checks the table of suites against the repository. */
-import { suiteOf, type LeftOut, type Table } from './select.js';
+import { startsWithOneOf, suiteOf, type LeftOut, type Table } from './select.js';
 
 export interface Sources {
   /** All paths of the repository. */
@@ -11,13 +11,8 @@ export interface Sources {
 const isTest = (path: string) => path.startsWith('test/') && path.endsWith('.test.ts');
 
 /** The room of a source at depth two: `mcp-server/plain/` for `mcp-server/plain/wait.ts`, `engine/` for `engine/list/index.ts`. */
-export function roomOf(path: string): string {
+function roomOf(path: string): string {
   return `${path.split('/').slice(0, -1).slice(0, 2).join('/')}/`;
-}
-
-/** Whether a change of a source selects a suite or everything. */
-export function isCovered(path: string, prefixes: readonly string[]): boolean {
-  return prefixes.some((prefix) => path.startsWith(prefix));
 }
 
 /** A line for each problem; none if the table fits the repository. */
@@ -35,7 +30,7 @@ export function tableProblems(table: Table, { paths, rooms }: Sources): string[]
     ...suites.map((suite): [string, readonly string[]] => [suite.name, suite.covers]),
   ];
   const sources = paths.filter((path) => /\.[cm]?[jt]s$/.test(path) && rooms.includes(path.split('/')[0]!));
-  const bare = new Set(sources.filter((path) => !isCovered(path, covers)).map(roomOf));
+  const bare = new Set(sources.filter((path) => !startsWithOneOf(path, covers)).map(roomOf));
   return [
     ...tests.filter((path) => !rows.get(path)).map((path) => `${path} is in no row`),
     ...suites

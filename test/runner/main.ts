@@ -25,8 +25,6 @@ import {
 import { chooseFiles, JEST, jestEnvironment, run, runJest, type JestRun } from './run-jest.js';
 import { describeLeftOut, select, suiteOf, tableOf, type Selection } from './select.js';
 
-/** Sequences of the model check in a whole run; the proof has fewer. */
-const MODEL_RUNS = '25';
 /** Files that `npm run test:fast` leaves out unless they are named. */
 const FAST_SECONDS = 10;
 const TYPESCRIPT = [process.execPath, '--import', 'jiti/register'];
@@ -143,7 +141,6 @@ async function runChanged(args: readonly string[]): Promise<number> {
 
 async function runAll(): Promise<number> {
   const started = new Date();
-  process.env['LONGHAUL_MODEL_RUNS'] ??= MODEL_RUNS;
   const commit = headCommit();
   const isWritten = () => {
     const dirty = dirtyFiles().filter((path) => path !== RECORD);

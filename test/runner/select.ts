@@ -67,7 +67,7 @@ export function suiteOf<T extends { tests: readonly string[] }>(
   return best;
 }
 
-const startsWithOneOf = (path: string, prefixes: readonly string[]) =>
+export const startsWithOneOf = (path: string, prefixes: readonly string[]) =>
   prefixes.some((prefix) => path.startsWith(prefix));
 
 /**
