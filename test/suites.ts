@@ -210,6 +210,11 @@ export const SUITES: Suite[] = [
       JOBS,
     ],
   ]),
+  folder(
+    'hostile',
+    'attacks on a stack by a shell and curl alone, for any build: approvals, answers, schemas',
+    [...[JOBS, PLAIN, OLD_REVISION, ...STDIO, ...PIPELINES, ...STACK]],
+  ),
   folder('hosts', 'pipelines on several hosts: lost, partitioned and returning hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],
   ]),
@@ -258,7 +263,7 @@ export const SUITES: Suite[] = [
   folder('proxy', 'two servers behind a proxy; connections close', [PLAIN, OLD_REVISION]),
   folder('repository', 'the repository itself: documents, commands, words, the runner of the tests', [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'test/README.md'],
-    ...['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh'],
+    ...['worker/steps/launcher/launcher.sh', 'worker/steps/launcher/relay.sh', 'test/hostile/run.sh'],
     ...['docs/', '.ci/', '.github/', '.dependency-cruiser.cjs', 'dev.js', 'eslint.config.js'],
     ...['test/words.js', 'test/layers.js', 'test/suites.ts', 'test/proof.ts', ...STACK],
   ]),

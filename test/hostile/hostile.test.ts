@@ -1,0 +1,46 @@
+/** The script of attacks, which needs nothing of Longhaul's code, on a stack as it is started for users. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { StdioServers } from '../support/stdio-servers.js';
+import { TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(OUTAGE_MS);
+
+const project = mkdtempSync(join(tmpdir(), 'longhaul-hostile-'));
+let stack: TestStack;
+let stdio: StdioServers;
+// A stack of its own: its worker is stopped, and its project gets tools with odd schemas.
+beforeAll(async () => {
+  mkdirSync(join(project, 'pipelines'));
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  stack = await TestStack.start({
+    LONGHAUL_PROJECT: project,
+    LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+  });
+  stdio = await StdioServers.open(stack);
+}, PROCESSES_MS);
+afterAll(async () => {
+  await stdio?.stop();
+  rmSync(project, { recursive: true, force: true });
+});
+
+test('every attack fails', async () => {
+  const [, worker] = stack.parts;
+  const { command, args, env } = stdio.server;
+  const script = spawn('test/hostile/run.sh', [stack.base, project, String(worker!.process.pid)], {
+    env: { ...env, LONGHAUL_STDIO: [command, ...args].join(' ') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let lines = '';
+  script.stdout.on('data', (chunk: Buffer) => (lines += chunk.toString()));
+  const [code] = (await once(script, 'close')) as [number];
+  const checks = lines.trim().split('\n');
+  expect(checks.filter((line) => !line.startsWith('ok - '))).toEqual([]);
+  expect(checks.length).toBeGreaterThanOrEqual(25);
+  expect(code).toBe(0);
+});

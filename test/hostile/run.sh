@@ -1,0 +1,371 @@
+#!/bin/sh
+# Tries on a running stack what a hostile caller or a careless author may do. It needs a shell and curl alone, so that any build can be
+# tried.
+#
+#     test/hostile/run.sh BASE_URL PROJECT WORKER_PID
+#
+# BASE_URL    address of the server, such as http://127.0.0.1:7411; without authentication
+# PROJECT     folder of the project that the stack serves; files hostile_* are written to its pipelines/ and tools/, and removed again
+# WORKER_PID  process ID of the stack's only worker, which is stopped for some seconds at a time
+#
+# LONGHAUL_STDIO, if it is set, is a command that speaks MCP for this stack on standard input and output.
+#
+# Prints a line for each check, "ok" or "not ok", and ends with exit code 0 if all hold, 1 if not, 2 if it can't be tried.
+set -u
+
+if [ $# -ne 3 ] || [ ! -d "$2" ] || ! kill -0 "$3" 2>/dev/null; then
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+  exit 2
+fi
+base=$1 project=$2 worker=$3
+scratch=$(mktemp -d)
+failed=0
+cleanup() {
+  kill -CONT "$worker" 2>/dev/null
+  rm -rf "$scratch" "$project"/pipelines/hostile_* "$project"/tools/hostile_*
+}
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$project/pipelines" "$project/tools"
+
+# Without LONGHAUL_STDIO, a command that speaks MCP on standard input and output: the worker's program in the worker's environment, beside
+# the stack that holds the lock of the worker's home.
+if [ -z "${LONGHAUL_STDIO-}" ] && [ -r "/proc/$worker/environ" ]; then
+  home=$(tr '\0' '\n' <"/proc/$worker/environ" | sed -n 's/^LONGHAUL_HOME=//p')
+  program=$(tr '\0' '\n' <"/proc/$worker/cmdline" | grep '\.js$' | head -n 1)
+  # The worker may have a channel to the process that has started it.
+  cat >"$scratch/stdio" <<STDIO
+exec 3<&0
+xargs -0 -a '/proc/$worker/environ' sh -c 'exec env -i "\$@" env -u NODE_CHANNEL_FD "$(readlink "/proc/$worker/exe")" "$program" stdio <&3 3<&-' sh
+STDIO
+  [ ! -e "${home:-$HOME/.longhaul}/stack.lock" ] || LONGHAUL_STDIO="sh $scratch/stdio"
+fi
+
+# check DESCRIPTION EXPECTED GOT
+check() {
+  if [ "$2" = "$3" ]; then
+    echo "ok - $1"
+  else
+    echo "not ok - $1: expected ${2:-nothing}; got ${3:-nothing}"
+    failed=1
+  fi
+}
+
+# request METHOD PATH [BODY]: sets $status; the response's body is in $scratch/body
+request() {
+  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$1" "$base$2" \
+    -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${3:+-d "$3"})
+}
+
+# field NAME: the first string of this name in the last body
+field() {
+  sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$scratch/body" | head -n 1
+}
+
+# await DESCRIPTION COMMAND...: repeats a command for a minute; leaves the script if it doesn't succeed
+await() {
+  awaited=$1
+  shift
+  for _ in $(seq 60); do
+    "$@" && return
+    sleep 1
+  done
+  echo "not ok - $awaited, within a minute; last response: $(cat "$scratch/body")"
+  exit 1
+}
+
+serves() {
+  request GET "/v1/tools/$1"
+  [ "$status" = 200 ]
+}
+asks() {
+  request GET "/v1/jobs/$job"
+  grep -q '"input_required"' "$scratch/body"
+}
+has_ended() {
+  request GET "/v1/jobs/$job"
+  case $(sed -n 's/.*"status" *: *"\(succeeded\|failed\|canceled\)".*/\1/p' "$scratch/body") in ?*) ;; *) return 1 ;; esac
+}
+asks_or_has_ended() { asks || has_ended; }
+
+# What the steps behind the approval have written, in $scratch/LEDGER.
+ledger() { [ ! -e "$scratch/$1" ] || tr '\n' ' ' <"$scratch/$1"; }
+
+# start LEDGER: starts the pipeline and waits for its question; sets $job
+start() {
+  request POST /v1/tools/hostile_gate/jobs "{\"ledger\": \"$scratch/$1\"}"
+  job=$(field job_id)
+  await 'the job asks for its approval' asks
+}
+
+# answer BOOLEAN [FILE]: answers the job's question; prints the status
+answer() {
+  curl -s -m 60 -o /dev/null -w '%{http_code}' "$base/v1/jobs/$job/input" -H 'Content-Type: application/json' \
+    -d "{\"key\": \"$key\", \"value\": {\"approve\": $1}}"
+}
+
+# read_key: sets $key of the open question
+read_key() {
+  request GET "/v1/jobs/$job"
+  key=$(sed -n 's/.*"requests" *: *{ *"\([^"]*\)".*/\1/p' "$scratch/body" | head -n 1)
+}
+
+cat >"$project/pipelines/hostile_gate.yml" <<'PIPELINE'
+inputs:
+  properties: { ledger: { type: string }, version: { type: string, default: '1' } }
+  required: [ledger]
+jobs:
+  a:
+    steps:
+      - { name: gate, approval: { message: Publish? } }
+      - { name: publish, run: 'echo "published $INPUT_VERSION" >> "$INPUT_LEDGER"' }
+PIPELINE
+await 'the pipeline is served' serves hostile_gate
+
+# A resume passes no approval. resume_behind LEDGER BODY
+resume_behind() {
+  request POST "/v1/jobs/$job:resume" "$2"
+  if [ "$status" -ge 400 ]; then
+    check "an approval that was $1: a resume from behind it is refused by name" 409 "$status"
+    return
+  fi
+  job=$(field job_id)
+  await 'the resumed job asks, or ends' asks_or_has_ended
+  check "an approval that was $1: nothing behind it has run after $2" "${3-}" "$(ledger "$1")"
+  request POST "/v1/jobs/$job:cancel" "{}"
+  await 'the resumed job ends' has_ended
+}
+start cancelled
+request POST "/v1/jobs/$job:cancel" "{}"
+await 'the job ends' has_ended
+resume_behind cancelled '{"from": "a/publish", "changes": {"version": "other"}}'
+
+start declined
+read_key
+answer false >/dev/null
+await 'the job ends' has_ended
+resume_behind declined '{"from": "a/publish"}'
+
+start given
+read_key
+answer true >/dev/null
+await 'the job ends' has_ended
+resume_behind given '{"from": "a/publish", "changes": {"version": "other"}}' 'published 1 '
+
+# Of two answers, one is acknowledged, and that one counts. two_answers LEDGER [at-once]
+two_answers() {
+  start "$1"
+  read_key
+  kill -STOP "$worker"
+  if [ "${2-}" ]; then
+    answer true >"$scratch/first" &
+    answer false >"$scratch/second"
+    wait $!
+  else
+    answer true >"$scratch/first"
+    answer false >"$scratch/second"
+  fi
+  first=$(cat "$scratch/first") second=$(cat "$scratch/second")
+  kill -CONT "$worker"
+  case $first$second in
+    2??2??)
+      check "$1: one of two different answers is acknowledged" 'one of them' "both: $first and $second"
+      ;;
+    2??*) expected='published 1 ' ;;
+    *2??) expected='' ;;
+    *)
+      # Neither was acknowledged: both may be sent again.
+      expected='published 1 '
+      answer true >/dev/null
+      ;;
+  esac
+  await 'the answered job ends' has_ended
+  case $first$second in
+    2??2??) ;;
+    *) check "$1: the answer that was acknowledged counts ($first for yes, $second for no)" "$expected" "$(ledger "$1")" ;;
+  esac
+}
+two_answers 'one after the other'
+two_answers 'at once' at-once
+
+# A number that a double can't hold is refused, and so are bytes that aren't UTF-8.
+for number in 9007199254740993 -9007199254740993 1e400 1e-400; do
+  request POST /v1/tools/hostile_gate/jobs "{\"ledger\": \"$scratch/number\", \"version\": $number}"
+  check "the argument $number is refused by name" "400 $number" "$status $(grep -o "body.version: [^;]*; got $number" "$scratch/body" | sed 's/.*got //')"
+done
+request POST /v1/tools/hostile_gate/jobs "$(printf '{"ledger": "%s", "version": "\351"}' "$scratch/bytes")"
+check 'an argument in Latin-1 is refused' 400 "$status"
+
+# Everything that is piped into a server over stdio at once is answered. piped DESCRIPTION COUNT_OF_ANSWERS
+piped() {
+  $LONGHAUL_STDIO <"$scratch/input" >"$scratch/output"
+  check "over stdio, $1: the exit code" 0 $?
+  check "over stdio, $1: the answers" "$2" "$(grep -c '"id":' "$scratch/output")"
+}
+if [ "${LONGHAUL_STDIO-}" ]; then
+  initialize='{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "hostile", "version": "1"}}}'
+  call='{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "operation_list", "arguments": {}}}'
+  for _ in 1 2 3; do
+    printf '%s\n{"jsonrpc": "2.0", "method": "notifications/initialized"}\n{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n%s' \
+      "$initialize" "$call" >"$scratch/input"
+    piped 'three requests' 3
+  done
+  printf '\357\273\277%s\n{"jsonrpc":\n{"jsonrpc": "2.0", "id": 9007199254740993, "method": "ping"}\n"\351"\n%s\n' "$initialize" "$initialize" \
+    >"$scratch/input"
+  piped 'a byte order mark, half a request, an ID that would be rounded, Latin-1 and a request' 5
+  check 'over stdio: what is no JSON is -32700' 3 "$(grep -c -- '-32700' "$scratch/output")"
+fi
+
+# The schema of one tool takes no other tool away.
+cat >"$project/pipelines/hostile_boolean.yml" <<'PIPELINE'
+inputs: { properties: { a: true, b: false, c: { type: array, items: { anyOf: [true, { not: false }] } } } }
+jobs: { a: { steps: [{ run: 'true' }] } }
+PIPELINE
+cat >"$project/tools/hostile_boolean_tool.yaml" <<'TOOL'
+workflow: { type: Elsewhere, task-queue: elsewhere }
+input: { properties: { a: true, b: { properties: { c: false } } } }
+TOOL
+await 'the tool with boolean schemas is served' serves hostile_boolean
+for path in /readyz /v1/tools '/v1/tools?format=openai' '/v1/tools?format=anthropic' /openapi.json /v1/tools/hostile_gate; do
+  request GET "$path"
+  check "beside tools with boolean schemas: GET $path" 200 "$status"
+done
+for tool in hostile_gate hostile_boolean hostile_boolean_tool; do
+  request GET /v1/tools
+  check "beside tools with boolean schemas: $tool is listed" listed "$(grep -q "\"$tool\"" "$scratch/body" && echo listed)"
+done
+curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
+  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list' \
+  -d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "8"}, "io.modelcontextprotocol/clientCapabilities": {}}}}'
+check 'beside tools with boolean schemas: tools/list' listed "$(grep -q '"hostile_gate"' "$scratch/body" && echo listed)"
+
+# Numbers at the ends of their ranges: a step runs, and ends.
+cat >"$project/pipelines/hostile_retry.yml" <<'PIPELINE'
+jobs:
+  a:
+    steps:
+      - { run: 'true', retry: { attempts: 1, backoff: 0 } }
+PIPELINE
+cat >"$project/pipelines/hostile_retry_fails.yml" <<'PIPELINE'
+jobs:
+  a:
+    steps:
+      - { run: 'false', retry: { attempts: 2, backoff: 0 } }
+PIPELINE
+cat >"$project/pipelines/hostile_range.yml" <<'PIPELINE'
+jobs:
+  a:
+    steps:
+      - { run: 'true', retry: { attempts: 0, backoff: -1 } }
+PIPELINE
+await 'the pipeline with a retry is served' serves hostile_retry
+await 'the other pipeline with a retry is served' serves hostile_retry_fails
+for tool in hostile_retry:succeeded hostile_retry_fails:failed; do
+  request POST "/v1/tools/${tool%:*}/jobs" '{}'
+  job=$(field job_id)
+  await "the job of ${tool%:*} ends" has_ended
+  check "a retry without a pause: ${tool%:*}" "${tool#*:}" "$(field status)"
+done
+request GET /v1/tools/hostile_range
+check 'a retry with numbers beyond their ranges makes no tool' 404 "$status"
+
+# mcp ACCEPT BODY [OPTION...]: sends a message; an empty ACCEPT sends no such header. Sets $status
+mcp() {
+  accept=$1 message=$2
+  shift 2
+  status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' "$base/mcp" \
+    -H "Accept:${accept:+ $accept}" -H 'Content-Type: application/json' --data-binary "$message" "$@")
+}
+meta='"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "8"}, "io.modelcontextprotocol/clientCapabilities": {"experimental": {"asyncTools": {}}}}'
+# current ACCEPT METHOD PARAMS [OPTION...]: sends a request of 2026-07-28
+current() {
+  current_accept=$1 method=$2 params=$3
+  shift 3
+  mcp "$current_accept" "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"$method\", \"params\": {$params$meta}}" \
+    -H 'MCP-Protocol-Version: 2026-07-28' -H "Mcp-Method: $method" "$@"
+}
+# header NAME: of the last response
+header() {
+  tr -d '\r' <"$scratch/headers" | grep -i "^$1:" | tail -n 1 | sed 's/^[^:]*: *//'
+}
+holds() { grep -q -e "$1" "$scratch/body" && echo yes; }
+
+# A key and a token of one call: both name the operation, so one of them would be unknown later.
+key_of_call="hostile-$$-$(date +%s)"
+current '' tools/call "\"name\": \"hostile_retry\", \"arguments\": {\"idempotency_key\": \"$key_of_call\"}, \"operation\": {\"token\": \"$key_of_call\"}, " \
+  -H 'Mcp-Name: hostile_retry'
+check 'a key with a token of its own is refused by name' yes "$(grep 'error' "$scratch/body" | grep -q 'operation.token' && echo yes)"
+jobs_of_key=''
+for _ in 1 2; do
+  curl -s -m 60 -o "$scratch/body" -H "Idempotency-Key: $key_of_call" -X POST "$base/v1/tools/hostile_retry/jobs"
+  jobs_of_key="$jobs_of_key $(field job_id)"
+done
+check 'the key then starts one run' "${jobs_of_key% *}" " ${jobs_of_key##* }"
+
+# What HTTP leaves open to clients.
+for accept in '' '*/*' 'application/*' 'APPLICATION/JSON, TEXT/EVENT-STREAM' 'application/json;q=0.5'; do
+  for revision in 2025-03-26 2025-06-18 2025-11-25; do
+    mcp "$accept" "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"initialize\", \"params\": {\"protocolVersion\": \"$revision\", \"capabilities\": {}, \"clientInfo\": {\"name\": \"curl\", \"version\": \"8\"}}}"
+    check "Accept: ${accept:-none}, in $revision" "200 yes" "$status $(holds '"serverInfo"')"
+    session=$(header Mcp-Session-Id)
+    mcp "$accept" '{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}' -H "Mcp-Session-Id: $session"
+    check "Accept: ${accept:-none}, for a list in $revision" "200 yes" "$status $(holds hostile_gate)"
+    mcp "$accept" '[{"jsonrpc": "2.0", "id": 3, "method": "ping"}]' -H "Mcp-Session-Id: $session"
+    case $revision in
+      2025-03-26) check 'a batch of one is answered with an array' '200 yes' "$status $(holds '^\[{')" ;;
+      *) check "a batch is refused in $revision" '400 yes' "$status $(holds -32600)" ;;
+    esac
+  done
+  current "$accept" tools/list ''
+  check "Accept: ${accept:-none}, in 2026-07-28" '200 yes' "$status $(holds hostile_gate)"
+done
+mcp '' '[]'
+check 'a batch of none is -32600' '400 yes' "$status $(holds -32600)"
+mcp '' '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": null}' -H "Mcp-Session-Id: $session"
+check 'params: null is refused by name' '400 yes' "$status $(holds 'params: expected')"
+current '' tools/list '"cursor": "made-up", '
+check 'a cursor that no list gave is -32602' yes "$(holds -32602)"
+mcp '' '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "made-up"}}' -H "Mcp-Session-Id: $session"
+check 'a cursor that no list gave is -32602, in an older revision' yes "$(holds -32602)"
+request GET '/v1/jobs?cursor=AAAA'
+check 'a cursor that no list of jobs gave' 400 "$status"
+
+for path in /mcp/ /v1/tools/greet/jobs/; do
+  status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X PUT "$base$path")
+  check "a slash at the end counts for nothing: PUT $path" 405 "$status"
+done
+unknown=/v1/jobs/00000000000000000000000000000000
+for path in /mcp "$unknown:cancel" "$unknown:delete" /v1/jobs; do
+  status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' -X POST "$base$path" \
+    -H 'Content-Type: application/json' -H 'Content-Encoding: gzip' --data-binary 'zipped')
+  check "a body with a content coding: POST $path" '415 identity' "$status $(header Accept-Encoding)"
+  for method in PUT:405 PATCH:405 OPTIONS:204; do
+    status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' -X "${method%:*}" "$base$path")
+    check "${method%:*} $path" "${method#*:} POST" "$status $(header Allow | grep -o POST)"
+  done
+done
+check 'HEAD where GET is' 200 "$(curl -s -m 60 -o /dev/null -w '%{http_code}' -I "$base/v1/jobs")"
+for type in application/json application/x-www-form-urlencoded; do
+  for path in "$unknown:cancel" "$unknown:delete" "$unknown:resume"; do
+    status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -H "Content-Type: $type" -d '' "$base$path")
+    check "an empty body of the type $type: POST $path" 404 "$status"
+  done
+done
+status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X DELETE "$base$unknown" -H 'Content-Type: application/json' -d '{"reason": "enough"}')
+check 'DELETE with a body' 404 "$status"
+status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X POST "$base/v1/tools/hostile_retry/jobs" -H 'Prefer: wait=abc')
+check 'a preference that cannot be read' 202 "$status"
+
+# same_answer FILE: answers the question with a key; keeps status and body in $scratch/FILE
+same_answer() {
+  curl -s -m 60 -w '\n%{http_code}' "$base/v1/jobs/$job/input" -H 'Content-Type: application/json' -H 'Idempotency-Key: hostile' \
+    -d "{\"key\": \"$key\", \"value\": {\"approve\": true}}" >"$scratch/$1"
+}
+start again
+read_key
+same_answer first
+await 'the answered job ends' has_ended
+same_answer second
+check 'the same answer gets the same response, also later' "$(cat "$scratch/first")" "$(cat "$scratch/second")"
+
+exit $failed
