@@ -15,16 +15,20 @@ import { projectFilesOf } from '../platform/project/index.js';
 import { yamlFolders, yamlPaths } from '../platform/project/tools.js';
 import { mcpUrl } from '../stack/readiness.js';
 import { TestClient } from './client.js';
-import { refusal, TestEnvironmentError } from './errors.js';
+import { refusal, TestEnvironmentError, ReplayError } from './errors.js';
 import { OperationHandle, type WaitOptions } from './operation.js';
 import { PartProcess, untilReady } from './processes.js';
-import { replayHistory } from './replay.js';
 import { connectTestTemporal, type TestTemporal } from './temporal.js';
+import { storageChoice } from '../platform/storage/index.js';
+import { bundleInChildProcess } from '../worker/versions/bundle-in-child.js';
+import { describeProblem } from '../worker/replay/describe.js';
+import { HistoryFileError, readHistoryFile } from '../worker/replay/history-file.js';
+import { Replayer } from '../worker/replay/replayer.js';
 
 /** Milliseconds between SIGTERM and SIGKILL for pipeline steps that still run when you close the environment. */
 const STEP_GRACE_MS = 5_000;
 
-export interface TestToolEnvironmentOptions {
+interface TestToolEnvironmentOptions {
   /** Folder with `tools/`, `workflows/` and `activities/`. Default: the project of `longhaul.config.*`, else the working folder. */
   project?: string;
   /** Overrides `longhaul.config.*` and variables such as LONGHAUL_DATA_FOLDERS. */
@@ -40,13 +44,13 @@ export interface TestToolEnvironmentOptions {
   onNotice?: (line: string) => void;
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Values for the arguments in the tool's `askFor`, which it asks for before it starts. */
   askFor?: Record<string, unknown>;
 }
 
 /** Arguments of a call. You may leave out those with a default. */
-export type ToolArguments<T> = Partial<ToolInput<T>>;
+type ToolArguments<T> = Partial<ToolInput<T>>;
 
 interface Parts {
   settings: Settings;
@@ -63,7 +67,7 @@ interface Parts {
  * await using environment = await TestToolEnvironment.create();
  * const result = await environment.call(brew, { cups: 2 });
  */
-export class TestToolEnvironment implements AsyncDisposable {
+class TestToolEnvironment implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #tokens = new Set<string>();
   #closing: Promise<void> | undefined;
@@ -285,4 +289,35 @@ function assertProject(settings: Settings): void {
   throw new TestEnvironmentError(
     `project ${project}: expected a folder with files in tools/ or pipelines/; ${existsSync(project) ? 'there are none' : 'there is no such folder'}`,
   );
+}
+
+/** Time limit of a replay, in milliseconds. */
+const REPLAY_LIMIT_MS = 60_000;
+
+/** @param history from Temporal's client, or the path of a JSON file @throws ReplayError */
+async function replayHistory(settings: Settings, history: History | string): Promise<void> {
+  const replayed = typeof history === 'string' ? await readHistory(history) : history;
+  const { codePath } = await bundleInChildProcess(settings).catch(refuse);
+  const replayer = new Replayer({ codePath, storage: storageChoice(settings) });
+  try {
+    const outcome = await replayer.replay(replayed, 'replayed', REPLAY_LIMIT_MS);
+    if (outcome.verdict === 'timed_out')
+      throw new ReplayError(`the code blocked its thread for ${REPLAY_LIMIT_MS / 1_000} s`, false);
+    if ('message' in outcome) throw new ReplayError(describeProblem(outcome), outcome.isNondeterministic);
+  } finally {
+    await replayer.close();
+  }
+}
+
+async function readHistory(path: string): Promise<History> {
+  try {
+    return await readHistoryFile(path);
+  } catch (error) {
+    if (!(error instanceof HistoryFileError)) throw error;
+    return refuse(error);
+  }
+}
+
+function refuse(error: Error): never {
+  throw new ReplayError(error.message, false);
 }

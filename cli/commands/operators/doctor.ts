@@ -16,15 +16,14 @@ export function define(command: Command): void {
     else await printFindings(findings);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   };
-  command.action(() => withErrorReporting(command, () => undefined, run));
+  command.action(() => withErrorReporting(command, run));
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, checks, storage, steps] = await Promise.all([
+  const [settings, checks, storage] = await Promise.all([
     settingsOf(command),
     import('../../doctor/index.js'),
     import('../../doctor/storage-check.js'),
-    import('../../doctor/steps-check.js'),
   ]);
   // A server from --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
@@ -38,7 +37,7 @@ async function examine(command: Command): Promise<Finding[]> {
           storage.checkStorageAnswers(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
-          steps.checkStepProcesses(),
+          checks.checkStepProcesses(),
           checks.checkTemporal(settings, command.opts<{ fix?: boolean }>().fix === true),
         ]),
     checks.checkServer(await urlOf(command, settings)),
