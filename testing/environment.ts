@@ -28,7 +28,7 @@ import { Replayer } from '../worker/replay/replayer.js';
 /** Milliseconds between SIGTERM and SIGKILL for pipeline steps that still run when you close the environment. */
 const STEP_GRACE_MS = 5_000;
 
-interface TestToolEnvironmentOptions {
+export interface TestToolEnvironmentOptions {
   /** Folder with `tools/`, `workflows/` and `activities/`. Default: the project of `longhaul.config.*`, else the working folder. */
   project?: string;
   /** Overrides `longhaul.config.*` and variables such as LONGHAUL_DATA_FOLDERS. */
@@ -44,13 +44,13 @@ interface TestToolEnvironmentOptions {
   onNotice?: (line: string) => void;
 }
 
-interface StartOptions {
+export interface StartOptions {
   /** Values for the arguments in the tool's `askFor`, which it asks for before it starts. */
   askFor?: Record<string, unknown>;
 }
 
 /** Arguments of a call. You may leave out those with a default. */
-type ToolArguments<T> = Partial<ToolInput<T>>;
+export type ToolArguments<T> = Partial<ToolInput<T>>;
 
 interface Parts {
   settings: Settings;
@@ -67,7 +67,7 @@ interface Parts {
  * await using environment = await TestToolEnvironment.create();
  * const result = await environment.call(brew, { cups: 2 });
  */
-class TestToolEnvironment implements AsyncDisposable {
+export class TestToolEnvironment implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #tokens = new Set<string>();
   #closing: Promise<void> | undefined;

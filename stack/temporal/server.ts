@@ -5,7 +5,6 @@
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import { SETTING_VARIABLES, type Settings } from '../../platform/settings/index.js';
 import { settingFlag } from '../../platform/settings/flag.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
@@ -22,7 +21,6 @@ import { updateStackState } from '../stack-state.js';
 import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './binary.js';
 import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './version.js';
-import { addSearchAttributes } from '../../platform/temporal/search-attributes.js';
 
 const HOST = '127.0.0.1';
 const FIRST_PORT = 7233;
@@ -50,7 +48,7 @@ const FAIRNESS = 'matching.enableFairness=true';
 
 export const UI_IS_OFF = 'off (--temporal-ui on starts it)';
 
-interface TemporalPorts {
+export interface TemporalPorts {
   port: number;
   /** Undefined without a UI. */
   uiPort?: number;
@@ -252,36 +250,5 @@ async function acceptsConnections(address: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const socket = connect(Number(port), host, () => resolve(void socket.destroy()));
     socket.once('error', reject);
-  });
-}
-
-const NAMESPACE = 'default';
-/** Upper bound of every keepAlive on the embedded server. */
-const RETENTION_HOURS = 72;
-const ANSWER_LIMIT_MS = 2_000;
-/** Time until all services know a new search attribute: `system.namespaceCacheRefreshInterval` is 2 s. */
-const NAMESPACE_REFRESH_MS = 4_000;
-
-/** Sets the retention and creates search attributes, which earlier versions' databases lack. Fails when the server doesn't answer. */
-async function prepareNamespace(address: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
-  try {
-    const areNew = await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
-      await setRetention(connection);
-      return addSearchAttributes(connection.operatorService, NAMESPACE);
-    });
-    if (areNew) await sleep(NAMESPACE_REFRESH_MS);
-  } finally {
-    await connection.close();
-  }
-}
-
-async function setRetention({ workflowService }: Connection): Promise<void> {
-  const seconds = RETENTION_HOURS * 3_600;
-  const { config } = await workflowService.describeNamespace({ namespace: NAMESPACE });
-  if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) === seconds) return;
-  await workflowService.updateNamespace({
-    namespace: NAMESPACE,
-    config: { workflowExecutionRetentionTtl: { seconds: seconds as never } },
   });
 }
