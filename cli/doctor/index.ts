@@ -21,8 +21,7 @@ import { temporalConnectConfig } from '../../platform/temporal/connect-config.js
 import { checkDatabaseFile } from '../../stack/temporal/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
-import type { Finding } from './finding.js';
-import { checkStorageOfWorkers } from './storage-check.js';
+import { type Finding, checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal/version.js';
 import { findContainment } from '../../worker/steps/containment.js';
 

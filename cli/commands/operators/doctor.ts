@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../../platform/settings/index.js';
 import { addClientFlags, isJson, withErrorReporting } from '../../client/command.js';
-import type { Finding } from '../../doctor/finding.js';
+import type { Finding } from '../../doctor/storage-check.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { print, printJson } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
