@@ -7,8 +7,31 @@ import type { Storage } from '../../platform/storage/index.js';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import type { Watches } from '../../engine/watch/index.js';
 import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';
-import type { AgentStatus, DeadLetter, DeadLetterRequest, MailboxStatus, MessageProgress, OutgoingMessage, QueuedMessage, ReceiveOptions, ReceiveResult, RegisteredAgent, Registration, RepliesOptions, Reply, SendResult, StatusOptions } from '../types.js';
-import { assertAgentName, assertContent, assertLease, assertMessage, assertRegistration, assertReport } from '../validate.js';
+import type {
+  AgentStatus,
+  DeadLetter,
+  DeadLetterRequest,
+  MailboxStatus,
+  MessageProgress,
+  OutgoingMessage,
+  QueuedMessage,
+  ReceiveOptions,
+  ReceiveResult,
+  RegisteredAgent,
+  Registration,
+  RepliesOptions,
+  Reply,
+  SendResult,
+  StatusOptions,
+} from '../types.js';
+import {
+  assertAgentName,
+  assertContent,
+  assertLease,
+  assertMessage,
+  assertRegistration,
+  assertReport,
+} from '../validate.js';
 import { queueQuery, registerUpdate, byeUpdate, type ByeRequest } from '../wire.js';
 import { readMessage } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
