@@ -1,7 +1,6 @@
 /** The commands of `longhaul`, in the order of its help. The commands of `mounts.ts` follow. */
 import { OPERATIONS, type CommandRow } from './lazy-commands.js';
 
-const PIPELINES = 'Tools and pipelines:';
 const OPERATORS = 'Operators:';
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -38,7 +37,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'check',
-    group: PIPELINES,
+    group: OPERATIONS,
     description: "check the project's tools, workflows, activities, types and pipelines, or only YAML files",
     load: () => import('./commands/authors/check.js'),
   },
@@ -51,7 +50,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'conformance',
-    group: PIPELINES,
+    group: OPERATIONS,
     description: 'check that a worker on --task-queue implements the runtime contract',
     load: () => import('./commands/authors/conformance.js'),
   },
@@ -135,7 +134,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'doctor',
-    group: OPERATIONS,
+    group: OPERATORS,
     description: 'check that everything needed is in place',
     load: () => import('./commands/operators/doctor.js'),
   },
@@ -147,21 +146,25 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'hosts',
+    group: OPERATORS,
     description: 'list the hosts that run steps of pipelines, with the jobs on each',
     load: () => import('./commands/operators/hosts.js'),
   },
   {
     name: 'keys',
+    group: OPERATORS,
     description: 'list the API keys with which callers say who they are',
     load: () => import('./commands/operators/keys.js'),
   },
   {
     name: 'policy',
+    group: OPERATORS,
     description: 'check what callers may do',
     load: () => import('./commands/operators/policy.js'),
   },
   {
     name: 'audit',
+    group: OPERATORS,
     description: 'list the lines of the audit log',
     load: () => import('./commands/operators/audit.js'),
   },
@@ -203,6 +206,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'storage',
+    group: OPERATORS,
     description: 'check the storage of files, logs and large values',
     load: () => import('./commands/operators/storage.js'),
   },

@@ -21,54 +21,50 @@ export async function withTemporal(
   run: (client: Client, settings: Settings) => Promise<void>,
   without: (settings: Settings) => Promise<Record<string, unknown>> = async () => ({}),
 ): Promise<void> {
-  await withErrorReporting(
-    command,
-    () => undefined,
-    async () => {
-      const [
-        settings,
-        { Client, Connection },
-        { temporalConnectConfig },
-        { dataConverterOf },
-        { openStorage },
-        { isUnreachable, temporalMessage },
-        { followTime },
-      ] = await Promise.all([
-        settingsOf(command),
-        import('@temporalio/client'),
-        import('../platform/temporal/connect-config.js'),
-        import('../platform/temporal/data-converter.js'),
-        import('../platform/storage/index.js'),
-        import('../platform/temporal/grpc-errors.js'),
-        import('../platform/temporal/time.js'),
-      ]);
-      const unreachable = async (message: string) =>
-        new CommandFailure(message, EXIT.unreachable, await without(settings));
-      const config = temporalConnectConfig(settings.home);
-      if (!config)
-        throw await unreachable(`no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`);
-      const { connectionOptions, namespace = 'default' } = config;
-      const { address } = connectionOptions;
-      const connection = await Connection.connect({
-        ...connectionOptions,
-        connectTimeout: CONNECT_LIMIT_MS,
-      }).catch(async (error: unknown) => {
-        throw await unreachable(`no Temporal at ${address}: ${(error as Error).message}`);
-      });
-      try {
-        // The record of a large pipeline is offloaded to storage.
-        const dataConverter = dataConverterOf(openStorage(settings));
-        const identity = `${userName()}@${hostname()}`;
-        const client = new Client({ connection: followTime(connection), namespace, dataConverter, identity });
-        await run(client, settings);
-      } catch (error) {
-        if (!isUnreachable(error)) throw error;
-        throw await unreachable(`Temporal at ${address} does not answer: ${temporalMessage(error)}`);
-      } finally {
-        await connection.close();
-      }
-    },
-  );
+  await withErrorReporting(command, async () => {
+    const [
+      settings,
+      { Client, Connection },
+      { temporalConnectConfig },
+      { dataConverterOf },
+      { openStorage },
+      { isUnreachable, temporalMessage },
+      { followTime },
+    ] = await Promise.all([
+      settingsOf(command),
+      import('@temporalio/client'),
+      import('../platform/temporal/connect-config.js'),
+      import('../platform/temporal/data-converter.js'),
+      import('../platform/storage/index.js'),
+      import('../platform/temporal/grpc-errors.js'),
+      import('../platform/temporal/time.js'),
+    ]);
+    const unreachable = async (message: string) =>
+      new CommandFailure(message, EXIT.unreachable, await without(settings));
+    const config = temporalConnectConfig(settings.home);
+    if (!config)
+      throw await unreachable(`no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`);
+    const { connectionOptions, namespace = 'default' } = config;
+    const { address } = connectionOptions;
+    const connection = await Connection.connect({
+      ...connectionOptions,
+      connectTimeout: CONNECT_LIMIT_MS,
+    }).catch(async (error: unknown) => {
+      throw await unreachable(`no Temporal at ${address}: ${(error as Error).message}`);
+    });
+    try {
+      // The record of a large pipeline is offloaded to storage.
+      const dataConverter = dataConverterOf(openStorage(settings));
+      const identity = `${userName()}@${hostname()}`;
+      const client = new Client({ connection: followTime(connection), namespace, dataConverter, identity });
+      await run(client, settings);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      throw await unreachable(`Temporal at ${address} does not answer: ${temporalMessage(error)}`);
+    } finally {
+      await connection.close();
+    }
+  });
 }
 
 /** A container's user may have no name. */

@@ -15,11 +15,15 @@ import { projectFilesOf } from '../platform/project/index.js';
 import { yamlFolders, yamlPaths } from '../platform/project/tools.js';
 import { mcpUrl } from '../stack/readiness.js';
 import { TestClient } from './client.js';
-import { refusal, TestEnvironmentError } from './errors.js';
+import { refusal, TestEnvironmentError, ReplayError } from './errors.js';
 import { OperationHandle, type WaitOptions } from './operation.js';
 import { PartProcess, untilReady } from './processes.js';
-import { replayHistory } from './replay.js';
 import { connectTestTemporal, type TestTemporal } from './temporal.js';
+import { storageChoice } from '../platform/storage/index.js';
+import { bundleInChildProcess } from '../worker/versions/bundle-in-child.js';
+import { describeProblem } from '../worker/replay/describe.js';
+import { HistoryFileError, readHistoryFile } from '../worker/replay/history-file.js';
+import { Replayer } from '../worker/replay/replayer.js';
 
 /** Milliseconds between SIGTERM and SIGKILL for pipeline steps that still run when you close the environment. */
 const STEP_GRACE_MS = 5_000;
@@ -285,4 +289,35 @@ function assertProject(settings: Settings): void {
   throw new TestEnvironmentError(
     `project ${project}: expected a folder with files in tools/ or pipelines/; ${existsSync(project) ? 'there are none' : 'there is no such folder'}`,
   );
+}
+
+/** Time limit of a replay, in milliseconds. */
+const REPLAY_LIMIT_MS = 60_000;
+
+/** @param history from Temporal's client, or the path of a JSON file @throws ReplayError */
+async function replayHistory(settings: Settings, history: History | string): Promise<void> {
+  const replayed = typeof history === 'string' ? await readHistory(history) : history;
+  const { codePath } = await bundleInChildProcess(settings).catch(refuse);
+  const replayer = new Replayer({ codePath, storage: storageChoice(settings) });
+  try {
+    const outcome = await replayer.replay(replayed, 'replayed', REPLAY_LIMIT_MS);
+    if (outcome.verdict === 'timed_out')
+      throw new ReplayError(`the code blocked its thread for ${REPLAY_LIMIT_MS / 1_000} s`, false);
+    if ('message' in outcome) throw new ReplayError(describeProblem(outcome), outcome.isNondeterministic);
+  } finally {
+    await replayer.close();
+  }
+}
+
+async function readHistory(path: string): Promise<History> {
+  try {
+    return await readHistoryFile(path);
+  } catch (error) {
+    if (!(error instanceof HistoryFileError)) throw error;
+    return refuse(error);
+  }
+}
+
+function refuse(error: Error): never {
+  throw new ReplayError(error.message, false);
 }

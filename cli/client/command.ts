@@ -27,29 +27,26 @@ export function runAgainstServer<Operands extends unknown[]>(
 ): void {
   command.action(async () => {
     let url: URL | undefined;
-    await withErrorReporting(
-      command,
-      () => url,
-      async () => {
-        await prepare();
-        const { serverUrlOf, Session } = await import('./session.js');
-        url = await serverUrlOf(command);
-        const session = new Session(command, url);
-        try {
-          process.exitCode = await run(session, ...(command.processedArgs as Operands));
-        } finally {
-          await session.close();
-        }
-      },
-    );
+    const connect = async () => {
+      await prepare();
+      const { serverUrlOf, Session } = await import('./session.js');
+      url = await serverUrlOf(command);
+      const session = new Session(command, url);
+      try {
+        process.exitCode = await run(session, ...(command.processedArgs as Operands));
+      } finally {
+        await session.close();
+      }
+    };
+    await withErrorReporting(command, connect, () => url);
   });
 }
 
 /** Reports any error as one line. With --json, also prints a document on standard output. */
 export async function withErrorReporting(
   command: Command,
-  url: () => URL | undefined,
   run: () => Promise<void>,
+  url: () => URL | undefined = () => undefined,
 ): Promise<void> {
   try {
     await run();

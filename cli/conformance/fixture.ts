@@ -1,6 +1,7 @@
 /** A fixture workflow of the worker under test, as a client of Temporal sees it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   WorkflowFailedError,
   WorkflowUpdateFailedError,
@@ -9,8 +10,8 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { decodeArrayFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import type { temporal } from '@temporalio/proto';
+import { decodeArrayFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import type { Answer } from '../../operations/record.js';
 import {
   ANONYMOUS,
@@ -24,7 +25,7 @@ import {
   type StartMemo,
   type StateMemo,
 } from '../../operations/wire/index.js';
-import { contractProblems, type ContractSchema } from './schemas.js';
+import { check, type JsonSchema } from '../../operations/tool/schema.js';
 
 const POLL_MS = 100;
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
@@ -254,4 +255,36 @@ export class Fixture {
   async end(): Promise<void> {
     await this.handle.terminate('the conformance check has ended').catch(() => undefined);
   }
+}
+
+const NAMES = [
+  ...['state', 'state-memo', 'start-memo', 'provided-input'],
+  ...['heartbeat-report', 'activity-result', 'closing-details'],
+] as const;
+
+export type ContractSchema = (typeof NAMES)[number];
+
+/** Compiled code is one folder deeper than the sources. */
+const FOLDERS = ['../../docs', '../../../docs'].map(
+  (docs) => new URL(`${docs}/runtime-contract/schema/`, import.meta.url),
+);
+
+const schemas = new Map<ContractSchema, JsonSchema>();
+
+/** Schemas refer to each other by name, so each comes with all of them. */
+function schemaOf(name: ContractSchema): JsonSchema {
+  if (schemas.size === 0) {
+    const folder = FOLDERS.find((one) => existsSync(one));
+    if (!folder) throw new Error(`no docs/runtime-contract above ${import.meta.url}`);
+    const read = (each: string) =>
+      JSON.parse(readFileSync(new URL(`${each}.json`, folder), 'utf8')) as JsonSchema;
+    const $defs = Object.fromEntries(NAMES.map((each) => [each, read(each)]));
+    for (const each of NAMES) schemas.set(each, { $ref: `${each}.json`, $defs });
+  }
+  return schemas.get(name)!;
+}
+
+/** Why a value doesn't fit a schema of the contract; empty if it does. */
+export function contractProblems(name: ContractSchema, value: unknown): string[] {
+  return check(schemaOf(name), value, `${name}.json`);
 }

@@ -1,8 +1,14 @@
 /** Runs the fixture workflows of a worker that implements the runtime contract, and checks what they publish. */
-import { checkCancel, checkPartial } from './endings.js';
-import { Fixture, FixtureStopped, type CheckResult, type ConformanceOptions } from './fixture.js';
-import { checkHeartbeat, checkProgress } from './progress.js';
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { Fixture, FixtureStopped, type CheckResult, type ConformanceOptions, expectThat } from './fixture.js';
 import { checkContinue, checkQuestion } from './questions.js';
+import {
+  PROGRESS_METADATA,
+  STATE_MEMO_LIMIT_BYTES,
+  type ClosingDetails,
+} from '../../operations/wire/index.js';
+import type { Progress } from '../../operations/record.js';
 
 const FIXTURES: [name: string, level: number, check: (fixture: Fixture) => Promise<void>][] = [
   ['ContractHeartbeat', 1, checkHeartbeat],
@@ -31,4 +37,154 @@ export async function runConformance(options: ConformanceOptions, level: number)
     }),
   );
   return results.flat();
+}
+
+async function checkHeartbeat(fixture: Fixture): Promise<void> {
+  await fixture.start();
+  await fixture.need('an activity reports its progress in heartbeats', async () => {
+    const details = await fixture.heartbeat();
+    fixture.fits('heartbeat-report', details);
+    const { progress } = details as { progress?: Progress };
+    const isExpected = progress?.progress === 4 && progress.total === 10 && progress.message === 'four';
+    expectThat(isExpected, 'progress 4 of 10, "four"', progress);
+  });
+  await fixture.check('it ends as canceled after a cancel', async () => {
+    await fixture.handle.cancel();
+    const failure = await fixture.failure();
+    expectThat(failure.name === 'CancelledFailure', 'a canceled workflow', failure.name);
+  });
+}
+
+async function checkProgress(fixture: Fixture): Promise<void> {
+  await fixture.start();
+  const first = await fixture.need('stage and progress are in the state memo', async () => {
+    const state = await fixture.state('the stage "first"', ({ stage }) => stage === 'first');
+    const { progress } = state;
+    const isExpected = progress?.progress === 1 && progress.total === 3 && progress.message === 'one';
+    expectThat(isExpected, 'progress 1 of 3, "one"', progress);
+    return state;
+  });
+  await fixture.check('the query returns the state', async () => {
+    const state = await fixture.query();
+    fixture.fits('state', state);
+    const isSame = state.stage === first.stage && state.progress?.progress === first.progress?.progress;
+    expectThat(isSame, 'stage and progress as in the memo', state);
+  });
+  await fixture.handle.signal('next');
+  await fixture.need("an ended activity's last report is added to the workflow's own progress", async () => {
+    const { progress, updatedAt } = await fixture.state(
+      'the stage "second" with progress 2',
+      ({ stage, progress }) => stage === 'second' && progress?.progress === 2,
+    );
+    expectThat(progress?.total === 3, "the workflow's own total, 3", progress);
+    expectThat(updatedAt! >= first.updatedAt!, `a time after ${first.updatedAt}`, updatedAt);
+  });
+  await fixture.check("the activity's result in history fits activity-result.json", async () => {
+    const completed = (await fixture.events()).flatMap(
+      ({ activityTaskCompletedEventAttributes: attributes }) => attributes ?? [],
+    );
+    const [result] = await fixture.decode(completed[0]?.result?.payloads);
+    fixture.fits('activity-result', result);
+  });
+  await fixture.handle.signal('next');
+  await fixture.check("the workflow's code gets the activity's result as it was returned", async () => {
+    const result = (await fixture.handle.result()) as { value?: unknown };
+    expectThat(result?.value === 42, '{"value": 42}', result);
+  });
+  await fixture.check('progress never decreases', async () => {
+    const progress = await finalProgress(fixture);
+    expectThat(progress?.progress === 2, 'progress 2 at the end, though the code set 0', progress);
+  });
+  await fixture.check('a workflow task writes the memo at most once', async () => {
+    const tasks = (await fixture.events()).flatMap(
+      ({ workflowPropertiesModifiedEventAttributes: modified }) =>
+        modified ? String(modified.workflowTaskCompletedEventId) : [],
+    );
+    expectThat(new Set(tasks).size === tasks.length, 'one memo event for each workflow task', tasks);
+  });
+}
+
+/** Progress of a completed workflow, in the metadata of its result or in the memo. */
+async function finalProgress(fixture: Fixture): Promise<Progress | undefined> {
+  const last = (await fixture.events()).at(-1)?.workflowExecutionCompletedEventAttributes;
+  const metadata = last?.result?.payloads?.[0]?.metadata?.[PROGRESS_METADATA];
+  if (metadata) return JSON.parse(Buffer.from(metadata).toString()) as Progress;
+  return (await fixture.describe()).state?.progress;
+}
+
+/** Length of the text in a partial result that is too large for the memo. */
+const LARGE = 80_000;
+const REASON = 'no longer needed';
+
+const rowsIn = (partial: unknown) => (partial as { rows?: number } | undefined)?.rows;
+const textLengthIn = (partial: unknown) => (partial as { text?: string } | undefined)?.text?.length;
+
+async function checkPartial(fixture: Fixture): Promise<void> {
+  await fixture.start();
+  await fixture.need('a small partial result is in the state memo', () =>
+    fixture.state('the partial result {"rows":1}', ({ partial }) => rowsIn(partial) === 1),
+  );
+  await fixture.handle.signal('next');
+  await fixture.need('a large one is not, and the memo says so', async () => {
+    const state = await fixture.state('isPartialLarge', ({ isPartialLarge }) => isPartialLarge === true);
+    const bytes = Buffer.byteLength(JSON.stringify(state));
+    expectThat(bytes <= STATE_MEMO_LIMIT_BYTES, `a memo of at most ${STATE_MEMO_LIMIT_BYTES} bytes`, bytes);
+  });
+  await fixture.check('the query returns the whole partial result', async () => {
+    const { partial } = await fixture.query();
+    expectThat(rowsIn(partial) === 2 && textLengthIn(partial) === LARGE, 'all of it', partial);
+  });
+  await fixture.handle.signal('next');
+  await fixture.check('a failure keeps the type and message of its cause', async () => {
+    const failure = await applicationFailure(fixture);
+    expectThat(failure.type === 'Broken', 'the type "Broken"', failure.type);
+    expectThat(failure.message === 'nothing left', 'the message "nothing left"', failure.message);
+  });
+  await fixture.check("a failure's details have the error and the partial result", async () => {
+    const details = (await applicationFailure(fixture)).details?.[0];
+    fixture.fits('closing-details', details);
+    const { error, partial } = details as ClosingDetails;
+    const isExpected = error?.type === 'Broken' && error.message === 'nothing left';
+    expectThat(isExpected, 'the error Broken, "nothing left"', error);
+    expectThat(rowsIn(partial) === 2 && textLengthIn(partial) === LARGE, 'the partial result', partial);
+  });
+}
+
+async function checkCancel(fixture: Fixture): Promise<void> {
+  await fixture.start();
+  await fixture.need('the workflow works', async () => {
+    await fixture.state('the partial result {"rows":1}', ({ partial }) => rowsIn(partial) === 1);
+    await fixture.heartbeat();
+  });
+  await fixture.need('it ends as canceled, though its code returned a result', async () => {
+    await requestCancel(fixture);
+    const failure = await fixture.failure();
+    expectThat(failure.name === 'CancelledFailure', 'a canceled workflow', failure.name);
+  });
+  await fixture.check('the state memo keeps stage and partial result', async () => {
+    const { state } = await fixture.describe();
+    expectThat(rowsIn(state?.partial) === 1, 'the partial result {"rows":1}', state?.partial);
+    expectThat(state?.stage === 'waiting', 'the stage "waiting"', state?.stage);
+  });
+  await fixture.check('a reason in the state memo is that of the request', async () => {
+    const { cancelReason = REASON } = (await fixture.describe()).state ?? {};
+    expectThat(cancelReason === REASON, `"${REASON}", or none`, cancelReason);
+  });
+}
+
+async function applicationFailure(fixture: Fixture): Promise<ApplicationFailure> {
+  const failure = await fixture.failure();
+  expectThat(failure instanceof ApplicationFailure, 'an application failure', failure.name);
+  return failure;
+}
+
+/** Gives a reason like the server, which the SDK's client can't send. */
+async function requestCancel({ handle }: Fixture): Promise<void> {
+  const { client, workflowId } = handle;
+  await client.workflowService.requestCancelWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId },
+    requestId: randomUUID(),
+    reason: REASON,
+  });
 }

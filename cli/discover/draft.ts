@@ -4,12 +4,12 @@ import type { RunInfo } from '../../engine/list/current-runs.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { counted } from '../../operations/json/counted.js';
 import { defined } from '../../operations/json/defined.js';
-import { commentText, headerOf, type Source } from './header.js';
 import { inputsFor, outputFor } from './inputs.js';
 import { cancelSignalOf, heartbeatProgress, queryProgress, questionOf } from './mappings.js';
-import type { Observed } from './observed.js';
-import { durationsOf, estimateMinutes, taskQueues, timeoutMinutes } from './runs.js';
-import { definedLines, encodingLines, heartbeatLines, messageLines } from './seen-lines.js';
+import type { Observed, Definition } from './observed.js';
+import { durationsOf, estimateMinutes, taskQueues, timeoutMinutes, statusCounts } from './runs.js';
+import type { SeenValues } from './seen-values.js';
+import { shapeText } from './shape.js';
 
 export interface Found {
   type: string;
@@ -195,4 +195,110 @@ function wrapped(line: string): string[] {
     else lines.push(word);
   }
   return lines;
+}
+
+/** @param noun of the values */
+function encodingLines({ encodings, shapes }: SeenValues, noun: string): string[] {
+  return encodings.flatMap((names, place) => {
+    if (names.size === 0) return [];
+    const advice =
+      shapes[place]!.examples > 0
+        ? 'as tools send plain JSON, check that your worker decodes it'
+        : 'its type is unknown, and tools send plain JSON';
+    const which = encodings.length > 1 ? `${noun} ${place + 1}` : noun;
+    return [`${which} is encoded as ${[...names].join(', ')}: ${advice}.`];
+  });
+}
+
+/** Signals and updates of histories, with the types of their arguments. */
+function messageLines({ signals, updates }: Observed): string[] {
+  const linesOf = (kind: string, messages: Map<string, SeenValues>) =>
+    messages.size === 0
+      ? []
+      : [
+          `${kind} in histories: ${[...messages].map(([name, seen]) => `${name}(${argumentsText(seen)})`).join(', ')}.`,
+        ];
+  return [...linesOf('Signals', signals), ...linesOf('Updates', updates)];
+}
+
+function argumentsText({ shapes, encodings, least }: SeenValues): string {
+  return shapes
+    .map((shape, place) => {
+      const text = shape.examples > 0 ? shapeText(shape) : [...encodings[place]!].join(' or ');
+      return place < least ? text : `${text}?`;
+    })
+    .join(', ');
+}
+
+/** Heartbeats that were seen, and activities that have a time-out for them. */
+function heartbeatLines({ heartbeats, beating }: Observed): string[] {
+  const seen = [...heartbeats].map(([activity, values]) => `${activity}(${argumentsText(values)})`);
+  const unseen = [...beating].filter((activity) => !heartbeats.has(activity));
+  return [
+    ...(seen.length > 0 ? [`Heartbeats: ${seen.join(', ')}.`] : []),
+    ...(unseen.length > 0
+      ? [
+          `Activities with a heartbeat time-out: ${unseen.join(', ')}. Histories don't hold their heartbeats; an open run shows them, ` +
+            'and `progress: { heartbeats: true, map: ... }` reads them.',
+        ]
+      : []),
+  ];
+}
+
+function definedLines({ definitions }: Observed): string[] {
+  if (definitions === undefined)
+    return ['Queries are unknown: histories hold none. longhaul discover --query asks a worker for them.'];
+  if (definitions === 'none')
+    return ['Queries are unknown: no open run, or no worker that answers the query of its definitions.'];
+  const linesOf = (kind: string, all: Definition[]) =>
+    all.length === 0
+      ? []
+      : [
+          `${kind} that the worker defines:`,
+          ...all.map(({ name, description }) => `  ${name}${description === '' ? '' : `: ${description}`}`),
+        ];
+  return [
+    ...linesOf('Queries', definitions.queries),
+    ...linesOf('Signals', definitions.signals),
+    ...linesOf('Updates', definitions.updates),
+  ];
+}
+
+/** Where drafts come from. */
+export interface Source {
+  namespace: string;
+  /** The namespace, if it isn't the one that Longhaul is connected to. */
+  otherNamespace?: string;
+  /** ISO 8601. */
+  since: string;
+  now: Date;
+  /** Whether older runs were left out. */
+  isLimited: boolean;
+}
+
+function headerOf(
+  name: string,
+  { type, infos, observed }: { type: string; infos: RunInfo[]; observed: Observed },
+  { namespace, since, now, isLimited }: Source,
+): string[] {
+  const counts = Object.entries(statusCounts(infos)).map(([status, count]) => `${count} ${status}`);
+  const children = infos.filter(({ parentExecution }) => parentExecution?.workflowId).length;
+  return [
+    `Draft of the tool ${name}, made on ${day(now)} by longhaul discover from runs of the workflow type ${type}.`,
+    `Runs in the namespace ${namespace} since ${day(new Date(since))}${isLimited ? ', the latest alone' : ''}: ${counts.join(', ')}; ` +
+      `histories read: ${observed.histories}.`,
+    ...(children > 0 ? [`Child workflows of others among them: ${children}.`] : []),
+    'It has names and types of these runs, and none of their values. Look at the description, the names of arguments, what is ' +
+      'required, and the time-out; add descriptions to inputs. Then: longhaul check',
+  ];
+}
+
+function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** Text for a comment. Replaces line breaks in foreign names, which would end the comment. */
+function commentText(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, ' ');
 }

@@ -21,9 +21,9 @@ import { temporalConnectConfig } from '../../platform/temporal/connect-config.js
 import { checkDatabaseFile } from '../../stack/temporal/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
-import type { Finding } from './finding.js';
-import { checkStorageOfWorkers } from './storage-check.js';
+import { type Finding, checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal/version.js';
+import { findContainment } from '../../worker/steps/containment.js';
 
 const ANSWER_LIMIT_MS = 5_000;
 /** Less free space makes the disk check fail, or warn. */
@@ -311,4 +311,18 @@ export async function checkDisk({ home }: Settings): Promise<Finding> {
   if (bytes >= DISK_WARN_BYTES) return ok('disk', detail);
   const advice = 'make room, or move --home to a larger disk';
   return { check: 'disk', status: bytes < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice };
+}
+
+/** Whether hidden processes of pipeline steps end with their step on this host. A worker with another PATH or cgroup may differ. */
+export async function checkStepProcesses(): Promise<Finding> {
+  const check = 'step processes';
+  const { cgroups, subreaper } = await findContainment(process.env['PATH'] ?? '');
+  if (cgroups) return { check, status: 'ok', detail: `each step has a cgroup below ${cgroups}` };
+  if (subreaper) return { check, status: 'ok', detail: `launchers are subreapers, by ${subreaper[0]}` };
+  const detail = 'a process that leaves the session of its step and clears its environment outlives the step';
+  const advice =
+    process.platform === 'linux'
+      ? 'put perl or python3 on the PATH of the workers, or give them a cgroup to write to (systemd: Delegate=yes)'
+      : 'only Linux shows such processes';
+  return { check, status: 'warn', detail, advice };
 }

@@ -3,7 +3,6 @@ import type { Client } from '@temporalio/client';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { say } from '../console.js';
-import type { Finding } from './finding.js';
 
 /** Runs between two progress lines. */
 const PROGRESS_RUNS = 1_000;
@@ -76,4 +75,13 @@ export async function checkNamedValues(client: Client, storage: Storage): Promis
     if (named.runs % PROGRESS_RUNS === 0) say(`${named.runs} runs so far`);
   }
   return named;
+}
+
+/** Result of one check of `longhaul doctor`. */
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** Recommended action. */
+  advice?: string;
 }

@@ -32,12 +32,11 @@ import {
   assertRegistration,
   assertReport,
 } from '../validate.js';
-import { queueQuery, registerUpdate } from '../wire.js';
-import { endSession } from './bye.js';
+import { queueQuery, registerUpdate, byeUpdate, type ByeRequest } from '../wire.js';
 import { readMessage } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
 import { Enlistments } from './enlist.js';
-import { agentNotFound, inboxNotFound } from './errors.js';
+import { agentNotFound, inboxNotFound, agentTakenOver } from './errors.js';
 import { agentIdOf, parseAgentId } from './ids.js';
 import type { AgentSession } from './presence.js';
 import { Replies } from './replies.js';
@@ -45,7 +44,8 @@ import { report, respond } from './respond.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
 import { Waits } from './wait.js';
-import { MailboxWorkflows, type MailboxOptions } from './workflows.js';
+import { MailboxWorkflows, type MailboxOptions, RefusedError } from './workflows.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 
 export type { MailboxOptions } from './workflows.js';
 
@@ -265,5 +265,28 @@ export class Mailbox {
         if (memo?.epoch === session.epoch) this.#waits.presence.heartbeat(session, memo);
       })
       .catch(() => undefined);
+  }
+}
+
+/** @param by the requesting agent. Absent for a person @throws LonghaulError as `Mailbox.bye` */
+async function endSession(
+  workflows: MailboxWorkflows,
+  principal: string,
+  name: string,
+  by: { name: string; epoch: number } | undefined,
+): Promise<void> {
+  const notFound = new LonghaulError('not_found', `there is no agent "${name}"`);
+  const request: ByeRequest =
+    by === undefined ? {} : by.name === name ? { epoch: by.epoch } : { parent: by.name };
+  try {
+    await workflows.updateInbox(principal, name, byeUpdate, request);
+  } catch (error) {
+    if (isKind(error, 'not_found')) throw notFound;
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'repeat') return;
+    if (error.why === 'gone') throw agentTakenOver();
+    if (error.why === 'not_parent')
+      throw new LonghaulError('wrong_state', `"${name}" is not a child of "${by!.name}"`);
+    throw notFound;
   }
 }

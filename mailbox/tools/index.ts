@@ -4,17 +4,11 @@ import type { Mounted } from '../../mcp-server/mount.js';
 import { registerMailboxGauges } from '../client/gauges.js';
 import { Mailbox } from '../client/index.js';
 import type { MailboxToolName } from '../tool-names.js';
-import { bye } from './bye.js';
-import { checkInbox } from './check_inbox.js';
-import { checkReplies } from './check_replies.js';
-import { checkStatus } from './check_status.js';
-import { deadLetters } from './dead_letters.js';
+import { bye, checkStatus, reportProgress } from './agent-tools.js';
+import { checkInbox, deadLetters } from './inbox-tools.js';
+import { checkReplies, sendMessage } from './sender-tools.js';
 import type { MailboxTool } from './mailbox-tool.js';
-import { registerAndWait } from './register_and_wait.js';
-import { reportProgress } from './report_progress.js';
-import { respondAndWait } from './respond_and_wait.js';
-import { sendMessage } from './send_message.js';
-import { wait } from './wait.js';
+import { registerAndWait, respondAndWait, wait } from './waiting-tools.js';
 
 export const MAILBOX_TOOLS: Record<MailboxToolName, MailboxTool> = {
   register_and_wait: registerAndWait,

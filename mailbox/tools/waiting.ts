@@ -130,6 +130,11 @@ function adaptiveSeconds(quietSeconds: number): number {
   return quietSeconds < MIDDLE_SECONDS ? MIDDLE_SECONDS : LONG_SECONDS;
 }
 
+/** Default wait for responses and unseen messages, in seconds. */
+export function defaultSeconds({ clientName }: CallContext): number {
+  return Math.min(LONG_SECONDS, longestWaitSeconds(clientName));
+}
+
 export function timeoutMsOf(seconds: number): number {
   const ms = seconds * 1000;
   return ms - Math.min(EARLY_MS, ms * EARLY_SHARE);

@@ -1,62 +1,72 @@
-/** Hints for mistakes in pipelines. */
+/** Hints for unknown keys and misplaced parts of schemas in pipelines. */
 import { isObject } from '../../operations/json/is-object.js';
+import { didYouMean, nearest } from '../../operations/json/near-names.js';
 import type { Hints } from './issues.js';
 import { formatKeyPath, type KeyPath } from './problems.js';
-import type { Level } from '../schema.js';
-import { hintForKey } from '../unsupported/keys.js';
-import { hintForForm, hintForText } from '../unsupported/values.js';
+import { LEVELS, type Level } from '../schema.js';
 
 export const PIPELINE_HINTS: Hints = { ofKey: insteadOf, ofValue: hintOf };
+
+const MACHINE = "steps run on the worker's machine: remove it";
+const CONTAINER = `${MACHINE}, and call \`docker run\` in a script`;
+const STAGES = 'use `jobs`; `needs` of a job gives the order';
+const FOR_EACH = 'use `for-each` of a job, with an input that is a list';
+
+/** Common keys of GitHub Actions and GitLab CI. */
+const FOREIGN: Partial<Record<string, string>> = {
+  on: 'a pipeline starts when its tool is called: remove it; the arguments of a call are declared under `inputs`',
+  'runs-on': MACHINE,
+  container: CONTAINER,
+  image: CONTAINER,
+  services: 'start it in a script, as with `docker run --detach`, and stop it in a step with `if: always`',
+  uses: "there are no actions: write commands under `run` of a job's steps",
+  with: 'a script reads inputs from INPUT_* variables, and others from `env`',
+  script: 'write it as `run` of a step: jobs.build.steps[0].run',
+  shell: 'the shell is `bash -eo pipefail`: remove it, and call another in the script',
+  stages: STAGES,
+  stage: STAGES,
+  strategy: FOR_EACH,
+  matrix: FOR_EACH,
+  cache: "there is no cache: remove it; package managers keep theirs under the worker's $HOME",
+  permissions: 'steps have the rights of the worker: remove it',
+  environment: 'use `env` for variables, and `approval` of a step to ask before it runs',
+  variables: 'use `env`',
+  timeout: 'use `timeout-minutes`',
+  name: "a job's key is its name: rename the key",
+  id: 'remove it: steps of a job share the files of its workspace',
+};
 
 function insteadOf(path: KeyPath, key: string, value: unknown): string {
   const level = levelOf(path);
   if (isObjectSchema(path) && (isObject(value) || value === null)) return underProperties(path, key);
-  const isCutOff = value === null && ['schema', 'output', 'approval'].includes(level);
-  return isCutOff ? CUT_OFF : hintForKey(level, key, value);
+  const isSchema = level === 'schema' || level === 'output';
+  if (value === null && (isSchema || level === 'approval')) return CUT_OFF;
+  const own = Object.keys(LEVELS[level]);
+  const near = nearest(key, own) !== undefined && didYouMean(key, own).slice(2);
+  if (isSchema)
+    return (
+      near || 'common ones are type, description, default, enum, properties, items; there are no references'
+    );
+  const foreign = Object.hasOwn(FOREIGN, key) ? FOREIGN[key] : undefined;
+  return foreign ?? (near || placeOf(level, key) || `known are ${own.join(', ')}`);
+}
+
+function placeOf(level: Level, key: string): string | undefined {
+  const places = ['pipeline', 'job', 'step'] as const;
+  const place = places.some((one) => one === level) && places.find((one) => Object.hasOwn(LEVELS[one], key));
+  return place ? `it belongs to a ${place}` : undefined;
 }
 
 function hintOf(path: KeyPath, value: unknown): string | undefined {
-  const key = path.at(-1);
-  const level = levelOf(path.slice(0, -1));
-  if (path[0] === 'jobs' && path.length === 2) return hintForText('job', String(key), value);
-  if (path[2] === 'steps' && path.length === 4) return hintForText('step', '', value);
-  if (level === 'schema' || level === 'output') {
-    if (isObjectSchema(path.slice(0, -1)) && isObject(value))
-      return underProperties(path.slice(0, -1), String(key));
-    if (key === 'required') return 'list the required names in `required`, next to `properties`';
-    return key === 'type' ? TYPES[String(value)] : undefined;
-  }
-  if (key === 'if') {
-    const [, name] = /^(success|failure|always)\(\)$/.exec(String(value)) ?? [];
-    if (/^!?cancelled\(\)$/.test(String(value))) return 'write always';
-    return name ? `write ${name}` : 'there are no expressions: let the script decide';
-  }
-  const form = hintForForm(level, String(key), value);
-  if (form !== undefined) return form;
-  if (key === 'concurrency' && isObject(value))
-    return 'give the number of jobs; `queue` bounds the operations that run at once';
-  if (key === 'name' && path.length === 1 && typeof value === 'string') {
-    const name = value.replace(/[^A-Za-z0-9]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '');
-    return name && name !== value ? `write ${name.slice(0, 64)}` : undefined;
-  }
-  return undefined;
+  const [above, key] = [path.slice(0, -1), path.at(-1)];
+  const level = levelOf(above);
+  if (level !== 'schema' && level !== 'output') return undefined;
+  if (isObjectSchema(above) && isObject(value)) return underProperties(above, String(key));
+  return key === 'required' ? 'list the required names in `required`, next to `properties`' : undefined;
 }
 
 /** In `{ description: one, two }`, "two" is a key. */
 export const CUT_OFF = 'text that contains a comma needs quotes within braces';
-
-const TYPES: Partial<Record<string, string>> = {
-  choice: 'use `enum` with the list of choices',
-  environment: 'use `string`',
-  text: 'use `string`',
-  str: 'use `string`',
-  int: 'use `integer`',
-  float: 'use `number`',
-  bool: 'use `boolean`',
-  list: 'use `array`',
-  map: 'use `object`',
-  dict: 'use `object`',
-};
 
 function underProperties(path: KeyPath, key: string): string {
   return `put it under \`properties\`: ${formatKeyPath([...path, 'properties', key])}`;

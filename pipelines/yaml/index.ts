@@ -1,7 +1,6 @@
 /** Reads a pipeline's YAML: version 1.2, one document, only JSON's values, limited in size and depth, with places in the text. */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
-import { expressionMessage, expressionsIn } from '../expressions.js';
-import { unquotedPattern, YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
+import { expressionsIn, unquotedPattern, YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
 /** Maximum depth. The library's own limit is a stack overflow, which ends the process if it hits a regular expression. */
 const MAX_DEPTH = 100;
@@ -54,9 +53,9 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
     report(offset, `not YAML: ${unquotedPattern(text, pos[0]) ?? reworded}`);
   }
   if (document.errors.length === 0) return true;
-  for (const { offset, content } of expressionsIn(text)) {
+  for (const { offset, message } of expressionsIn(text)) {
     const lineStart = text.lastIndexOf('\n', offset) + 1;
-    if (!/(^|\s)#/.test(text.slice(lineStart, offset))) report(offset, expressionMessage(content));
+    if (!/(^|\s)#/.test(text.slice(lineStart, offset))) report(offset, message);
   }
   return false;
 }

@@ -11,7 +11,6 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { inexactNumberMessage } from '../../operations/json/json-text.js';
-import { expressionMessage, expressionsIn } from '../expressions.js';
 import { isBuiltIn } from '../names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
 
@@ -214,9 +213,9 @@ export class YamlReader implements YamlData {
     const [from = 0, to = 0] = node.range ?? [];
     if (this.#expressions.has(from)) return;
     const source = this.text.slice(from, to);
-    for (const { offset, content } of expressionsIn(source)) {
+    for (const { offset, message } of expressionsIn(source)) {
       this.#expressions.add(from);
-      this.report(from + offset, `${where}: ${expressionMessage(content)}`);
+      this.report(from + offset, `${where}: ${message}`);
     }
   }
 
@@ -229,6 +228,16 @@ export class YamlReader implements YamlData {
 function isVariable(path: KeyPath): boolean {
   const isInJob = path[0] === 'jobs' && (path.length === 4 || (path.length === 6 && path[2] === 'steps'));
   return path.at(-2) === 'env' && (path.length === 2 || isInJob);
+}
+
+/** Finds `${{ }}`: pipelines have no expression language. */
+export function* expressionsIn(text: string): Generator<{ offset: number; message: string }> {
+  for (let offset = text.indexOf('${{'); offset >= 0; offset = text.indexOf('${{', offset + 3)) {
+    const [content = ''] = text.slice(offset + 3, offset + 60).split(/\}\}|\$\{\{|\n/);
+    const shown = content.trim() ? `\${{ ${content.trim()} }}` : '${{';
+    const message = `${shown}: there are no expressions; use variables in the script: $INPUT_..., secrets and \`env\``;
+    yield { offset, message };
+  }
 }
 
 function startOf(node: Node | null | undefined): number | undefined {

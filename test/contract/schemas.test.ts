@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Client, WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, type ApplicationFailure } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
-import { contractProblems, type ContractSchema } from '../../cli/conformance/schemas.js';
+import { contractProblems, type ContractSchema } from '../../cli/conformance/fixture.js';
 import { OPERATION_QUERY, START_MEMO, STATE_MEMO } from '../../operations/wire/index.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';

@@ -80,7 +80,7 @@ describe('pipelines', () => {
 
   test.each([
     ['queue: 2', 'queue: expected a map such as `{ concurrency: 2 }`; got 2'],
-    ['queue: { concurrency: 2, perCaller: 1 }', 'queue.perCaller: unknown key; use `per-caller`'],
+    ['queue: { concurrency: 2, perCaller: 1 }', 'queue.perCaller: unknown key; did you mean "per-caller"?'],
     ['queue: { concurrency: 2, wait-minutes: 0 }', 'queue.wait-minutes: expected minutes above 0; got 0'],
     ['queue: { concurrency: 1, per-caller: 2 }', 'queue.per-caller: expected at most concurrency, 1; got 2'],
   ])('%s', (keys, message) => {

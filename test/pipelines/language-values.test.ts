@@ -9,7 +9,7 @@ describe('values of another kind', () => {
   test.each([
     [
       top('name: ▸CI build'),
-      'name: expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning; got "CI build"; write CI_build',
+      'name: expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning; got "CI build"',
     ],
     [top('▸inputs:'), 'inputs: expected a schema, such as `{ type: string }`; got nothing'],
     [inputs('type: ▸string'), 'inputs.type: expected object; got "string"'],
@@ -19,7 +19,7 @@ describe('values of another kind', () => {
     ],
     [
       inputs('properties: { a: { type: ▸choice } }'),
-      'inputs.properties.a.type: expected string, number, integer, boolean, array, object or null; got "choice"; use `enum` with the list of choices',
+      'inputs.properties.a.type: expected string, number, integer, boolean, array, object or null; got "choice"',
     ],
     [
       inputs('properties: { a: { required: ▸true } }'),
@@ -56,10 +56,7 @@ describe('values of another kind', () => {
       "env.LONGHAUL_X: names that begin with LONGHAUL_ are Longhaul's own; choose another",
     ],
     [top('env: { A: ▸[1] }'), 'env.A: expected text, a number, true or false; got a list'],
-    [
-      top('secrets: ▸{ A: b }'),
-      'secrets: expected a list of names; got a map; list only the names: secrets: [A]',
-    ],
+    [top('secrets: ▸{ A: b }'), 'secrets: expected a list of names; got a map'],
     [
       top('secrets: [▸APPROVAL_X]'),
       "secrets[0]: names that begin with APPROVAL_ are Longhaul's own; choose another",
@@ -68,31 +65,19 @@ describe('values of another kind', () => {
       `secrets: [A]\n${withStep('run: x\nenv: { ▸A: 1 }')}`,
       `${step}.env.A: "A" is also a secret; rename one of them`,
     ],
-    [
-      top('concurrency: ▸{ group: a }'),
-      'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; `queue` bounds the operations that run at once',
-    ],
+    [top('concurrency: ▸{ group: a }'), 'concurrency: expected a whole number from 1 to 200; got a map'],
     [top('timeout-minutes: ▸0'), 'timeout-minutes: expected minutes above 0; got 0'],
     ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected at least one step; got an empty list'],
     ['▸description: x', 'jobs: missing; expected a map of names and jobs'],
-    [
-      'jobs: { a: { steps: ▸{ run: x } } }',
-      'jobs.a.steps: expected a list of steps; got a map; begin each step with a dash: `- run: ...`',
-    ],
+    ['jobs: { a: { steps: ▸{ run: x } } }', 'jobs.a.steps: expected a list of steps; got a map'],
     [
       'jobs: { a: { steps: [▸make] } }',
-      'jobs.a.steps[0]: expected a step: a map with `run` or `approval`; got "make"; write `- run: make`',
+      'jobs.a.steps[0]: expected a step: a map with `run` or `approval`; got "make"',
     ],
     [withStep('▸name: nothing'), `${step}.run: missing; expected a script, or \`approval\``],
     [withStep('run: x\nname: ▸"a\\nb"'), `${step}.name: expected a name of one line; got "a\\nb"`],
-    [
-      withStep('run: x\nif: ▸failure()'),
-      `${step}.if: expected success, failure or always; got "failure()"; write failure`,
-    ],
-    [
-      withStep('run: x\nif: ▸a == b'),
-      `${step}.if: expected success, failure or always; got "a == b"; there are no expressions: let the script decide`,
-    ],
+    [withStep('run: x\nif: ▸failure()'), `${step}.if: expected success, failure or always; got "failure()"`],
+    [withStep('run: x\nif: ▸a == b'), `${step}.if: expected success, failure or always; got "a == b"`],
     [
       withStep('run: x\n▸retry: { backoff: 1 }'),
       `${step}.retry.attempts: missing; expected a whole number from 1 to 100`,
@@ -131,7 +116,7 @@ describe('values of another kind', () => {
     ],
     [
       job('outputs: ▸{ url: x }'),
-      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map; list only the keys: outputs: [url]; a script writes key=value to "$LONGHAUL_OUTPUT"',
+      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map',
     ],
     [
       top('outputs: { a: ▸build }'),

@@ -56,13 +56,7 @@ export function define(command: Command): void {
     .option('--subject <name>', 'that caller; without it, callers without authentication')
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
-  command.action((targets: string[]) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      () => replay(command, targets),
-    ),
-  );
+  command.action((targets: string[]) => withErrorReporting(command, () => replay(command, targets)));
 }
 
 async function replay(command: Command, targets: readonly string[]): Promise<void> {

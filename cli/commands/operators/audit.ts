@@ -21,22 +21,18 @@ export function define(command: Command): void {
     .option('--json', 'print the lines as they are in the files')
     .addHelpText('after', HELP);
   command.action(() =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const { auditLog } = await settingsOf(command);
-        if (auditLog === undefined) throw usageFailure('expected --audit-log, the folder of the audit log');
-        const filter = command.opts<Partial<Record<'principal' | 'operation' | 'event' | 'since', string>>>();
-        assertTime('--since', filter.since);
-        const { selectAuditLines } = await import('../../../mcp-server/audit/log/select.js');
-        const lines = await selectAuditLines(auditLog, filter).catch((error: unknown) => {
-          throw unreadable(auditLog, error);
-        });
-        if (isJson(command)) for (const line of lines) printJson(line);
-        else print(await tableOf(lines));
-      },
-    ),
+    withErrorReporting(command, async () => {
+      const { auditLog } = await settingsOf(command);
+      if (auditLog === undefined) throw usageFailure('expected --audit-log, the folder of the audit log');
+      const filter = command.opts<Partial<Record<'principal' | 'operation' | 'event' | 'since', string>>>();
+      assertTime('--since', filter.since);
+      const { selectAuditLines } = await import('../../../mcp-server/audit/log/select.js');
+      const lines = await selectAuditLines(auditLog, filter).catch((error: unknown) => {
+        throw unreadable(auditLog, error);
+      });
+      if (isJson(command)) for (const line of lines) printJson(line);
+      else print(await tableOf(lines));
+    }),
   );
 }
 

@@ -18,25 +18,21 @@ export function define(command: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   command.action((target: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const settings = await settingsOf(command);
-        checkReadable(settings.home);
-        process.umask(0o077);
-        const { backupBytes, createBackup } = await import('../../../stack/backup/create.js');
-        const manifest = await createBackup(settings, target, say);
-        const bytes = await backupBytes(target);
-        if (isJson(command)) return printJson({ target, targetBytes: bytes, ...manifest });
-        const { files, hasSecret } = manifest;
-        print(`${target}: ${files} files of ${settings.home}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`);
-        say(
-          hasSecret
-            ? 'It has the secret, results and logs of the home: keep it private.'
-            : 'It has no secret: keep LONGHAUL_SECRET apart, or sessions, cursors and signatures are invalid after a restore.',
-        );
-      },
-    ),
+    withErrorReporting(command, async () => {
+      const settings = await settingsOf(command);
+      checkReadable(settings.home);
+      process.umask(0o077);
+      const { backupBytes, createBackup } = await import('../../../stack/backup/create.js');
+      const manifest = await createBackup(settings, target, say);
+      const bytes = await backupBytes(target);
+      if (isJson(command)) return printJson({ target, targetBytes: bytes, ...manifest });
+      const { files, hasSecret } = manifest;
+      print(`${target}: ${files} files of ${settings.home}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`);
+      say(
+        hasSecret
+          ? 'It has the secret, results and logs of the home: keep it private.'
+          : 'It has no secret: keep LONGHAUL_SECRET apart, or sessions, cursors and signatures are invalid after a restore.',
+      );
+    }),
   );
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../../platform/settings/index.js';
 import { addClientFlags, isJson, withErrorReporting } from '../../client/command.js';
-import type { Finding } from '../../doctor/finding.js';
+import type { Finding } from '../../doctor/storage-check.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { print, printJson } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
@@ -16,15 +16,14 @@ export function define(command: Command): void {
     else await printFindings(findings);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   };
-  command.action(() => withErrorReporting(command, () => undefined, run));
+  command.action(() => withErrorReporting(command, run));
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, checks, storage, steps] = await Promise.all([
+  const [settings, checks, storage] = await Promise.all([
     settingsOf(command),
     import('../../doctor/index.js'),
     import('../../doctor/storage-check.js'),
-    import('../../doctor/steps-check.js'),
   ]);
   // A server from --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
@@ -38,7 +37,7 @@ async function examine(command: Command): Promise<Finding[]> {
           storage.checkStorageAnswers(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
-          steps.checkStepProcesses(),
+          checks.checkStepProcesses(),
           checks.checkTemporal(settings, command.opts<{ fix?: boolean }>().fix === true),
         ]),
     checks.checkServer(await urlOf(command, settings)),

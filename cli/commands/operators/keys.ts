@@ -78,14 +78,10 @@ export function define(keys: Command): void {
 }
 
 function withFolder(command: Command, run: (folder: string) => Promise<void>): Promise<void> {
-  return withErrorReporting(
-    command,
-    () => undefined,
-    async () => {
-      const { keysFolder } = await settingsOf(command);
-      await run(keysFolder);
-    },
-  );
+  return withErrorReporting(command, async () => {
+    const { keysFolder } = await settingsOf(command);
+    await run(keysFolder);
+  });
 }
 
 /** @throws CommandFailure for anything but a number of days greater than 0 */

@@ -21,35 +21,31 @@ export function define(policy: Command): void {
     .option('--file <path>', 'the policy (default: that of --policy)')
     .option('--json', 'print JSON, for programs');
   test.action((name: string | undefined) =>
-    withErrorReporting(
-      test,
-      () => undefined,
-      async () => {
-        const { checkCase, readPolicyFile } = await import('../../../mcp-server/auth/policy/index.js');
-        const path = await pathOf(test);
-        const file = readPolicyFile(path);
-        const cases = file.cases.filter((one) => name === undefined || one.name === name);
-        if (cases.length === 0) {
-          const known = file.cases.map((one) => JSON.stringify(one.name)).join(', ') || 'none';
-          throw usageFailure(
-            name === undefined
-              ? `${shortestPath(path)}: cases: expected at least one case; got none`
-              : `unknown case ${JSON.stringify(name)}; known are ${known}`,
-          );
+    withErrorReporting(test, async () => {
+      const { checkCase, readPolicyFile } = await import('../../../mcp-server/auth/policy/index.js');
+      const path = await pathOf(test);
+      const file = readPolicyFile(path);
+      const cases = file.cases.filter((one) => name === undefined || one.name === name);
+      if (cases.length === 0) {
+        const known = file.cases.map((one) => JSON.stringify(one.name)).join(', ') || 'none';
+        throw usageFailure(
+          name === undefined
+            ? `${shortestPath(path)}: cases: expected at least one case; got none`
+            : `unknown case ${JSON.stringify(name)}; known are ${known}`,
+        );
+      }
+      const results = cases.map((one) => ({ name: one.name, problems: checkCase(file, one) }));
+      const failed = results.filter(({ problems }) => problems.length > 0);
+      if (isJson(test)) printJson({ ok: failed.length === 0, cases: results });
+      else {
+        for (const { name: title, problems } of results) {
+          print(`${problems.length === 0 ? 'ok' : 'FAILED'}  ${title}`);
+          for (const problem of problems) print(`  ${problem}`);
         }
-        const results = cases.map((one) => ({ name: one.name, problems: checkCase(file, one) }));
-        const failed = results.filter(({ problems }) => problems.length > 0);
-        if (isJson(test)) printJson({ ok: failed.length === 0, cases: results });
-        else {
-          for (const { name: title, problems } of results) {
-            print(`${problems.length === 0 ? 'ok' : 'FAILED'}  ${title}`);
-            for (const problem of problems) print(`  ${problem}`);
-          }
-          print(`${results.length - failed.length} ok, ${failed.length} failed`);
-        }
-        process.exitCode = failed.length === 0 ? EXIT.ok : EXIT.failed;
-      },
-    ),
+        print(`${results.length - failed.length} ok, ${failed.length} failed`);
+      }
+      process.exitCode = failed.length === 0 ? EXIT.ok : EXIT.failed;
+    }),
   );
 }
 

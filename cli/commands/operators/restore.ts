@@ -10,22 +10,18 @@ export function define(command: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', '\nThe home is the one of --home, else of LONGHAUL_HOME, else ~/.longhaul.\n');
   command.action((backup: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const { home } = await settingsOf(command);
-        process.umask(0o077);
-        const { restoreBackup } = await import('../../../stack/backup/restore.js');
-        const { force = false } = command.opts<{ force?: boolean }>();
-        const manifest = await restoreBackup(backup, home, force, say);
-        if (isJson(command)) return printJson({ ...manifest, restoredTo: home });
-        const { createdAt, files, temporal } = manifest;
-        print(
-          `${home}: ${files} files, as of ${createdAt}${temporal === undefined ? '' : `, for Temporal ${temporal}`}`,
-        );
-        say('Start it only where the original no longer runs: both would do the work that was open.');
-      },
-    ),
+    withErrorReporting(command, async () => {
+      const { home } = await settingsOf(command);
+      process.umask(0o077);
+      const { restoreBackup } = await import('../../../stack/backup/restore.js');
+      const { force = false } = command.opts<{ force?: boolean }>();
+      const manifest = await restoreBackup(backup, home, force, say);
+      if (isJson(command)) return printJson({ ...manifest, restoredTo: home });
+      const { createdAt, files, temporal } = manifest;
+      print(
+        `${home}: ${files} files, as of ${createdAt}${temporal === undefined ? '' : `, for Temporal ${temporal}`}`,
+      );
+      say('Start it only where the original no longer runs: both would do the work that was open.');
+    }),
   );
 }

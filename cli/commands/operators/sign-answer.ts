@@ -31,27 +31,23 @@ export function define(command: Command): void {
     .option('--subject <name>', 'that caller; without it, callers without authentication')
     .addHelpText('after', HELP);
   command.action((token: string, key: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const flags = command.opts<AnswerFlags>();
-        const [{ home }, { signAnswer }, { loadSecret }, { readArguments }] = await Promise.all([
-          settingsOf(command),
-          import('../../../engine/start/sign.js'),
-          import('../../../platform/home/secret.js'),
-          import('../../tools/call.js'),
-        ]);
-        const content = flags.args === undefined ? {} : readArguments(flags.args);
-        const { workflowId, input } = signAnswer(
-          { principal: await principalOfFlags(flags), token },
-          key,
-          flags.decline ? { action: 'decline' } : { action: 'accept', content },
-          loadSecret(home),
-        );
-        const words = ['-w', workflowId, '--name', 'provide_input', '--input', jsonText(input)];
-        print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
-      },
-    ),
+    withErrorReporting(command, async () => {
+      const flags = command.opts<AnswerFlags>();
+      const [{ home }, { signAnswer }, { loadSecret }, { readArguments }] = await Promise.all([
+        settingsOf(command),
+        import('../../../engine/start/sign.js'),
+        import('../../../platform/home/secret.js'),
+        import('../../tools/call.js'),
+      ]);
+      const content = flags.args === undefined ? {} : readArguments(flags.args);
+      const { workflowId, input } = signAnswer(
+        { principal: await principalOfFlags(flags), token },
+        key,
+        flags.decline ? { action: 'decline' } : { action: 'accept', content },
+        loadSecret(home),
+      );
+      const words = ['-w', workflowId, '--name', 'provide_input', '--input', jsonText(input)];
+      print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
+    }),
   );
 }

@@ -60,24 +60,20 @@ export function define(command: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   command.action((name: string) =>
-    withErrorReporting(
-      command,
-      () => undefined,
-      async () => {
-        const flags = command.opts<SignFlags>();
-        if (flags.schedule !== undefined && flags.token !== undefined)
-          throw usageFailure(
-            '--schedule and --token: expected one of them; the ID of a schedule is in its tokens',
-          );
-        const times = timesOf(flags);
-        const settings = await settingsOf(command);
-        const start = await sign(settings, name, flags, times);
-        if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
-        else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
-        // Watching the files of tools keeps the process alive.
-        exitOnceWritten();
-      },
-    ),
+    withErrorReporting(command, async () => {
+      const flags = command.opts<SignFlags>();
+      if (flags.schedule !== undefined && flags.token !== undefined)
+        throw usageFailure(
+          '--schedule and --token: expected one of them; the ID of a schedule is in its tokens',
+        );
+      const times = timesOf(flags);
+      const settings = await settingsOf(command);
+      const start = await sign(settings, name, flags, times);
+      if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
+      else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
+      // Watching the files of tools keeps the process alive.
+      exitOnceWritten();
+    }),
   );
 }
 

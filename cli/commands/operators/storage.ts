@@ -24,11 +24,7 @@ export function define(storage: Command): void {
   check.action(() =>
     check.opts<{ operations?: boolean }>().operations
       ? withTemporal(check, (client, settings) => runCheck(check, settings, client))
-      : withErrorReporting(
-          check,
-          () => undefined,
-          async () => runCheck(check, await settingsOf(check)),
-        ),
+      : withErrorReporting(check, async () => runCheck(check, await settingsOf(check))),
   );
 }
 

@@ -1,9 +1,11 @@
+/** register_and_wait, respond_and_wait and wait. */
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
-import { agentId, also, leaseSeconds, timeoutSeconds } from './fields.js';
+import { agentId, also, leaseSeconds, timeoutSeconds, messageId } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
 import { continueBy, waitForWork } from './waiting.js';
+import { defined } from '../../operations/json/defined.js';
 
 export const registerAndWait = defineMailboxTool({
   name: 'register_and_wait',
@@ -50,5 +52,58 @@ export const registerAndWait = defineMailboxTool({
       const registration = { name: agent_name, type: agent_type, capabilities, parent };
       return (await engine.mailbox.register(engine.principal, registration)).agentId;
     }
+  },
+});
+
+export const respondAndWait = defineMailboxTool({
+  name: 'respond_and_wait',
+  title: 'Respond and wait',
+  description: 'Responds to a message, then waits for the next, as register_and_wait.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    agent_id: agentId,
+    response_to: messageId.describe('id of the message'),
+    response: z.string(),
+    also,
+    lease_seconds: leaseSeconds,
+    timeout_seconds: timeoutSeconds,
+  }),
+  async run(engine, callContext, input) {
+    const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
+    const operations = await readOperations(engine.guard, also);
+    await engine.mailbox.respond(engine.principal, agent_id, response_to, response);
+    continueBy(callContext, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
+    return waitForWork(engine, callContext, {
+      agentId: agent_id,
+      operations,
+      leaseSeconds: lease_seconds,
+      timeoutSeconds: timeout_seconds,
+    });
+  },
+});
+
+export const wait = defineMailboxTool({
+  name: 'wait',
+  title: 'Wait for work',
+  description: 'Continues waiting, as register_and_wait.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input: z.strictObject({
+    agent_id: agentId,
+    ack: messageId.optional().describe('Message you had and will not respond to; else it is redelivered'),
+    also,
+    lease_seconds: leaseSeconds,
+    timeout_seconds: timeoutSeconds,
+  }),
+  async run(engine, callContext, input) {
+    const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
+    const operations = await readOperations(engine.guard, also);
+    continueBy(callContext, 'wait', input, timeout_seconds);
+    return waitForWork(engine, callContext, {
+      agentId: agent_id,
+      ack,
+      operations,
+      leaseSeconds: lease_seconds,
+      timeoutSeconds: timeout_seconds,
+    });
   },
 });
