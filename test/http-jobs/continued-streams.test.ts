@@ -235,17 +235,3 @@ test('has the questions of all parts, also with equal numbers', async () => {
   await reader.ended();
   expect(keysOf(reader.events)).toEqual(['left/input-1', 'right/input-1']);
 });
-
-test("an earlier release's Last-Event-ID is refused", async () => {
-  const jobId = await jobs.start('pair');
-  const { runId } = await temporal.workflow.getHandle(jobId).describe();
-  const position = {
-    ...{ runId, event: 3, told: 0 },
-    state: { status: 'submitted', question: 0 },
-    logs: { done: '', at: {} },
-  };
-  const secret = loadSecret(process.env['LONGHAUL_HOME']!);
-  const id = sealOf(secret, `job events anonymous ${jobId}`).seal(position);
-  expectProblem(await jobs.get(`/v1/jobs/${jobId}/events`, { 'last-event-id': id }), 'invalid-event-id', 400);
-  await jobs.request('DELETE', `/v1/jobs/${jobId}`);
-});

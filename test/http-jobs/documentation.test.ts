@@ -82,13 +82,6 @@ describe('the resource of a tool', () => {
     }
   });
 
-  test('reads the same to a client of 2025-11-25', async () => {
-    const client = await LegacyClient.open(parts.client.url, '2025-11-25', {});
-    const { result } = await client.request('resources/read', { uri: 'longhaul://tools/sign_packages' });
-    const [{ text }] = result.contents;
-    for (const item of Object.values(ON.plain)) expect(text).toMatch(item);
-  });
-
   test('of a short tool says that its call waits, and nothing of tokens', async () => {
     const greet = await read({}, 'greet');
     expect(greet).toContain('Nothing to poll: it waits');

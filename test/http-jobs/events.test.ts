@@ -117,34 +117,6 @@ describe('the events of a pipeline', () => {
   });
 });
 
-test('the state of an attempt that an operator has reset to comes once, then what happens in it', async () => {
-  const id = await jobs.start('waits');
-  const before = await openEvents(jobs.base, id);
-  await eventually(
-    'it asks',
-    () => before.lastId() && before.events.some(({ event }) => event === 'input_required'),
-  );
-  before.close();
-  const temporal = await project.parts.temporal();
-  const { events } = await temporal.workflow.getHandle(id).fetchHistory();
-  const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
-  await temporal.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId: id },
-    workflowTaskFinishEventId: task.eventId!,
-    requestId: id,
-    reason: 'to try it',
-  });
-  const after = await openEvents(jobs.base, id, before.lastId());
-  await eventually('it asks again', () => after.events.some(({ event }) => event === 'input_required'));
-  expect(after.events[0]).toMatchObject({ event: 'status', data: { status: 'running' } });
-  expect(after.events.filter(({ event }) => event === 'input_required')).toHaveLength(1);
-  expect(after.events.some(({ data }) => data.status === 'queued')).toBe(false);
-  await jobs.request('DELETE', `/v1/jobs/${id}`);
-  await after.ended;
-  expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
-});
-
 describe('a request is refused with a problem document for', () => {
   test('a Last-Event-ID that is made up, changed, or of another job', async () => {
     const id = all[0]!.id!;

@@ -293,11 +293,6 @@ test('a record in a reader that was quicker than the delete turns into not found
   expect(error).toMatchObject({ kind: 'not_found' });
 });
 
-test('clients with tasks are shown the tool', async () => {
-  const names = (await new Caller(parts.client, TASKS).tools()).map(({ name }) => name);
-  expect(names).toContain('operation_delete');
-});
-
 test('`longhaul delete` says what it did', async () => {
   const token = await ended('ledger', { word: 'right' });
   expect(await run(parts, ['delete', token])).toMatchObject({ code: 0, stdout: `${token} is deleted\n` });

@@ -1,8 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
-import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { Caller, linksOf, textOf } from './support.js';
 
@@ -70,23 +68,6 @@ async function read(uri: string): Promise<any> {
 const operation = (token: string) => `longhaul://operations/${token}`;
 
 describe('looking at a pipeline', () => {
-  test('the status of each part resolves where next_action says, and all have ended only with the whole', async () => {
-    const ledger = join(project.ledgers, 'parts');
-    const token = await caller.start('waits', { ledger, items: ['a', 'b', 'c'] });
-    const open = await eventually('its parts run', async () => {
-      const envelope = await caller.get('operation_get', { token, view: 'full' });
-      return envelope.children.length === 3 ? envelope : undefined;
-    });
-    const { status_path, terminal_statuses } = open.next_action;
-    expect(status_path).toBe('children[*].status');
-    expect(open.children.map(({ name }: any) => name).sort()).toEqual(['each[0]', 'each[1]', 'each[2]']);
-    expect(open.children.every(({ status }: any) => terminal_statuses.includes(status))).toBe(false);
-    writeFileSync(`${ledger}.go`, '');
-    const done = await caller.settled(token);
-    expect(done.status).toBe('completed');
-    expect(done.children.every(({ status }: any) => terminal_statuses.includes(status))).toBe(true);
-  });
-
   test('steps has jobs, steps and files, as links too', async () => {
     const result = await caller.call('operation_get', { token: failed, view: 'steps' });
     const { children, is_live } = result.structuredContent;

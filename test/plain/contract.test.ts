@@ -126,14 +126,21 @@ describe('a call', () => {
       token: expect.any(String),
       status: 'queued',
       estimate_seconds: expect.any(Number),
-      next_action: { tool: 'operation_get', args: { token: envelope.token } },
+      next_action: {
+        tool: 'operation_get',
+        args: { token: envelope.token },
+        status_path: 'status',
+        terminal_statuses: ['completed', 'failed', 'cancelled', 'canceled', 'errored', 'expired'],
+      },
     });
     expect(envelope.next_action.check_after_seconds).toBeGreaterThanOrEqual(2);
     expect(envelope.next_action.check_after_seconds).toBeLessThanOrEqual(30);
     expect(result).not.toHaveProperty('isError');
     const text = textOf(result);
     expect(text).toMatch(/^queued, usually about [\d.]+ s\./);
-    expect(text).toContain(`operation_get {"token":"${envelope.token}"}`);
+    expect(text).toContain(
+      `call operation_get {"token":"${envelope.token}"}, until completed, failed, cancelled, errored or expired.`,
+    );
 
     const done = await follow(client, envelope.token, 'completed');
     expect(done).toMatchObject({ result: { steps: [1, 2] }, closed_at: expect.any(String) });

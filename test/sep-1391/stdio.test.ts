@@ -22,21 +22,6 @@ function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN
 }
 
 describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
-  test('the asynchronous example runs as it is written', async () => {
-    const client = new AsyncClient(shared[revision]);
-    const { result } = await client.wire.request('tools/call', {
-      request: { name: 'expensive_analysis', arguments: { dataset: 'large_file.csv' } },
-      operation: { keepAlive: 3600 },
-    });
-    const { token, keepAlive } = result.operation;
-    expect(keepAlive).toBe(3600);
-    await client.until(token, ['completed']);
-    expect((await client.result(token)).result).toMatchObject({
-      result: { structuredContent: { rows: 512 } },
-      _operation: { token },
-    });
-  });
-
   test('work that one process started is collected over another, and over HTTP', async () => {
     const token = randomUUID();
     await new AsyncClient(shared[revision]).start('expensive_analysis', { dataset: 'a' }, { token });
@@ -54,17 +39,6 @@ describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => 
     const { token } = result.operation;
     await wire.notify('notifications/cancelled', { requestId: id, _operation: { token } });
     await client.until(token, ['canceled']);
-  });
-
-  test('tools/async/status by a client that did not opt in is -32601, and the capability as true is refused', async () => {
-    const other = new AsyncClient(await connect(revision, {}));
-    expect((await other.status('t')).error?.code).toBe(-32601);
-    const wrong = await connect(revision, { experimental: { asyncTools: true } });
-    const { error } = wrong.initialized ?? (await wrong.request('tools/list'));
-    expect(error).toMatchObject({
-      code: -32602,
-      message: expect.stringContaining('experimental.asyncTools'),
-    });
   });
 });
 

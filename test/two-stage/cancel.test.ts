@@ -101,25 +101,6 @@ describe.each(REVISIONS)('in %s', (_revision, connect) => {
     });
   });
 
-  test("of another principal's job answers as an unknown one, and leaves it alone", async () => {
-    const by = await connect();
-    const jobId = randomUUID();
-    const handle = await (
-      await parts.temporal()
-    ).workflow.start('nobodys', {
-      workflowId: jobId,
-      taskQueue: `nobody-${randomUUID()}`,
-      memo: { longhaul: { version: 1, principal: 'somebody else', tool: 'slow_compute' } },
-    });
-    try {
-      const { result } = await cancel(by, jobId);
-      expect(result.messages).toEqual([{ type: 'error', text: `Job not found: ${jobId}` }]);
-      expect((await handle.describe()).raw.workflowExtendedInfo?.cancelRequested).not.toBe(true);
-    } finally {
-      await handle.terminate();
-    }
-  });
-
   test.each([
     ['no job', undefined, {}, 'params.job_id'],
     ['an empty job', '', {}, 'params.job_id'],
@@ -131,26 +112,4 @@ describe.each(REVISIONS)('in %s', (_revision, connect) => {
     const { error } = await cancel(await connect(), jobId, more);
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(field) });
   });
-});
-
-test('a cancelled job is notified with its result, once', async () => {
-  const jobId = await start(client, 'slow_compute', { seconds: 600 });
-  await eventually('it is notified', () => notificationsOf(client, jobId).progress[0]);
-  await cancel(client, jobId);
-  const { result } = await eventually('the result', () => notificationsOf(client, jobId).results[0]);
-  expect(result).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
-  expect(notificationsOf(client, jobId).results).toHaveLength(1);
-});
-
-test('a job that has expired is not found', async () => {
-  const { result } = await client.request('tools/call', {
-    name: 'slow_compute',
-    arguments: { seconds: 0 },
-    task: { ttl: 1_000 },
-  });
-  const { taskId } = result.task;
-  await eventually('it is gone', async () => !(await poll(client, taskId)).success);
-  expect((await cancel(client, taskId)).result.messages).toEqual([
-    { type: 'error', text: `Job not found: ${taskId}` },
-  ]);
 });

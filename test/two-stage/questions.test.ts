@@ -88,13 +88,6 @@ describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
     expect(after).not.toHaveProperty('questions');
   });
 
-  test('names a tool that the client is listed, with or without forms', async () => {
-    for (const by of [await open(), await open(WITH_FORMS)]) {
-      const { tools } = (await by.request('tools/list')).result;
-      expect(tools.map(({ name }: any) => name)).toContain('operation_answer');
-    }
-  });
-
   test('has all open questions, and no longer those that were answered', async () => {
     const by = await open();
     const jobId = await start(by, 'multi_input');
@@ -114,40 +107,6 @@ describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
     await by.request('tools/cancel_job', { job_id: jobId });
     expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
   });
-
-  test('has no such field while nothing is asked', async () => {
-    const by = await open();
-    const jobId = await start(by, 'slow_compute', { seconds: 0 });
-    expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
-    expect(await complete(by, jobId)).not.toHaveProperty('questions');
-  });
-
-  test('of a client with forms is a poll like others: what it asks is in the field', async () => {
-    const by = await open(WITH_FORMS);
-    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
-    await asking(by, jobId);
-    const result = await poll(by, jobId);
-    expect(result).not.toHaveProperty('inputRequests');
-    expect(result).toMatchObject({ success: true, data: { questions: [{ message: 'Delete old.csv?' }] } });
-    await by.request('tools/cancel_job', { job_id: jobId });
-  });
-});
-
-test('in 2026-07-28 a call of operation_get that waits for the job ends with the question', async () => {
-  const by = parts.client.with(WITH_FORMS);
-  const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
-  const { result } = await by.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token: jobId, wait: true },
-  });
-  expect(result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
-  expect(Object.values(result.inputRequests)).toEqual([
-    expect.objectContaining({
-      method: 'elicitation/create',
-      params: expect.objectContaining({ message: 'Delete old.csv?' }),
-    }),
-  ]);
-  await by.request('tools/cancel_job', { job_id: jobId });
 });
 
 test('a repeated call whose job asks has its question at once', async () => {
@@ -219,18 +178,6 @@ describe('a client with elicitation', () => {
     expect(formsOf(client, jobId)).toHaveLength(1);
   });
 
-  test('that answers what does not fit is asked again', async () => {
-    const client = await connect(WITH_FORMS);
-    await client.listen();
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const first = await eventually('it asks', () => formsOf(client, jobId)[0]);
-    await client.respond(first.id, { action: 'accept', content: { confirm: 'perhaps' } });
-    const again = await eventually('it asks again', () => formsOf(client, jobId)[1]);
-    await client.respond(again.id, { action: 'accept', content: { confirm: true } });
-    const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-    expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-  });
-
   test('without a stream is asked with its next poll, once, and answers at another server', async () => {
     const other = await secondServer(parts);
     const client = await connect(WITH_FORMS);
@@ -255,20 +202,6 @@ describe('a client with elicitation', () => {
     await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
     expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
     expect(formsOf(client, jobId)).toHaveLength(1);
-  });
-
-  test('is asked over standard output', async () => {
-    const stdio = await StdioServers.open();
-    try {
-      const client = await StdioClient.open(stdio, WITH_FORMS);
-      const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-      const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
-      await client.respond(form.id, { action: 'accept', content: { confirm: true } });
-      const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-      expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-    } finally {
-      await stdio.stop();
-    }
   });
 
   test('that is the official one shows the form to its person', async () => {
