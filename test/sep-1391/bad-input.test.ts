@@ -178,5 +178,5 @@ test.each([[true], [[]], ['yes'], [null]])('the capability given as %j is refuse
       code: -32602,
       message: expect.stringContaining('experimental.asyncTools'),
     });
-  expect(older.id).toBeUndefined();
+  expect(older.id).toBe('');
 });
