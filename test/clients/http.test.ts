@@ -73,19 +73,6 @@ describe('discovery', () => {
     expect(client.getServerCapabilities()?.extensions).toEqual({ [TASKS_EXTENSION]: {} });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
   });
-
-  test('of a client without the extension gives it plain tools instead', async () => {
-    const { client } = await connect(http(), { elicitation: { form: {} } });
-    const { tools } = await client.listTools();
-    const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'analyze_dataset')!;
-    expect(Object.keys(inputSchema.properties!)).toEqual(
-      expect.arrayContaining(['path', 'wait', 'timeout', 'idempotency_key']),
-    );
-    expect(Object.keys(outputSchema!.properties!)).toEqual(expect.arrayContaining(['token', 'status']));
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['operation_get', 'operation_answer', 'operation_cancel']),
-    );
-  });
 });
 
 async function connectOlder(): Promise<Client> {

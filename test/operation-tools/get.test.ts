@@ -39,17 +39,6 @@ describe('operation_get', () => {
     expect(done).not.toHaveProperty('next_action');
   });
 
-  test('waits no longer than its timeout, and says that the work continues', async () => {
-    const token = await caller.start('slow_compute', { seconds: 60 });
-    const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
-    expect(waited).not.toHaveProperty('isError');
-    expect(waited.structuredContent).toMatchObject({
-      error_kind: 'wait_timeout',
-      next_action: { check_after_seconds: expect.any(Number) },
-    });
-    await caller.get('operation_cancel', { token });
-  });
-
   test('a wait ends with a question; a client that can show it is asked instead, and its answer counts', async () => {
     const token = await caller.start('confirm_delete', { filename: 'waited.csv' });
     expect(await caller.settled(token)).toMatchObject({
@@ -180,15 +169,5 @@ describe('operation_get', () => {
     ];
     for (const [args, message] of cases)
       await caller.refused('operation_get', { token: 'any', ...args }, 'invalid_arguments', message);
-  });
-
-  test('an unknown token is not found', async () => {
-    for (const view of ['summary', 'steps', 'logs', 'result', 'partial'])
-      await caller.refused(
-        'operation_get',
-        { token: randomUUID(), view },
-        'not_found',
-        'operation not found',
-      );
   });
 });

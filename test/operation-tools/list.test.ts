@@ -78,15 +78,3 @@ describe('operation_list', () => {
       await caller.refused('operation_list', { since }, 'invalid_arguments', message);
   });
 });
-
-test('a client with tasks is shown every tool, with and without elicitation', async () => {
-  const names = async (capabilities: object) =>
-    (await new Caller(parts.client, capabilities).tools())
-      .map(({ name }) => name)
-      .filter((name) => name.startsWith('operation_'))
-      .sort();
-  const all = await names({});
-  expect(all).toContain('operation_answer');
-  expect(await names(TASKS)).toEqual(all);
-  expect(await names({ ...TASKS, elicitation: {} })).toEqual(all);
-});

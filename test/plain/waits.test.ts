@@ -91,18 +91,3 @@ test('a client that goes away ends its wait and nothing else', async () => {
   await cut;
   expect(await follow(client, token, 'completed')).toMatchObject({ token, status: 'completed' });
 });
-
-test('a server killed during a wait loses nothing: the same call finds the same operation at another', async () => {
-  const ledger = join(folder, 'ledger');
-  const args = { ledger, steps: 3, secondsPerStep: 1, wait: true, idempotency_key: randomUUID() };
-  const { url, part } = await secondServer(parts);
-  const to = new WireClient(url, {});
-  const cut = expect(rawCall('step_ledger', args, { to })).rejects.toThrow();
-  await eventually('the work has begun', () => linesOf(ledger).includes('start 1'));
-  await part.end('SIGKILL');
-  await cut;
-  const result = await call(client, 'step_ledger', args);
-  expect(result.structuredContent).toMatchObject({ status: 'completed', result: { steps: [1, 2, 3] } });
-  const started = linesOf(ledger).filter((line) => line.startsWith('start'));
-  expect(started.map((line) => line.split(' ')[1])).toEqual(['1', '2', '3']);
-});

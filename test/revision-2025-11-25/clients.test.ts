@@ -47,22 +47,6 @@ describe.each(transports)('over %s, the official client', (_name, transport) => 
     return { client, asked };
   }
 
-  test('dispatches and polls with the plain tools', async () => {
-    const { client } = await connect();
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain('slow_compute');
-    const started: any = await client.callTool({
-      name: 'slow_compute',
-      arguments: { seconds: 2, wait: false },
-    });
-    const { tool, args } = started.structuredContent.next_action;
-    const done = await eventually('it has ended', async () => {
-      const { structuredContent }: any = await client.callTool({ name: tool, arguments: args });
-      return structuredContent.next_action ? undefined : structuredContent;
-    });
-    expect(done).toMatchObject({ status: 'completed', result: { label: '' } });
-  });
-
   test('waits, sees progress, and shows the question of a waiting call', async () => {
     const { client, asked } = await connect();
     await client.listTools();
@@ -100,16 +84,5 @@ describe.each(transports)('over %s, the official client', (_name, transport) => 
     expect(types[0]).toBe('taskCreated');
     expect(asked).toHaveLength(1);
     expect(result.structuredContent.result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
-  });
-
-  test('cancels a task', async () => {
-    const { client } = await connect();
-    const { task }: any = await client.request(
-      { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 600 }, task: {} } },
-      CreateTaskResultSchema,
-    );
-    expect((await client.experimental.tasks.getTask(task.taskId)).status).toBe('working');
-    expect((await client.experimental.tasks.cancelTask(task.taskId)).status).toBe('cancelled');
-    await expect(client.experimental.tasks.cancelTask(task.taskId)).rejects.toMatchObject({ code: -32602 });
   });
 });

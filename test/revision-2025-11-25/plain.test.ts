@@ -45,17 +45,6 @@ describe.each(VERSIONS)('a client of %s', (version) => {
 });
 
 describe('a client', () => {
-  test('starts work, comes back for it and collects the result', async () => {
-    const client = await open();
-    const { result } = await client.call('slow_compute', { seconds: 1, wait: false });
-    expect(result.structuredContent).toMatchObject({
-      status: 'queued',
-      next_action: { tool: 'operation_get' },
-    });
-    const { tool, args } = result.structuredContent.next_action;
-    const done = await client.call(tool, { ...args, wait: true });
-    expect(done.result.structuredContent).toMatchObject({ status: 'completed', result: { label: '' } });
-  });
 
   test('may wait, with progress on its own stream', async () => {
     const client = await open();
@@ -71,18 +60,6 @@ describe('a client', () => {
     });
     expect(amounts.length).toBeGreaterThan(0);
     expect(amounts).toEqual([...new Set<number>(amounts)].sort((a, b) => a - b));
-  });
-
-  test('gets the token when its wait times out, and the work continues', async () => {
-    const client = await open();
-    const { result } = await client.call('slow_compute', { seconds: 3, wait: true, timeout: 0.5 });
-    expect(result.structuredContent).toMatchObject({
-      error_kind: 'wait_timeout',
-      status: expect.any(String),
-    });
-    const { token } = result.structuredContent;
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
   });
 
   test('gets bad arguments as a result, and unknown names as errors', async () => {

@@ -96,15 +96,6 @@ describe('of the tools that ship', () => {
     expect(await compileTypes(documentOf(await schemas()))).toBe('');
   });
 
-  test('every schema becomes a Python model', async () => {
-    const all = await schemas();
-    const { warnings, models } = await pythonClientOf(python, documentOf(all));
-    expect(warnings).toEqual([]);
-    const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
-    const names = new Set(models.map(plain));
-    expect(all.filter(([name]) => !names.has(plain(name)))).toEqual([]);
-  });
-
   test('the document of the HTTP jobs becomes TypeScript that compiles, and a Python client', async () => {
     const document = (await (await fetch(`${parts.base}/openapi.json`)).json()) as object;
     expect(await compileTypes(document)).toBe('');

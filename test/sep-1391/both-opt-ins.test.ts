@@ -72,27 +72,6 @@ describe("on the session's own stream, an operation", () => {
     await client.close();
   });
 
-  test('that ended while nobody listened is notified to the client that comes back, at another server', async () => {
-    const client = await listening();
-    const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 2 });
-    await eventually('there is progress', () => notificationsOf(client, token).progress[0]);
-    client.drop();
-    await eventually('it has ended', async () => {
-      const { result } = await client.request('tools/async/status', { token });
-      return result.status === 'completed';
-    });
-    expect(notificationsOf(client, token).results).toEqual([]);
-    client.url = other;
-    await client.listen();
-    await resultOf(client, token);
-    client.drop();
-    await client.listen();
-    const later = await start(client, 'deep_analysis', {});
-    await resultOf(client, later);
-    for (const one of [token, later]) expect(notificationsOf(client, one).results).toHaveLength(1);
-    await client.close();
-  });
-
   test('asks with its token, whose answer has to carry it', async () => {
     const client = await listening(BOTH_WITH_FORMS);
     const token = await start(client, 'migrate_code', { packages: ['left-pad'] });

@@ -22,24 +22,6 @@ function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN
 }
 
 describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
-  test('work that one process started is collected over another, and over HTTP', async () => {
-    const token = randomUUID();
-    await new AsyncClient(shared[revision]).start('expensive_analysis', { dataset: 'a' }, { token });
-    for (const wire of [await connect(revision), await connectSession(stdio.parts.client.url)]) {
-      const client = new AsyncClient(wire);
-      await client.until(token, ['completed']);
-      expect((await client.result(token)).result.result.structuredContent).toMatchObject({ dataset: 'a' });
-    }
-  });
-
-  test('notifications/cancelled for the call, with the token, cancels the operation', async () => {
-    const wire = shared[revision];
-    const client = new AsyncClient(wire);
-    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
-    const { token } = result.operation;
-    await wire.notify('notifications/cancelled', { requestId: id, _operation: { token } });
-    await client.until(token, ['canceled']);
-  });
 });
 
 describe.each(['legacy', 'current'] as const)('without the token, with a %s client', (revision) => {

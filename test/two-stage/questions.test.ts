@@ -121,28 +121,6 @@ test('a repeated call whose job asks has its question at once', async () => {
 });
 
 describe('notifications/progress', () => {
-  test('has the open questions as polling has them, and is sent when they change', async () => {
-    const client = await connect();
-    await client.listen();
-    const jobId = await start(client, 'multi_input');
-    const notified = (count: number) =>
-      eventually(`${count} are notified`, () =>
-        notificationsOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
-      );
-    const first = await notified(2);
-    expect(first.questions).toEqual((await poll(client, jobId)).data.questions);
-    await answer(client, first.questions[0], { name: 'Ada' });
-    const { questions: left } = await notified(1);
-    expect(left).toEqual([first.questions[1]]);
-    await answer(client, left[0], { name: 'Grace' });
-    const { results } = await eventually('it ends', () => {
-      const all = notificationsOf(client, jobId);
-      return all.results.length ? all : undefined;
-    });
-    expect(results[0].result.data.answers).toEqual(
-      expect.arrayContaining([{ name: 'Ada' }, { name: 'Grace' }]),
-    );
-  });
 
   test('of a subscription of 2026-07-28 has them too', async () => {
     const by = parts.client.with(WITH_FORMS);
@@ -191,47 +169,5 @@ describe('a client with elicitation', () => {
     client.url = other.url;
     await client.respond(form.id, { action: 'decline' });
     expect((await complete(client, jobId)).result.data).toEqual({ answer: 'decline', deleted: [] });
-  });
-
-  test('that is cancelled meanwhile is asked nothing more', async () => {
-    const client = await connect(WITH_FORMS);
-    await client.listen();
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
-    await client.request('tools/cancel_job', { job_id: jobId });
-    await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-    expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
-    expect(formsOf(client, jobId)).toHaveLength(1);
-  });
-
-  test('that is the official one shows the form to its person', async () => {
-    const client = new Client(
-      { name: 'longhaul-tests', version: '1' },
-      { capabilities: { ...OPT_IN, elicitation: { form: {} } } },
-    );
-    const shown: string[] = [];
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      shown.push(params.message);
-      return { action: 'accept', content: { confirm: true } };
-    });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    try {
-      const request = (method: string, params: object) =>
-        client.request({ method, params } as never, z.looseObject({ data: z.any() }));
-      const called = await request('tools/call', {
-        name: 'confirm_delete',
-        arguments: { filename: 'old.csv' },
-      });
-      const { job_id: jobId, cancel_endpoint: cancelEndpoint } = called.data;
-      expect(cancelEndpoint).toBe('tools/cancel_job');
-      const data = await eventually('it is complete', async () => {
-        const polled = await request('tools/poll_result', { job_id: jobId });
-        return polled.data.status === 'complete' && polled.data;
-      });
-      expect(data.result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-      expect(shown).toEqual(['Delete old.csv?']);
-    } finally {
-      await client.close();
-    }
   });
 });
