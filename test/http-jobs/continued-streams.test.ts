@@ -2,15 +2,12 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
-import { loadSecret } from '../../platform/home/secret.js';
-import { sealOf } from '../../platform/home/seal.js';
 import { eventually } from '../support/eventually.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { resetBefore } from '../support/reset-workflow.js';
 import { TestStack } from '../support/test-stack.js';
 import { allEvents, loggedLines, openEvents, stateEvents, type ReadEvent, type ReadStream } from './sse.js';
-import { expectProblem } from './support.js';
 
 jest.setTimeout(STACK_MS);
 const LINES = 6;

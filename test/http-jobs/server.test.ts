@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { check } from '../../operations/tool/schema.js';

@@ -13,7 +13,7 @@ import { connectEngine } from '../support/engine.js';
 import { JobsClient } from '../support/jobs.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
-import { TASKS, WireClient } from '../support/mcp.js';
+import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { Caller, textOf } from './support.js';
 

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
-import { AsyncClient, connectStateless, connectStdio } from './client.js';
+import { AsyncClient, connectStateless } from './client.js';
 
 jest.setTimeout(STACK_MS);
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { StdioServers } from '../support/stdio-servers.js';
-import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
+import { AsyncClient, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
 
 jest.setTimeout(STACK_MS);
 

@@ -1,10 +1,9 @@
 /** tools/cancel_job: running, ended and unknown jobs. */
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, notificationsOf } from './client.js';
+import { HttpClient, OPT_IN } from './client.js';
 
 jest.setTimeout(STACK_MS);
 

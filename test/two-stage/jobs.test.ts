@@ -1,8 +1,7 @@
 /** Outcomes of jobs, as different clients read them, and refused calls. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, notificationsOf } from './client.js';
 

@@ -1,15 +1,10 @@
 /** Questions of jobs: the field `questions`, and forms for clients with elicitation. */
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
+import { HttpClient, OPT_IN, notificationsOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
