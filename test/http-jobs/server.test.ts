@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ERROR_KINDS } from '../../operations/errors.js';
@@ -11,7 +10,6 @@ import { TestStack, type Part } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-const PAGE = 'https://app.example.com';
 const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
 
 let parts: TestStack;

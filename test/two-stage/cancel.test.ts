@@ -8,16 +8,10 @@ import { HttpClient, OPT_IN } from './client.js';
 jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
-let client: HttpClient;
 beforeAll(async () => {
   parts = await TestStack.shared();
-  client = await HttpClient.open(parts.client.url);
-  await client.listen();
 });
-afterAll(async () => {
-  await client?.close();
-  await parts?.stop();
-});
+afterAll(() => parts?.stop());
 
 type Requester = Pick<HttpClient, 'request'>;
 const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
