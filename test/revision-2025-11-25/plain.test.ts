@@ -222,18 +222,6 @@ describe('a question to a waiting call', () => {
       await part.end();
     }
   });
-
-  test('ends the call of a client that cannot show it, which may then answer with a tool', async () => {
-    const client = await open('2025-11-25');
-    const { result, before } = await client.call('confirm_delete', { filename: 'a', wait: true });
-    expect(before).toEqual([]);
-    const { status, next_action: next } = result.structuredContent;
-    expect([status, next.tool]).toEqual(['input_required', 'operation_answer']);
-    await client.call('operation_answer', { ...next.args, content: { confirm: false } });
-    const { token } = result.structuredContent;
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
-  });
 });
 
 describe('notifications/cancelled', () => {
