@@ -33,7 +33,6 @@ interface Wait {
 
 /** Length of the work whose server is killed in the middle. */
 const SECONDS = 10;
-const isQuestion = ({ method }: any) => method === 'elicitation/create';
 
 describe('a session', () => {
   test('continues at another server once its own is gone, in every version', async () => {
@@ -154,14 +153,10 @@ describe('a wait whose server is killed', () => {
 
   /** All of them wait at one server when it is killed. */
   let survivor: Wait;
-  let asking: Wait;
   let ofTask: Wait[];
   let withBudget: Wait;
-  let asked: any;
   beforeAll(async () => {
     const { url, kill } = await victim();
-    asking = await waitAt(url, FORMS, { name: 'confirm_delete', arguments: { filename: 'a', wait: true } });
-    asked = await eventually('it asks', () => asking.stream.messages().find(isQuestion));
     const { taskId } = await (await open('2025-11-25', {}, url)).task('slow_compute', { seconds: SECONDS });
     [survivor, withBudget, ...ofTask] = await Promise.all([
       waitAt(
@@ -202,19 +197,6 @@ describe('a wait whose server is killed', () => {
       .filter(({ method }) => method === 'notifications/progress')
       .map(({ params }) => params.progress);
     expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
-  });
-
-  test('asks its question again elsewhere, and the first one can still be answered there', async () => {
-    const { client, stream, message } = asking;
-    client.url = otherUrl;
-    const again = await client.listen(lastId(stream));
-    await eventually('it asks again', () => again.messages().find(isQuestion));
-    await client.respond(asked.id, { action: 'accept', content: { confirm: true } });
-    await again.ended;
-    expect(again.messages().at(-1)).toMatchObject({
-      id: message.id,
-      result: { structuredContent: { result: { answer: 'accept' } } },
-    });
   });
 
   test('for the result of a task, or by operation_get, is resumed in the same way', async () => {

@@ -131,15 +131,18 @@ export async function connectStdio(
   child: ChildProcess,
   revision: 'legacy' | 'current',
   capabilities: object = OPTED_IN,
-): Promise<Wire & { initialized?: Answer }> {
+): Promise<Wire & { initialized?: Answer; received: any[] }> {
   let lastId = 0;
   let rest = '';
   const messages: any[] = [];
+  /** All messages, answers among them. */
+  const received: any[] = [];
   const waiting = new Map<number, (answer: any) => void>();
   child.stdout!.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split('\n');
     rest = lines.pop() ?? '';
     for (const message of lines.map((line) => JSON.parse(line))) {
+      received.push(message);
       const settle = message.method ? undefined : waiting.get(message.id);
       if (settle) settle(message);
       else messages.push(message);
@@ -164,6 +167,7 @@ export async function connectStdio(
   return {
     ...(initialized ? { initialized } : {}),
     messages,
+    received,
     request,
     async notify(method, params) {
       write({ method, params });

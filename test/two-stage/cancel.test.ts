@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN } from './client.js';
+import { complete, HttpClient, OPT_IN, poll, start } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -14,18 +14,8 @@ beforeAll(async () => {
 afterAll(() => parts?.stop());
 
 type Requester = Pick<HttpClient, 'request'>;
-const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
-  (await by.request('tools/call', { name, arguments: args })).result.data.job_id;
 const cancel = (by: Requester, jobId: unknown, more: object = {}): Promise<any> =>
   by.request('tools/cancel_job', { job_id: jobId, ...more });
-const poll = async (by: Requester, jobId: string): Promise<any> =>
-  (await by.request('tools/poll_result', { job_id: jobId })).result;
-const complete = (by: Requester, jobId: string) =>
-  eventually('it is complete', async () => {
-    const { data } = await poll(by, jobId);
-    return data.status === 'complete' && data;
-  });
-
 const REVISIONS: [string, () => Promise<Requester>][] = [
   ['2025-11-25', () => HttpClient.open(parts.client.url)],
   ['2026-07-28', async () => parts.client.with(OPT_IN)],

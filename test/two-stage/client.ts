@@ -2,8 +2,9 @@
  * A client of two-stage returns, written from their document alone, over connections of MCP. It opts in, calls, polls, and records
  * notifications.
  */
-import type { ChildProcess } from 'node:child_process';
 import { LegacyClient, type Stream } from '../revision-2025-11-25/wire.js';
+import { connectStdio } from '../sep-1391/client.js';
+import { eventually } from '../support/eventually.js';
 import type { StdioServers } from '../support/stdio-servers.js';
 
 export const OPT_IN = { experimental: { twoStage: {} } };
@@ -105,52 +106,42 @@ export class HttpClient implements TwoStageClient {
 }
 
 /** Over stdio: one line per message. */
-export class StdioClient implements TwoStageClient {
-  initialized: any;
-  readonly notifications: any[] = [];
-  /** All messages received, including answers. */
-  readonly received: any[] = [];
-  readonly #waiting = new Map<number, (response: any) => void>();
-  #lastId = 0;
+export async function openStdio(
+  stdio: StdioServers,
+): Promise<TwoStageClient & { readonly received: any[] }> {
+  const wire = await connectStdio(stdio.run().process, 'legacy', OPT_IN);
+  return {
+    initialized: wire.initialized,
+    request: (method, params) => wire.request(method, params),
+    notifications: wire.messages,
+    received: wire.received,
+    respond: async (id, result) => void (await wire.respond(id, result)),
+    close: () => wire.close(),
+  };
+}
 
-  private constructor(private readonly child: ChildProcess) {
-    let rest = '';
-    child.stdout!.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) this.#receive(JSON.parse(line));
-    });
-  }
+type Requester = Pick<TwoStageClient, 'request'>;
 
-  static async open(stdio: StdioServers, capabilities: object = OPT_IN): Promise<StdioClient> {
-    const client = new StdioClient(stdio.run().process);
-    client.initialized = await client.request('initialize', {
-      protocolVersion: '2025-11-25',
-      capabilities,
-      clientInfo: { name: 'two-stage-client', version: '1' },
-    });
-    return client;
-  }
+/** Starts a job. @returns its ID */
+export async function start(
+  by: Requester,
+  name: string,
+  args: object = {},
+  more: object = {},
+): Promise<string> {
+  const { result, error } = await by.request('tools/call', { name, arguments: args, ...more });
+  if (!result?.data?.job_id) throw new Error(JSON.stringify(error ?? result));
+  return result.data.job_id;
+}
 
-  request(method: string, params: object = {}): Promise<any> {
-    const id = ++this.#lastId;
-    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    return new Promise((resolve) => this.#waiting.set(id, resolve));
-  }
+export async function poll(by: Requester, jobId: unknown): Promise<any> {
+  return (await by.request('tools/poll_result', { job_id: jobId })).result;
+}
 
-  async respond(id: string, result: object): Promise<undefined> {
-    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.child.once('close', resolve));
-    this.child.stdin!.end();
-    await closed;
-  }
-
-  #receive(message: any): void {
-    this.received.push(message);
-    if (message.method !== undefined) this.notifications.push(message);
-    else this.#waiting.get(message.id)?.(message);
-  }
+/** Polls until the job is complete. @returns the poll's data */
+export function complete(by: Requester, jobId: string): Promise<any> {
+  return eventually('it is complete', async () => {
+    const { data } = await poll(by, jobId);
+    return data.status === 'complete' && data;
+  });
 }

@@ -4,7 +4,7 @@ import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, notificationsOf, type TwoStageClient } from './client.js';
+import { complete, HttpClient, notificationsOf, OPT_IN, poll, start, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -30,19 +30,10 @@ async function connect(capabilities: object = OPT_IN): Promise<HttpClient> {
   return client;
 }
 
-const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
-  (await by.request('tools/call', { name, arguments: args })).result.data.job_id;
-const poll = async (by: Requester, jobId: string): Promise<any> =>
-  (await by.request('tools/poll_result', { job_id: jobId })).result;
 const asking = (by: Requester, jobId: string, count = 1) =>
   eventually('it asks', async () => {
     const { data } = await poll(by, jobId);
     return data.questions?.length === count && data;
-  });
-const complete = (by: Requester, jobId: string) =>
-  eventually('it is complete', async () => {
-    const { data } = await poll(by, jobId);
-    return data.status === 'complete' && data;
   });
 /** Sends the request in a question's `answer_with`. */
 const answer = (by: Requester, { answer_with: { method, params } }: any, content: object) =>

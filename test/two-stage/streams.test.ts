@@ -5,7 +5,7 @@ import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, notificationsOf, type TwoStageClient } from './client.js';
+import { complete, HttpClient, notificationsOf, start, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -21,25 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-async function start(
-  client: Pick<TwoStageClient, 'request'>,
-  name: string,
-  args: object = {},
-  more: object = {},
-): Promise<string> {
-  const { result, error } = await client.request('tools/call', { name, arguments: args, ...more });
-  if (!result?.data?.job_id) throw new Error(JSON.stringify(error ?? result));
-  return result.data.job_id;
-}
-
 const resultOf = (client: TwoStageClient, jobId: string) =>
   eventually(`the result of ${jobId}`, () => notificationsOf(client, jobId).results[0]);
-const complete = (client: TwoStageClient, jobId: string) =>
-  eventually('it is complete', async () => {
-    const { result } = await client.request('tools/poll_result', { job_id: jobId });
-    return result.data.status === 'complete' && result.data;
-  });
-
 async function listening(at = url): Promise<HttpClient> {
   const client = await HttpClient.open(at);
   await client.listen();
@@ -163,10 +146,7 @@ describe('subscriptions/listen of 2026-07-28', () => {
   test('delivers at once what has ended before', async () => {
     const client = current();
     const jobId = await start(client, 'slow_compute', { seconds: 0 });
-    await eventually('it is complete', async () => {
-      const { result } = await client.request('tools/poll_result', { job_id: jobId });
-      return result.data.status === 'complete';
-    });
+    await complete(client, jobId);
     const subscription = await new WireClient(other.url, TWO_STAGE).listen({ jobIds: [jobId] });
     const { messages } = subscription;
     await eventually('the result comes', () => of(messages, 'notifications/tool_result')[0]);
