@@ -18,20 +18,12 @@ export interface Driven {
   result: MainResult;
 }
 
-export interface Driver {
-  /** Starts the main job, sees it work, answers its question and waits for its end. */
-  drive: (transport: Transport) => Promise<Driven & { client: Client }>;
-  /** Collects the result of a job that another client started. */
-  collect: (
-    transport: Transport,
-    reference: SerializedTaskReference,
-  ) => Promise<MainResult & { client: Client }>;
-}
-
 const ENDPOINT = 'longhaul';
+
 /** The extension's own package on top of the SDK's client. */
-export const extTasks: Driver = {
-  async drive(inner) {
+export const extTasks = {
+  /** Starts the main job, sees it work, answers its question and waits for its end. */
+  async drive(inner: Transport): Promise<Driven & { client: Client }> {
     const { client, transport } = await connect(inner);
     const asked: JsonValue[] = [];
     const session = sessionOf(client, transport, async (request) => {
@@ -55,7 +47,11 @@ export const extTasks: Driver = {
     return { client, reference, result: resultFromTaskOutcome(outcome) as MainResult };
   },
 
-  async collect(inner, reference) {
+  /** Collects the result of a job that another client started. */
+  async collect(
+    inner: Transport,
+    reference: SerializedTaskReference,
+  ): Promise<MainResult & { client: Client }> {
     const { client, transport } = await connect(inner);
     const session = sessionOf(client, transport);
     const execution = await session.resumeTask(reference);
