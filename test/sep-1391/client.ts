@@ -113,7 +113,7 @@ export function connectStateless(url: string, capabilities: object = OPTED_IN): 
   return {
     messages: [],
     async request(method, params: any = {}) {
-      const named = params.request ? { 'mcp-name': params.request.name } : {};
+      const named: Record<string, string> = params.request ? { 'mcp-name': params.request.name } : {};
       const { notifications, ...answer } = await client.request(method, params, named);
       return { ...answer, before: notifications } as unknown as Answer;
     },
