@@ -49,11 +49,10 @@ async function fetchPlain(url: string | URL, init?: RequestInit): Promise<Respon
 }
 
 test('ext-tasks drives the main job to its end over HTTP, and collects it again elsewhere', async () => {
-  const { drive, collect } = extTasks;
-  const { client, reference, result } = await drive(http());
+  const { client, reference, result } = await extTasks.drive(http());
   await expectMainResult(result, client);
 
-  const second = await collect(http(otherUrl), reference);
+  const second = await extTasks.collect(http(otherUrl), reference);
   expect(second.structuredContent).toEqual(result.structuredContent);
   await expectMainResult(second, second.client);
   expect(other.process.exitCode).toBeNull();
