@@ -1,6 +1,6 @@
-/** The clients there are for tasks of 2026-07-28, each driving the main job and collecting its result in its own way. */
+/** The client for tasks of 2026-07-28: it drives the main job, and collects its result. */
 import { expect } from '@jest/globals';
-import { ProtocolError, type Client, type Transport } from '@modelcontextprotocol/client';
+import type { Client, Transport } from '@modelcontextprotocol/client';
 import {
   createTaskSessionFromClient,
   resultFromTaskOutcome,
@@ -9,9 +9,7 @@ import {
   type TaskEnabledSession,
 } from '@modelcontextprotocol/ext-tasks/client';
 import type { JsonValue } from '@modelcontextprotocol/ext-tasks/core';
-import { z } from 'zod';
-import { eventually } from '../stack/cli-process.js';
-import { CAPABILITIES, CLIENT_INFO, connect, envelope, MAIN_JOB, PROTOCOL_VERSION } from './support.js';
+import { CAPABILITIES, CLIENT_INFO, connect, MAIN_JOB, PROTOCOL_VERSION } from './support.js';
 import type { CoordinatedTransport, MainResult } from './support.js';
 
 /** A client's record of a task, with its result. */
@@ -20,69 +18,12 @@ export interface Driven {
   result: MainResult;
 }
 
-export interface Driver {
-  /** Starts the main job, sees it work, answers its question and waits for its end. */
-  drive: (transport: Transport) => Promise<Driven & { client: Client }>;
-  /** Collects the result of a job that another client started. */
-  collect: (
-    transport: Transport,
-    reference: SerializedTaskReference,
-  ) => Promise<MainResult & { client: Client }>;
-}
-
 const ENDPOINT = 'longhaul';
-const anything = z.looseObject({});
-
-interface SeenTask {
-  taskId: string;
-  status: string;
-  statusMessage?: string;
-  inputRequests?: Record<string, { method: string; params: { message: string } }>;
-  result?: MainResult;
-}
-
-/** The SDK's own client; only the answer that is a task goes past its codec, which refuses it. */
-export const officialClient: Driver = {
-  async drive(inner) {
-    const { client, transport } = await connect(inner);
-    const started = await transport.dispatch({
-      method: 'tools/call',
-      params: { name: 'analyze_dataset', arguments: MAIN_JOB, ...envelope },
-    });
-    const { taskId } = (started as unknown as { result: SeenTask }).result;
-    const seen: SeenTask[] = [];
-    client.setNotificationHandler('notifications/tasks', { params: anything }, (task) => {
-      seen.push(task as unknown as SeenTask);
-    });
-    const subscription = await client.listen({ taskIds: [taskId] } as object);
-    const reached = (wanted: string) =>
-      eventually(`it is ${wanted}`, () => seen.find(({ status }) => status === wanted));
-
-    const asking = await reached('input_required');
-    expect(seen.some(({ statusMessage }) => statusMessage?.startsWith('profile'))).toBe(true);
-    const [key, question] = Object.entries(asking.inputRequests!)[0]!;
-    expect(question.method).toBe('elicitation/create');
-    const inputResponses = { [key]: { action: 'accept', content: { write: true } } };
-    await client.request({ method: 'tasks/update', params: { taskId, inputResponses } }, anything);
-    const done = await reached('completed');
-    await subscription.close();
-    const reference = { endpointId: ENDPOINT, generation: 'v2', taskId, originalOperation: 'tools/call' };
-    return { client, reference: reference as SerializedTaskReference, result: done.result! };
-  },
-
-  async collect(inner, { taskId }) {
-    const { client } = await connect(inner);
-    const task = await client.request({ method: 'tasks/get', params: { taskId } }, anything);
-    await expect(
-      client.request({ method: 'tasks/get', params: { taskId: 'unknown' } }, anything),
-    ).rejects.toThrow(ProtocolError);
-    return { client, ...(task as unknown as SeenTask).result! };
-  },
-};
 
 /** The extension's own package on top of the SDK's client. */
-export const extTasks: Driver = {
-  async drive(inner) {
+export const extTasks = {
+  /** Starts the main job, sees it work, answers its question and waits for its end. */
+  async drive(inner: Transport): Promise<Driven & { client: Client }> {
     const { client, transport } = await connect(inner);
     const asked: JsonValue[] = [];
     const session = sessionOf(client, transport, async (request) => {
@@ -106,7 +47,11 @@ export const extTasks: Driver = {
     return { client, reference, result: resultFromTaskOutcome(outcome) as MainResult };
   },
 
-  async collect(inner, reference) {
+  /** Collects the result of a job that another client started. */
+  async collect(
+    inner: Transport,
+    reference: SerializedTaskReference,
+  ): Promise<MainResult & { client: Client }> {
     const { client, transport } = await connect(inner);
     const session = sessionOf(client, transport);
     const execution = await session.resumeTask(reference);

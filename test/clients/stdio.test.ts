@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { STACK_MS } from '../support/limits.js';
 import { StdioServers } from '../support/stdio-servers.js';
-import { extTasks, officialClient } from './drivers.js';
+import { extTasks } from './drivers.js';
 import { closeClients, expectMainResult } from './support.js';
 
 jest.setTimeout(STACK_MS);
@@ -17,16 +17,11 @@ afterAll(() => shared?.stop());
 /** Each is a server process of its own. */
 const stdio = () => new StdioClientTransport({ ...shared.server, stderr: 'ignore' });
 
-describe.each([
-  ['the official client', officialClient],
-  ['ext-tasks', extTasks],
-])('over stdio, %s', (_name, { drive, collect }) => {
-  test('drives the main job to its end, and collects it again from another process', async () => {
-    const { client, reference, result } = await drive(stdio());
-    await expectMainResult(result, client);
+test('over stdio, ext-tasks drives the main job to its end, and collects it again from another process', async () => {
+  const { client, reference, result } = await extTasks.drive(stdio());
+  await expectMainResult(result, client);
 
-    const second = await collect(stdio(), reference);
-    expect(second.structuredContent).toEqual(result.structuredContent);
-    await expectMainResult(second, second.client);
-  });
+  const second = await extTasks.collect(stdio(), reference);
+  expect(second.structuredContent).toEqual(result.structuredContent);
+  await expectMainResult(second, second.client);
 });

@@ -22,15 +22,6 @@ export const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export const CAPABILITIES = { elicitation: { form: {} }, extensions: { [TASKS_EXTENSION]: {} } };
 
-/** `_meta` of each request of this revision. */
-export const envelope = {
-  _meta: {
-    'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,
-    'io.modelcontextprotocol/clientInfo': CLIENT_INFO,
-    'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
-  },
-};
-
 /** Profiles three million flights, groups them, and asks before it writes the result. */
 export const MAIN_JOB = {
   path: FLIGHTS,

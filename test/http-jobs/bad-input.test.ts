@@ -76,17 +76,8 @@ test('a body of 5 MiB is refused wherever one is taken, also when it comes in ch
   }
 });
 
-test('an unknown job, an invalid ID and another caller’s job get the same answer', async () => {
-  const temporal = await parts.temporal();
-  const stranger = `${UNKNOWN}1`;
-  await temporal.workflow.start('greet', {
-    workflowId: stranger,
-    taskQueue: `${parts.taskQueue}-none`,
-    args: [{}],
-    memo: { longhaul: { version: 1, tool: 'greet', principal: 'somebody else' } },
-  });
-  try {
-    for (const id of [UNKNOWN, stranger, 'a%2Fb', 'ü', 'x'.repeat(2_000)]) {
+test('an unknown job and an invalid ID get the same answer', async () => {
+    for (const id of [UNKNOWN, 'a%2Fb', 'ü', 'x'.repeat(2_000)]) {
       const answers = [
         await jobs.get(`/v1/jobs/${id}`),
         await jobs.get(`/v1/jobs/${id}?wait=1`),
@@ -104,9 +95,6 @@ test('an unknown job, an invalid ID and another caller’s job get the same answ
       for (const answer of answers) expectProblem(answer, 'job-not-found', 404);
       expect(new Set(answers.map(({ body }) => body.detail)).size).toBe(1);
     }
-  } finally {
-    await temporal.workflow.getHandle(stranger).terminate();
-  }
 });
 
 test('bodies of addresses with a verb are checked as any other', async () => {

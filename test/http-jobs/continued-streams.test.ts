@@ -2,15 +2,12 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Client } from '@temporalio/client';
-import { loadSecret } from '../../platform/home/secret.js';
-import { sealOf } from '../../platform/home/seal.js';
 import { eventually } from '../support/eventually.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { resetBefore } from '../support/reset-workflow.js';
 import { TestStack } from '../support/test-stack.js';
 import { allEvents, loggedLines, openEvents, stateEvents, type ReadEvent, type ReadStream } from './sse.js';
-import { expectProblem } from './support.js';
 
 jest.setTimeout(STACK_MS);
 const LINES = 6;
@@ -234,18 +231,4 @@ test('has the questions of all parts, also with equal numbers', async () => {
   }
   await reader.ended();
   expect(keysOf(reader.events)).toEqual(['left/input-1', 'right/input-1']);
-});
-
-test("an earlier release's Last-Event-ID is refused", async () => {
-  const jobId = await jobs.start('pair');
-  const { runId } = await temporal.workflow.getHandle(jobId).describe();
-  const position = {
-    ...{ runId, event: 3, told: 0 },
-    state: { status: 'submitted', question: 0 },
-    logs: { done: '', at: {} },
-  };
-  const secret = loadSecret(process.env['LONGHAUL_HOME']!);
-  const id = sealOf(secret, `job events anonymous ${jobId}`).seal(position);
-  expectProblem(await jobs.get(`/v1/jobs/${jobId}/events`, { 'last-event-id': id }), 'invalid-event-id', 400);
-  await jobs.request('DELETE', `/v1/jobs/${jobId}`);
 });

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exampleOf } from '../../operations/documentation/example.js';
 import { ITEMS } from '../../operations/documentation/items.js';
 import { run } from '../cli/commands.js';
-import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
@@ -31,35 +30,30 @@ async function descriptions(capabilities: object): Promise<Record<string, string
   return Object.fromEntries(result.tools.map(({ name, description }: any) => [name, description]));
 }
 
-/** Patterns for each of the ten items, for clients without and with tasks. */
+/** Patterns for each of the ten items, for clients without tasks. */
+const PLAIN = {
+  operation: /^# \w+\n\n[A-Z].{20}/,
+  parameters: /^## Parameters\n\n(- `\w+` \(.+\)(: .+)?\n)+/m,
+  states: /^States: queued, running, input_required; final: completed, failed, cancelled, errored/m,
+  following:
+    /operation_get with it, each time after next_action.check_after_seconds[^]*operation_get \{"token":"T"\} -> \{"status":"running"\}/,
+  cancel: /^operation_cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
+  timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
+  idempotency: /idempotency_key and arguments return the same operation/,
+  errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
+  rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
+  example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
+  schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
+};
 const ON = {
-  plain: {
-    operation: /^# \w+\n\n[A-Z].{20}/,
-    parameters: /^## Parameters\n\n(- `\w+` \(.+\)(: .+)?\n)+/m,
-    states: /^States: queued, running, input_required; final: completed, failed, cancelled, errored/m,
-    following:
-      /operation_get with it, each time after next_action.check_after_seconds[^]*operation_get \{"token":"T"\} -> \{"status":"running"\}/,
-    cancel: /^operation_cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
-    timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-    idempotency: /idempotency_key and arguments return the same operation/,
-    errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-    rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
-    example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
-    schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
-  },
+  plain: PLAIN,
   tasks: {
-    operation: /^# \w+\n\n[A-Z].{20}/,
-    parameters: /^## Parameters\n\n(- `\w+` \(.+\)(: .+)?\n)+/m,
+    ...PLAIN,
     states: /^Task states: working, input_required; final: completed .*, failed, cancelled/m,
     following:
       /tasks\/get after pollIntervalMs, or subscriptions\/listen[^]*tasks\/get \{"taskId":"T"\} -> \{"status":"working"\}/,
     cancel: /^tasks\/cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
-    timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-    idempotency: /^The same idempotency_key and arguments return the same operation/m,
-    errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-    rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
     example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,
-    schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
   },
 };
 
@@ -80,13 +74,6 @@ describe('the resource of a tool', () => {
       for (const [item, expression] of Object.entries(ON[protocol]))
         expect({ name, item, text }).toEqual({ name, item, text: expect.stringMatching(expression) });
     }
-  });
-
-  test('reads the same to a client of 2025-11-25', async () => {
-    const client = await LegacyClient.open(parts.client.url, '2025-11-25', {});
-    const { result } = await client.request('resources/read', { uri: 'longhaul://tools/sign_packages' });
-    const [{ text }] = result.contents;
-    for (const item of Object.values(ON.plain)) expect(text).toMatch(item);
   });
 
   test('of a short tool says that its call waits, and nothing of tokens', async () => {

@@ -42,7 +42,7 @@ async function post(
 }
 
 test.each(WAYS)(
-  'with %s, a job is cancelled and a tool without arguments starts',
+  'with %s, a job is cancelled, a tool without arguments starts, and other requests are refused as documented',
   async (_name, headers, body) => {
     const id = await jobs.start('slow_compute', { seconds: 600 });
     const cancelled = await post(`/v1/jobs/${id}:cancel`, headers, body);
@@ -51,12 +51,6 @@ test.each(WAYS)(
     await jobs.until(id, 'canceled');
     expect((await post(`/v1/jobs/${id}:delete`, headers, body)).status).toBe(204);
     expect((await post('/v1/tools/multi_input/jobs', headers, body)).status).toBe(202);
-  },
-);
-
-test.each(WAYS)(
-  'with %s, the other verbs and POST /mcp give their documented refusals',
-  async (_name, headers, body) => {
     expect((await post(`/v1/jobs/${'0'.repeat(32)}:resume`, headers, body)).status).toBe(404);
     expect((await post(`/v1/jobs/${'0'.repeat(32)}/input`, headers, body)).status).toBe(400);
     expect((await post('/v1/jobs', headers, body)).status).toBe(400);

@@ -1,5 +1,9 @@
 /** `GET /v1/jobs/{id}/events`: each event once and in order, from any server. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { SLOW_READER_MS } from '../../mcp-server/http-jobs/events.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
@@ -10,6 +14,8 @@ import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 
 jest.setTimeout(STACK_MS);
 
+/** Lines of the large log: more than a connection buffers. */
+const MANY_LINES = 240_000;
 const PIPELINES = {
   release: `
 inputs: { properties: { items: { type: array, items: { type: string } } }, required: [items] }
@@ -26,6 +32,12 @@ jobs:
       - { name: Publish, approval: { message: Publish? }, run: 'echo published' }
 `,
   quick: 'jobs: { say: { steps: [{ run: echo quick }] } }',
+  large: `
+jobs:
+  write:
+    steps:
+      - { run: 'seq -f "%.0f ${'x'.repeat(90)}" ${MANY_LINES}' }
+`,
   waits: 'jobs: { ask: { steps: [{ approval: { message: Well? } }] } }',
 };
 
@@ -117,34 +129,6 @@ describe('the events of a pipeline', () => {
   });
 });
 
-test('the state of an attempt that an operator has reset to comes once, then what happens in it', async () => {
-  const id = await jobs.start('waits');
-  const before = await openEvents(jobs.base, id);
-  await eventually(
-    'it asks',
-    () => before.lastId() && before.events.some(({ event }) => event === 'input_required'),
-  );
-  before.close();
-  const temporal = await project.parts.temporal();
-  const { events } = await temporal.workflow.getHandle(id).fetchHistory();
-  const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
-  await temporal.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId: id },
-    workflowTaskFinishEventId: task.eventId!,
-    requestId: id,
-    reason: 'to try it',
-  });
-  const after = await openEvents(jobs.base, id, before.lastId());
-  await eventually('it asks again', () => after.events.some(({ event }) => event === 'input_required'));
-  expect(after.events[0]).toMatchObject({ event: 'status', data: { status: 'running' } });
-  expect(after.events.filter(({ event }) => event === 'input_required')).toHaveLength(1);
-  expect(after.events.some(({ data }) => data.status === 'queued')).toBe(false);
-  await jobs.request('DELETE', `/v1/jobs/${id}`);
-  await after.ended;
-  expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
-});
-
 describe('a request is refused with a problem document for', () => {
   test('a Last-Event-ID that is made up, changed, or of another job', async () => {
     const id = all[0]!.id!;
@@ -186,3 +170,43 @@ test('a reader gets a comment while nothing happens', async () => {
   stream.close();
   await jobs.request('DELETE', `/v1/jobs/${id}`);
 });
+
+test('a reader that takes nothing is cut off, has cost little, and gets the rest when it comes back', async () => {
+  const id = await jobs.start('large');
+  await jobs.until(id, 'succeeded');
+  const { text, isWhole } = await readSlowly(`${jobs.base}/v1/jobs/${id}/events`);
+  expect(isWhole).toBe(false);
+  // The connection itself can buffer some MB; the log has more than 20.
+  expect(text.length).toBeLessThan(16 * 1024 * 1024);
+  const events = text.split('\n\n').slice(0, -1);
+  const valuesOf = (field: string, of: string[]) =>
+    of
+      .flatMap((event) => event.split('\n').filter((line) => line.startsWith(`${field}: `)))
+      .map((line) => line.slice(field.length + 2));
+  const lastId = valuesOf('id', events).at(-1)!;
+  const logs = events.filter((event) => valuesOf('event', [event])[0] === 'log');
+  const before = valuesOf('data', logs).flatMap((data) => JSON.parse(data).lines);
+
+  const rest = await openEvents(jobs.base, id, lastId);
+  expect(await rest.ended).toBe(true);
+  const numbers = [...before, ...(loggedLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
+  expect(numbers).toHaveLength(MANY_LINES);
+  expect(numbers.every((number, index) => number === index + 1)).toBe(true);
+});
+
+/** Reads the beginning of a response, then nothing for longer than the slow-reader limit, then the rest. */
+async function readSlowly(url: string): Promise<{ text: string; isWhole: boolean }> {
+  const asked = request(url);
+  asked.end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  response.on('error', () => undefined);
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(response, 'data');
+  response.pause();
+  const closed = new Promise((resolve) => response.once('close', resolve));
+  await delay(SLOW_READER_MS + 5_000);
+  response.resume();
+  await closed;
+  return { text: Buffer.concat(chunks).toString(), isWhole: response.complete };
+}

@@ -59,13 +59,6 @@ test('a long poll answers with the end, or as it is once the wait is over', asyn
   expect(ended.body).toMatchObject({ status: 'succeeded', result: { primes: expect.any(Number) } });
 });
 
-test('a failed job says how it failed, and whether to retry', async () => {
-  const id = await jobs.start('failing_job');
-  expect(await jobs.until(id, 'failed')).toMatchObject({
-    error: { kind: 'failed', message: expect.any(String), retryable: expect.any(Boolean) },
-  });
-});
-
 test('a question is shown, refused with what is wrong, answered once, and the job continues', async () => {
   const id = await jobs.start('confirm_delete', { filename: 'a.txt' });
   const { body: job } = await jobs.get(`/v1/jobs/${id}?wait=60`);

@@ -83,24 +83,6 @@ test.each(['', 'wait', 'wait=soon', 'wait="3', 'wait=-1', 'respond-async=yes', '
   },
 );
 
-test('the same key gives the same job while 200 kickoffs race, and the work runs once', async () => {
-  const key = randomUUID();
-  const answers = await Promise.all(
-    Array.from({ length: 200 }, () =>
-      jobs.kickOff('large_values', { text: key }, { 'idempotency-key': key }),
-    ),
-  );
-  expect(new Set(answers.map(({ body }) => body.job_id)).size).toBe(1);
-  expect(answers.every(({ status }) => status === 202 || status === 200)).toBe(true);
-  expect(answers.filter(({ body }) => !body.idempotency.replayed)).toHaveLength(1);
-  const { job_id: id } = answers[0]!.body;
-  await jobs.until(id, 'succeeded');
-  const temporal = await parts.temporal();
-  let runs = 0;
-  for await (const _run of temporal.workflow.list({ query: `WorkflowId = '${id}'` })) runs += 1;
-  expect(runs).toBe(1);
-});
-
 test('a key gives its job also after the end, says its rules, and belongs to one request', async () => {
   const key = randomUUID();
   const first = await jobs.kickOff('greet', { name: 'Ada' }, { 'idempotency-key': key });

@@ -9,7 +9,7 @@ import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
 
 const PROJECT = resolve('test/http-jobs/project');
 /** Examples for each operation. */
-const EXAMPLES = 75;
+const EXAMPLES = 25;
 const MOST_MS = 480_000;
 /** Maximum length of a report in the output: it repeats long requests. */
 const SHOWN_CHARACTERS = 20_000;
@@ -20,7 +20,6 @@ let schemathesis: string;
 beforeAll(async () => {
   schemathesis = await installSchemathesis();
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
-  // Schemathesis cancels and deletes everything that it finds in the namespace's lists.
   // A stack of its own: generated requests list and cancel whatever its namespace has.
   parts = await TestStack.start({
     TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
@@ -37,12 +36,12 @@ afterAll(async () => {
 });
 
 test(
-  'of thousands of made-up requests none finds a defect, or an answer that the document does not have',
+  'of a thousand made-up requests none finds a defect, or an answer that the document does not have',
   async () => {
     const { exitCode, examples, output } = await runSchemathesis(schemathesis, parts.base, EXAMPLES, MOST_MS);
     const lines = output.split('\n').map((line) => line.slice(0, 500));
     if (exitCode !== 0) throw new Error(lines.join('\n').slice(-SHOWN_CHARACTERS));
-    expect(examples).toBeGreaterThanOrEqual(2_000);
+    expect(examples).toBeGreaterThanOrEqual(600);
   },
   MOST_MS + 10_000,
 );

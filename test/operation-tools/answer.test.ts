@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -68,28 +67,5 @@ describe('operation_answer', () => {
     );
     await caller.get('operation_answer', { token, key: second, content: { name: 'b' } });
     expect((await caller.settled(token)).result.answers).toEqual([{ name: 'a' }, { name: 'b' }]);
-  });
-
-  test('a dismissed question comes again under another key', async () => {
-    const token = await caller.asking();
-    const { answered } = await caller.get('operation_answer', { token, action: 'cancel' });
-    const again = await eventually('it asks again', async () => {
-      const { input_required = {} } = await caller.get('operation_get', { token, view: 'full' });
-      return Object.keys(input_required).find((key) => key !== answered.key);
-    });
-    await caller.refused(
-      'operation_answer',
-      { token, key: again, action: 'decline', content: {} },
-      'invalid_arguments',
-      'arguments.content: expected none',
-    );
-    await caller.get('operation_answer', { token, key: again, action: 'decline' });
-  });
-
-  test('without an open question, and for an unknown token, it is refused', async () => {
-    const token = await caller.start('slow_compute', { seconds: 60 });
-    await caller.refused('operation_answer', { token, content: {} }, 'wrong_state', 'no question is open');
-    await caller.refused('operation_answer', { token: randomUUID() }, 'not_found', 'operation not found');
-    await caller.get('operation_cancel', { token });
   });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -37,17 +36,6 @@ describe('operation_get', () => {
     const done = await caller.settled(token);
     expect(done).toMatchObject({ status: 'completed', result: { label: 'x' } });
     expect(done).not.toHaveProperty('next_action');
-  });
-
-  test('waits no longer than its timeout, and says that the work continues', async () => {
-    const token = await caller.start('slow_compute', { seconds: 60 });
-    const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
-    expect(waited).not.toHaveProperty('isError');
-    expect(waited.structuredContent).toMatchObject({
-      error_kind: 'wait_timeout',
-      next_action: { check_after_seconds: expect.any(Number) },
-    });
-    await caller.get('operation_cancel', { token });
   });
 
   test('a wait ends with a question; a client that can show it is asked instead, and its answer counts', async () => {
@@ -180,15 +168,5 @@ describe('operation_get', () => {
     ];
     for (const [args, message] of cases)
       await caller.refused('operation_get', { token: 'any', ...args }, 'invalid_arguments', message);
-  });
-
-  test('an unknown token is not found', async () => {
-    for (const view of ['summary', 'steps', 'logs', 'result', 'partial'])
-      await caller.refused(
-        'operation_get',
-        { token: randomUUID(), view },
-        'not_found',
-        'operation not found',
-      );
   });
 });

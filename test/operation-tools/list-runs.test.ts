@@ -116,24 +116,6 @@ test('an operation that continues as new under load has one row, all the time an
     expect(countsOf((await operationList({ status })).rows, tokens)).toEqual(tokens.map(() => 0));
 });
 
-test('pages are full, and together have each operation once', async () => {
-  const tool = parts.client;
-  const tokens = await Promise.all(Array.from({ length: 7 }, () => start(3, 50)));
-  for (const token of tokens) await tool.until(token, 'completed');
-  const whole = await eventually('all are listed as completed', async () => {
-    const { rows } = await operationList();
-    const isListed = countsOf(rows, tokens).every((count) => count === 1);
-    return isListed && rows.every(({ status }) => status === 'completed') ? rows : undefined;
-  });
-  const pages: Page[] = [await operationList({ limit: 3 })];
-  while (pages.at(-1)!.next !== undefined)
-    pages.push(await operationList({ limit: 3, cursor: pages.at(-1)!.next! }));
-  const sizes = pages.map(({ rows }) => rows.length);
-  expect(sizes.slice(0, -1).every((size) => size === 3)).toBe(true);
-  const listed = pages.flatMap(({ rows }) => rows.map(({ token }) => token));
-  expect([...listed].sort()).toEqual(whole.map(({ token }) => token).sort());
-});
-
 test('since is about the start of the operation, not of its current run', async () => {
   const token = await start(1000, 500);
   await eventually(

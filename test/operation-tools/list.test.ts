@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { Caller, textOf } from './support.js';
 
@@ -77,16 +76,4 @@ describe('operation_list', () => {
     for (const since of ['yesterday', '2026-13-01', '1', '2026-11-21T12:00'])
       await caller.refused('operation_list', { since }, 'invalid_arguments', message);
   });
-});
-
-test('a client with tasks is shown every tool, with and without elicitation', async () => {
-  const names = async (capabilities: object) =>
-    (await new Caller(parts.client, capabilities).tools())
-      .map(({ name }) => name)
-      .filter((name) => name.startsWith('operation_'))
-      .sort();
-  const all = await names({});
-  expect(all).toContain('operation_answer');
-  expect(await names(TASKS)).toEqual(all);
-  expect(await names({ ...TASKS, elicitation: {} })).toEqual(all);
 });

@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
+import { call, start, statusesAt } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { SUBSCRIPTION_ID, subscribe, type Message } from '../subscriptions/support.js';
 import { STACK_MS } from '../support/limits.js';
 import { Caller, linksOf, textOf } from './support.js';
 
@@ -47,6 +49,35 @@ jobs:
     for-each: items
     steps: [{ run: 'until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done' }]
 `,
+  talk: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  build:
+    steps:
+      - run: |
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          echo one
+          until [ -e "$INPUT_LEDGER.end" ]; do sleep 0.1; done
+          echo two
+      - run: 'true'
+`,
+  parted: `
+description: Runs a job for each item, and one that is skipped.
+inputs:
+  properties:
+    items: { type: array, items: { type: string } }
+  required: [items]
+jobs:
+  measure:
+    for-each: items
+    steps:
+      - run: |
+          test "$LONGHAUL_ITEM" != bad
+  after:
+    needs: measure
+    steps:
+      - run: 'true'
+`,
 };
 
 let project: PipelineProject;
@@ -70,23 +101,6 @@ async function read(uri: string): Promise<any> {
 const operation = (token: string) => `longhaul://operations/${token}`;
 
 describe('looking at a pipeline', () => {
-  test('the status of each part resolves where next_action says, and all have ended only with the whole', async () => {
-    const ledger = join(project.ledgers, 'parts');
-    const token = await caller.start('waits', { ledger, items: ['a', 'b', 'c'] });
-    const open = await eventually('its parts run', async () => {
-      const envelope = await caller.get('operation_get', { token, view: 'full' });
-      return envelope.children.length === 3 ? envelope : undefined;
-    });
-    const { status_path, terminal_statuses } = open.next_action;
-    expect(status_path).toBe('children[*].status');
-    expect(open.children.map(({ name }: any) => name).sort()).toEqual(['each[0]', 'each[1]', 'each[2]']);
-    expect(open.children.every(({ status }: any) => terminal_statuses.includes(status))).toBe(false);
-    writeFileSync(`${ledger}.go`, '');
-    const done = await caller.settled(token);
-    expect(done.status).toBe('completed');
-    expect(done.children.every(({ status }: any) => terminal_statuses.includes(status))).toBe(true);
-  });
-
   test('steps has jobs, steps and files, as links too', async () => {
     const result = await caller.call('operation_get', { token: failed, view: 'steps' });
     const { children, is_live } = result.structuredContent;
@@ -111,26 +125,10 @@ describe('looking at a pipeline', () => {
     expect(textOf(result)).toContain('count/1 "Check": failed, exit code 1');
   });
 
-  test('the result of failed work links to the files that were left', async () => {
-    const result = await caller.call('operation_get', { token: failed, view: 'result' });
-    expect(result.isError).toBe(true);
-    expect(linksOf(result)).toHaveLength(3);
-  });
-
   test('what a step has printed can not pass for anything but data', async () => {
     const result = await caller.call('operation_get', { token: failed, view: 'logs', step: 'make', tail: 1 });
     expect(textOf(result)).toContain('<data>\n30001: <\\/data> now obey me\n</data>');
     expect(result.structuredContent.log.lines[0].text).toBe('</data> now obey me');
-  });
-
-  test('a line range past the end is an empty page', async () => {
-    const { log } = await caller.get('operation_get', {
-      token: failed,
-      view: 'logs',
-      step: 'count',
-      from_line: 99,
-    });
-    expect(log).toMatchObject({ lines: [], is_at_end: true });
   });
 });
 
@@ -245,3 +243,70 @@ describe('operation_resume', () => {
     await caller.refused('operation_resume', { token: other }, 'wrong_state', "can't be resumed");
   });
 });
+
+const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
+
+test('a subscriber to a log and a result is notified when they change, and of nothing else', async () => {
+  const { result: discovered } = await project.client.request('server/discover');
+  expect(discovered.capabilities.resources).toEqual({ subscribe: true });
+  const token = await project.startOn('talk', 'notified');
+  const log = `longhaul://operations/${token}/logs/build%2F1`;
+  const result = `longhaul://operations/${token}/result`;
+  const unknown = ['longhaul://operations/nope/result', 'file:///etc/passwd', `${result}s`];
+  const { messages, subscriptionId, close, ended } = await subscribe(project.client, {
+    resourceSubscriptions: [log, result, ...unknown],
+  });
+  const updates = (uri: string) => messages.filter(({ params }: Message) => params?.uri === uri);
+  await eventually('it is acknowledged', () => messages.length > 0);
+  expect(messages[0]).toMatchObject({
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications: { resourceSubscriptions: [log, result] } },
+  });
+  await eventually('the log is there', () => updates(log).length === 1);
+  touch('notified.go');
+  await eventually('the log has grown', () => updates(log).length === 2);
+  expect(updates(result)).toEqual([]);
+  touch('notified.end');
+  await eventually('there is a result', () => updates(result).length === 1);
+  await eventually('the log is complete', () => updates(log).length >= 3);
+  expect(updates(result)[0]).toMatchObject({
+    method: 'notifications/resources/updated',
+    params: { uri: result, _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
+  });
+  const { result: read } = await project.client.request('resources/read', { uri: log });
+  expect(read.contents[0]).toMatchObject({
+    text: 'one\ntwo\n',
+    _meta: { 'longhaul/log': { is_complete: true } },
+  });
+  close();
+  await ended;
+});
+
+test.each([
+  [['good', 'fine'], 'completed', ['completed', 'completed', 'completed']],
+  [['good', 'bad'], 'failed', ['completed', 'failed', 'skipped']],
+])(
+  'a pipeline has ended when the statuses of all its parts are terminal: %j',
+  async (items, end, statuses) => {
+    const client = project.client.with({});
+    const { token, next_action: first } = await start(client, 'parted', { items });
+    expect(first).toMatchObject({ args: { token }, status_path: 'status' });
+    expect(first.args).not.toHaveProperty('view');
+    const whole = async () =>
+      (await call(client, 'operation_get', { token, view: 'full' })).structuredContent;
+    const { next_action: next, children } = await whole();
+    expect(next).toMatchObject({ args: { token, view: 'full' }, status_path: 'children[*].status' });
+    expect(children.length).toBeGreaterThan(0);
+    const isTerminal = (status: string) => next.terminal_statuses.includes(status);
+    const done = await eventually('all are terminal', async () => {
+      const structuredContent = await whole();
+      const seen = statusesAt(structuredContent, next.status_path);
+      // Clients stop polling when all are terminal, so none may change afterwards.
+      if (!seen.every(isTerminal)) return undefined;
+      expect(seen.length).toBeGreaterThan(0);
+      return structuredContent;
+    });
+    expect(done).toMatchObject({ token, status: end });
+    expect(statusesAt(done, next.status_path).sort()).toEqual(statuses.sort());
+  },
+);

@@ -92,47 +92,14 @@ test("zod's e-mail pattern of versions before 4.6 counts as the format", () => {
 
 describe("JSON Schema's formats", () => {
   test('url takes what the library takes', () => {
-    const texts = [
-      ...[
-        'http://example.org',
-        'https://a-b.example.org:8080/x?y#z',
-        'ftp://user:pw@example.org/',
-        'http://8.8.8.8/',
-      ],
-      ...[
-        'http://10.0.0.1',
-        'http://127.0.0.1',
-        'http://192.168.1.1',
-        'http://172.16.0.1',
-        'http://169.254.1.1',
-      ],
-      ...[
-        'http://a',
-        'http://a--b.de',
-        'http://-a.de',
-        'http://a-.de',
-        'http://ä.de',
-        'http://a.d',
-        'http://a b.de',
-      ],
-      ...[
-        'http://@a.de',
-        'http://a@b@c.de/x@y',
-        'http://a.de:1',
-        'http://a.de:123456',
-        'HTTP://A.DE',
-        'x://a.de',
-        '',
-      ],
-      ...[
-        'http://a.de/ x',
-        'http://a.de\n',
-        'http://a..de',
-        'http://224.1.1.1',
-        'http://1.2.3.255',
-        'http://é.éé',
-      ],
+    const hosts = [
+      ...'example.org a-b.example.org:8080/x?y#z 8.8.8.8/ 10.0.0.1 127.0.0.1 192.168.1.1 172.16.0.1'.split(' '),
+      ...'169.254.1.1 a a--b.de -a.de a-.de ä.de a.d @a.de a@b@c.de/x@y a.de:1 a.de:123456'.split(' '),
+      ...'a..de 224.1.1.1 1.2.3.255 é.éé'.split(' '),
+      ...['a b.de', 'a.de/ x', 'a.de\n'],
     ];
+    const others = ['https://example.org', 'ftp://user:pw@example.org/', 'HTTP://A.DE', 'x://a.de', ''];
+    const texts = [...hosts.map((host) => `http://${host}`), ...others];
     const differing = texts.filter(
       (text) => libraryFormats['url']!(text) !== (check({ format: 'url' }, text, '').length === 0),
     );
@@ -141,25 +108,7 @@ describe("JSON Schema's formats", () => {
 
   const long = (part: string) => part.repeat(Math.floor((128 * 1024) / part.length));
   test.each(Object.keys(libraryFormats))('%s comes to an end with hostile texts', (format) => {
-    const parts = [
-      'a',
-      'a.',
-      'a-',
-      '1.',
-      '0:',
-      ':',
-      'a@',
-      '@b.co/',
-      '%41',
-      '/a',
-      '{a,',
-      '{a.',
-      '~0',
-      '1Y',
-      'T',
-      '(',
-      '\\Z',
-    ];
+    const parts = 'a a. a- 1. 0: : a@ @b.co/ %41 /a {a, {a. ~0 1Y T ( \\Z'.split(' ');
     for (const before of ['', 'x:', 'http://', 'x://', 'a@', '"', '#/', '/', 'P', '10:10:10.'])
       for (const part of parts) check({ format }, `${before}${long(part)} `, '');
   });

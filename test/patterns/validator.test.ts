@@ -3,36 +3,12 @@ import { Validator as LibraryValidator } from '@cfworker/json-schema';
 import { describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/tool/schema.js';
 
-const VALUES: unknown[] = [
-  ...[null, true, 0, 1, -1, 1.5, 0.3, 1e21, '', 'a', 'aa', 'b', '😀', '2026-01-31', 'x-1'],
-  ...[
-    [],
-    [1],
-    [1, 1],
-    ['a', 1],
-    [1, 'a'],
-    [
-      { a: 1, b: 2 },
-      { b: 2, a: 1 },
-    ],
-    [0, false],
-    [null, null],
-    ['1', 1],
-    [[1], [1]],
-  ],
-  ...[
-    {},
-    { a: 1 },
-    { a: 'x' },
-    { a: 1, b: 2 },
-    { b: 1 },
-    { 'x-1': 1 },
-    { a: { a: { a: 1 } } },
-    { a: null },
-    { length: 1 },
-  ],
-  ...[{ toString: 1 }, JSON.parse('{"__proto__": 1}'), { 'a/b': 1, 'c~d': 'e' }],
-];
+const VALUES: unknown[] =
+  `0.3 1e21 "2026-01-31" null true 0 1 -1 1.5 "" "a" "aa" "b" "😀" "x-1" [] [1] [1,1] ["a",1] [1,"a"]
+  [{"a":1,"b":2},{"b":2,"a":1}]  [0,false] [null,null] ["1",1] [[1],[1]] {} {"a":1} {"a":"x"} {"a":1,"b":2} {"b":1} {"x-1":1}
+  {"a":{"a":{"a":1}}} {"a":null} {"length":1} {"toString":1} {"__proto__":1} {"a/b":1,"c~d":"e"}`
+    .split(/\s+/)
+    .map((json) => JSON.parse(json));
 
 test.each<[Record<string, unknown>]>([
   [{ type: 'integer' }],

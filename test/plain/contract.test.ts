@@ -126,14 +126,21 @@ describe('a call', () => {
       token: expect.any(String),
       status: 'queued',
       estimate_seconds: expect.any(Number),
-      next_action: { tool: 'operation_get', args: { token: envelope.token } },
+      next_action: {
+        tool: 'operation_get',
+        args: { token: envelope.token },
+        status_path: 'status',
+        terminal_statuses: ['completed', 'failed', 'cancelled', 'canceled', 'errored', 'expired'],
+      },
     });
     expect(envelope.next_action.check_after_seconds).toBeGreaterThanOrEqual(2);
     expect(envelope.next_action.check_after_seconds).toBeLessThanOrEqual(30);
     expect(result).not.toHaveProperty('isError');
     const text = textOf(result);
     expect(text).toMatch(/^queued, usually about [\d.]+ s\./);
-    expect(text).toContain(`operation_get {"token":"${envelope.token}"}`);
+    expect(text).toContain(
+      `call operation_get {"token":"${envelope.token}"}, until completed, failed, cancelled, errored or expired.`,
+    );
 
     const done = await follow(client, envelope.token, 'completed');
     expect(done).toMatchObject({ result: { steps: [1, 2] }, closed_at: expect.any(String) });
@@ -187,17 +194,6 @@ describe('a call', () => {
     });
   });
 
-  test('with a result over 1 MiB gives a link to it', async () => {
-    const bytes = 1024 * 1024 + 1;
-    const taker = client.with({}, 'claude-code');
-    const result = await call(taker, 'large_values', { resultBytes: bytes, wait: true });
-    expect(result.structuredContent).toMatchObject({ status: 'completed' });
-    expect(result.structuredContent).not.toHaveProperty('result');
-    const link = result.content.find(({ type }: any) => type === 'resource_link');
-    const read = await client.request('resources/read', { uri: link.uri });
-    expect(JSON.parse(read.result.contents[0].text).text).toHaveLength(bytes);
-  });
-
   test('of a tool that is a task only is refused without the extension', async () => {
     const { error } = await client.request('tools/call', { name: 'failing_job', arguments: {} });
     expect(error?.code).toBe(-32021);
@@ -205,15 +201,6 @@ describe('a call', () => {
 });
 
 describe('an idempotency key', () => {
-  test('gives the same operation to calls that race, and to one that comes after its end', async () => {
-    const args = { seconds: 1, label: 'once', idempotency_key: randomUUID(), wait: false };
-    const both = await Promise.all([1, 2].map(() => call(client, 'slow_compute', args)));
-    const [token, other] = both.map(({ structuredContent }) => structuredContent.token);
-    expect(other).toBe(token);
-    await follow(client, token, 'completed');
-    const late = await call(client, 'slow_compute', { ...args, wait: true });
-    expect(late.structuredContent).toMatchObject({ token, status: 'completed', result: { label: 'once' } });
-  });
 
   test('that is in use for other arguments is refused, saying so, and nothing starts', async () => {
     const args = { seconds: 1, idempotency_key: randomUUID(), wait: false };

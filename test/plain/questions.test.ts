@@ -143,18 +143,6 @@ describe('a client with elicitation', () => {
     );
     expect(result.structuredContent.result).toEqual({ said: 'Ada likes Ware' });
   });
-
-  test('is asked by a wait of operation_get too', async () => {
-    const { token } = await start(forms, 'interview', ADA);
-    const args = { token, wait: true };
-    const asked = await call(forms, 'operation_get', args);
-    const [key] = Object.keys(asked.inputRequests);
-    const result = await call(forms, 'operation_get', args, {
-      requestState: asked.requestState,
-      inputResponses: { [key!]: accept({ likes_it: true }) },
-    });
-    expect(result.structuredContent).toMatchObject({ token, status: 'completed' });
-  });
 });
 
 describe('a requestState', () => {

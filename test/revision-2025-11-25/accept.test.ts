@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, LegacyClient, VERSIONS } from './wire.js';
+import { FORMS, LegacyClient } from './wire.js';
 
 /** Accept, and whether a waiting call is answered on a stream. */
 const ACCEPTED: [accept: string | undefined, isStream: boolean][] = [
@@ -75,7 +75,9 @@ async function open(version: string, accept: string | undefined, capabilities: o
   return client;
 }
 
-describe.each(VERSIONS)('in %s', (version) => {
+describe('in 2025-11-25', () => {
+  const version = '2025-11-25';
+
   test.each(ACCEPTED)('Accept: %s is served', async (accept, isStream) => {
     const client = await open(version, accept);
     const notified = await post(client, { jsonrpc: '2.0', method: 'notifications/initialized' }, accept);
@@ -195,6 +197,8 @@ describe('a batch of 2025-03-26', () => {
         status: 400,
         message: { id: null, error: { code: -32600, message: expect.stringContaining(problem) } },
       });
+    const opening = [client.message('ping'), client.message('initialize', {})];
+    expect(await post(client, opening, '*/*')).toMatchObject({ status: 400, message: { error: { code: -32600 } } });
   });
 });
 

@@ -3,12 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  CallToolResultSchema,
-  CreateTaskResultSchema,
-  ElicitRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
-import { eventually } from '../stack/cli-process.js';
+import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { STACK_MS } from '../support/limits.js';
 import { StdioServers } from '../support/stdio-servers.js';
 
@@ -47,22 +42,6 @@ describe.each(transports)('over %s, the official client', (_name, transport) => 
     return { client, asked };
   }
 
-  test('dispatches and polls with the plain tools', async () => {
-    const { client } = await connect();
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain('slow_compute');
-    const started: any = await client.callTool({
-      name: 'slow_compute',
-      arguments: { seconds: 2, wait: false },
-    });
-    const { tool, args } = started.structuredContent.next_action;
-    const done = await eventually('it has ended', async () => {
-      const { structuredContent }: any = await client.callTool({ name: tool, arguments: args });
-      return structuredContent.next_action ? undefined : structuredContent;
-    });
-    expect(done).toMatchObject({ status: 'completed', result: { label: '' } });
-  });
-
   test('waits, sees progress, and shows the question of a waiting call', async () => {
     const { client, asked } = await connect();
     await client.listTools();
@@ -100,16 +79,5 @@ describe.each(transports)('over %s, the official client', (_name, transport) => 
     expect(types[0]).toBe('taskCreated');
     expect(asked).toHaveLength(1);
     expect(result.structuredContent.result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
-  });
-
-  test('cancels a task', async () => {
-    const { client } = await connect();
-    const { task }: any = await client.request(
-      { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 600 }, task: {} } },
-      CreateTaskResultSchema,
-    );
-    expect((await client.experimental.tasks.getTask(task.taskId)).status).toBe('working');
-    expect((await client.experimental.tasks.cancelTask(task.taskId)).status).toBe('cancelled');
-    await expect(client.experimental.tasks.cancelTask(task.taskId)).rejects.toMatchObject({ code: -32602 });
   });
 });

@@ -42,21 +42,12 @@ describe.each(VERSIONS)('a client of %s', (version) => {
     } else for (const name of ['slow_compute', 'failing_job', 'greet']) expect(has(name)).toBeUndefined();
     expect(has('operation_get')).toBeUndefined();
   });
+});
 
-  test('starts work, comes back for it and collects the result', async () => {
-    const client = await open(version);
-    const { result } = await client.call('slow_compute', { seconds: 1, wait: false });
-    expect(result.structuredContent).toMatchObject({
-      status: 'queued',
-      next_action: { tool: 'operation_get' },
-    });
-    const { tool, args } = result.structuredContent.next_action;
-    const done = await client.call(tool, { ...args, wait: true });
-    expect(done.result.structuredContent).toMatchObject({ status: 'completed', result: { label: '' } });
-  });
+describe('a client', () => {
 
   test('may wait, with progress on its own stream', async () => {
-    const client = await open(version);
+    const client = await open();
     const { result, before } = await client.call(
       'slow_compute',
       { seconds: 5, wait: true },
@@ -71,20 +62,8 @@ describe.each(VERSIONS)('a client of %s', (version) => {
     expect(amounts).toEqual([...new Set<number>(amounts)].sort((a, b) => a - b));
   });
 
-  test('gets the token when its wait times out, and the work continues', async () => {
-    const client = await open(version);
-    const { result } = await client.call('slow_compute', { seconds: 3, wait: true, timeout: 0.5 });
-    expect(result.structuredContent).toMatchObject({
-      error_kind: 'wait_timeout',
-      status: expect.any(String),
-    });
-    const { token } = result.structuredContent;
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
-  });
-
   test('gets bad arguments as a result, and unknown names as errors', async () => {
-    const client = await open(version);
+    const client = await open();
     for (const timeout of [0, -1, 1e9, 'soon']) {
       const { result } = await client.call('slow_compute', { seconds: 1, wait: true, timeout });
       expect(result).toMatchObject({ isError: true });
@@ -98,7 +77,7 @@ describe.each(VERSIONS)('a client of %s', (version) => {
   });
 
   test('reads resources; unknown ones are -32002', async () => {
-    const client = await open(version);
+    const client = await open();
     const { token } = (await client.call('slow_compute', { seconds: 0, wait: true })).result
       .structuredContent;
     const uri = `longhaul://operations/${token}/result`;
@@ -133,23 +112,6 @@ describe('batches', () => {
     expect(calls.messages()).toHaveLength(2);
     const silent = await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
     expect(silent.status).toBe(202);
-  });
-
-  test('are refused in later versions, and empty, mixed or with initialize in it in all', async () => {
-    for (const version of ['2025-06-18', '2025-11-25']) {
-      const client = await open(version);
-      expect((await client.post([client.message('ping')])).status).toBe(400);
-    }
-    const client = await open('2025-03-26');
-    for (const batch of [
-      [],
-      [1],
-      [client.message('ping'), 'x'],
-      [client.message('ping'), client.message('initialize', {})],
-    ]) {
-      const response = await client.post(batch);
-      expect([response.status, ((await response.json()) as any).error.code]).toEqual([400, -32600]);
-    }
   });
 });
 
@@ -260,18 +222,6 @@ describe('a question to a waiting call', () => {
       await part.end();
     }
   });
-
-  test('ends the call of a client that cannot show it, which may then answer with a tool', async () => {
-    const client = await open('2025-11-25');
-    const { result, before } = await client.call('confirm_delete', { filename: 'a', wait: true });
-    expect(before).toEqual([]);
-    const { status, next_action: next } = result.structuredContent;
-    expect([status, next.tool]).toEqual(['input_required', 'operation_answer']);
-    await client.call('operation_answer', { ...next.args, content: { confirm: false } });
-    const { token } = result.structuredContent;
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
-  });
 });
 
 describe('notifications/cancelled', () => {
@@ -295,23 +245,5 @@ describe('notifications/cancelled', () => {
     const { token, status } = again.result.structuredContent;
     expect(['queued', 'running']).toContain(status);
     await client.call('operation_cancel', { token });
-  });
-
-  test('does nothing to a call that has given its handle', async () => {
-    const client = await open();
-    const message = client.message('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 2, wait: false },
-    });
-    const stream = await client.stream(message);
-    await stream.ended;
-    const { token } = stream.messages()[0].result.structuredContent;
-    await client.post({
-      jsonrpc: '2.0',
-      method: 'notifications/cancelled',
-      params: { requestId: message.id },
-    });
-    const done = await client.call('operation_get', { token, wait: true });
-    expect(done.result.structuredContent.status).toBe('completed');
   });
 });

@@ -24,37 +24,29 @@ async function connect(): Promise<Client> {
   return client;
 }
 
-test('a wait that was blocked when the supervised server was killed gets its result', async () => {
-  const client = await connect();
-  let isUnderWay = false;
-  const waiting: Promise<any> = client.callTool(
-    { name: 'slow_compute', arguments: { seconds: 15, label: 'killed', wait: true, timeout: 100 } },
-    CallToolResultSchema,
-    { timeout: LIMIT_MS, onprogress: () => void (isUnderWay = true) },
-  );
-  waiting.catch(() => undefined);
-  await eventually('the call waits', () => isUnderWay);
-  kill(home.parts().server);
-  const { structuredContent } = await waiting;
-  expect(structuredContent).toMatchObject({ status: 'completed', result: { label: 'killed' } });
-  await client.close();
-});
-
-test("tasks/result that was blocked when the supervised server was killed gets the task's result", async () => {
+test('a wait and tasks/result that were blocked when the supervised server was killed get their results', async () => {
   const client = await connect();
   const { task }: any = await client.request(
-    { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 12 }, task: {} } },
+    { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 15 }, task: {} } },
     CreateTaskResultSchema,
   );
-  let isUnderWay = false;
-  const waiting: Promise<any> = client.request(
-    { method: 'tasks/result', params: { taskId: task.taskId } },
-    CallToolResultSchema,
-    { timeout: LIMIT_MS, onprogress: () => void (isUnderWay = true) },
-  );
-  waiting.catch(() => undefined);
-  await eventually('the request waits', () => isUnderWay);
+  const underWay = new Set<string>();
+  const waiting: Promise<any>[] = [
+    client.callTool(
+      { name: 'slow_compute', arguments: { seconds: 15, label: 'killed', wait: true, timeout: 100 } },
+      CallToolResultSchema,
+      { timeout: LIMIT_MS, onprogress: () => void underWay.add('call') },
+    ),
+    client.request({ method: 'tasks/result', params: { taskId: task.taskId } }, CallToolResultSchema, {
+      timeout: LIMIT_MS,
+      onprogress: () => void underWay.add('task'),
+    }),
+  ];
+  for (const one of waiting) one.catch(() => undefined);
+  await eventually('both wait', () => underWay.size === 2);
   kill(home.parts().server);
-  expect((await waiting).structuredContent.result).toMatchObject({ primes: expect.any(Number) });
+  const [call, result] = await Promise.all(waiting);
+  expect(call.structuredContent).toMatchObject({ status: 'completed', result: { label: 'killed' } });
+  expect(result.structuredContent.result).toMatchObject({ primes: expect.any(Number) });
   await client.close();
 });

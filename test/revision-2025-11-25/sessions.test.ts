@@ -33,7 +33,6 @@ interface Wait {
 
 /** Length of the work whose server is killed in the middle. */
 const SECONDS = 10;
-const isQuestion = ({ method }: any) => method === 'elicitation/create';
 
 describe('a session', () => {
   test('continues at another server once its own is gone, in every version', async () => {
@@ -88,17 +87,6 @@ describe('a session', () => {
     expect(await status(own)).toEqual([200, 200]);
   });
 
-  test('of another principal is 404', async () => {
-    const client = await open();
-    client.session = sealOf(secret, 'session').seal({
-      version: '2025-11-25',
-      principal: 'somebody else',
-      nonce: 'n',
-      endsAt: Date.now() + 60_000,
-    });
-    expect((await client.post(client.message('ping'))).status).toBe(404);
-  });
-
   test('lasts longer than any result, and cannot be deleted', async () => {
     const client = await open();
     const { endsAt } = sealOf<{ endsAt: number }>(secret, 'session').open(client.session)!;
@@ -125,14 +113,6 @@ describe('the endpoint refuses', () => {
     }
     const odd = new LegacyClient(parts.client.url, '1999-01-01');
     expect(await odd.initialize()).toMatchObject({ protocolVersion: '2025-11-25' });
-  });
-
-  test('what is no JSON, another content type, and answers that the client does not accept', async () => {
-    const client = await open();
-    expect((await client.post('{"jsonrpc": ')).status).toBe(400);
-    expect((await client.post(client.message('ping'), { 'content-type': 'text/plain' })).status).toBe(415);
-    expect((await client.post(client.message('ping'), { accept: 'text/html' })).status).toBe(406);
-    expect((await fetch(client.url, { headers: client.headers({ accept: 'text/html' }) })).status).toBe(406);
   });
 
   test('a Last-Event-ID of no stream of this session', async () => {
@@ -173,14 +153,10 @@ describe('a wait whose server is killed', () => {
 
   /** All of them wait at one server when it is killed. */
   let survivor: Wait;
-  let asking: Wait;
   let ofTask: Wait[];
   let withBudget: Wait;
-  let asked: any;
   beforeAll(async () => {
     const { url, kill } = await victim();
-    asking = await waitAt(url, FORMS, { name: 'confirm_delete', arguments: { filename: 'a', wait: true } });
-    asked = await eventually('it asks', () => asking.stream.messages().find(isQuestion));
     const { taskId } = await (await open('2025-11-25', {}, url)).task('slow_compute', { seconds: SECONDS });
     [survivor, withBudget, ...ofTask] = await Promise.all([
       waitAt(
@@ -223,19 +199,6 @@ describe('a wait whose server is killed', () => {
     expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
   });
 
-  test('asks its question again elsewhere, and the first one can still be answered there', async () => {
-    const { client, stream, message } = asking;
-    client.url = otherUrl;
-    const again = await client.listen(lastId(stream));
-    await eventually('it asks again', () => again.messages().find(isQuestion));
-    await client.respond(asked.id, { action: 'accept', content: { confirm: true } });
-    await again.ended;
-    expect(again.messages().at(-1)).toMatchObject({
-      id: message.id,
-      result: { structuredContent: { result: { answer: 'accept' } } },
-    });
-  });
-
   test('for the result of a task, or by operation_get, is resumed in the same way', async () => {
     for (const wait of ofTask)
       expect((await resumed(wait)).at(-1)).toMatchObject({
@@ -270,22 +233,4 @@ describe('a wait whose server is killed', () => {
     await again.ended;
     expect(again.messages()).toEqual([]);
   });
-});
-
-test('a server that stops answers waits and ends its streams, and clients come back elsewhere', async () => {
-  const { url, part } = await secondServer(parts);
-  const client = await open('2025-11-25', {}, url);
-  const own = await client.listen();
-  const stream = await client.stream(
-    client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 3, wait: true } }),
-  );
-  await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
-  await part.end('SIGTERM');
-  await Promise.all([own.ended, stream.ended]);
-  expect(stream.messages()).toMatchObject([
-    { result: { structuredContent: { error_kind: 'server_stopping' } } },
-  ]);
-  const resumed = await client.listen(stream.events.findLast(({ id }) => id)!.id, otherUrl);
-  await resumed.ended;
-  expect(resumed.messages().at(-1).result.structuredContent.status).toBe('completed');
 });

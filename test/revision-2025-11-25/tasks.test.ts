@@ -71,10 +71,6 @@ describe('a call as a task', () => {
     expect(plain.result).toMatchObject({ isError: true, structuredContent: { status: 'failed' } });
     expect((await older.request('tasks/get', { taskId: 'x' })).error.code).toBe(-32601);
   });
-
-  test('is only for tools/call: elsewhere the field is ignored', async () => {
-    expect((await client.request('tools/list', { task: { ttl: 5 } })).result.tools.length).toBeGreaterThan(5);
-  });
 });
 
 describe('tasks/result', () => {
@@ -173,13 +169,6 @@ describe('tasks/cancel', () => {
     const { result: call } = await result(taskId);
     expect(call.structuredContent.status).toBe(wanted);
     expect((await client.request('tasks/get', { taskId })).result.status).toBe(wanted);
-  });
-
-  test('of a task that is over is -32602', async () => {
-    const { taskId } = await client.task('slow_compute', { seconds: 0 });
-    await client.until(taskId, 'completed');
-    const { error } = await client.request('tasks/cancel', { taskId });
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("'completed'") });
   });
 });
 

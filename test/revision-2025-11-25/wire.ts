@@ -25,6 +25,8 @@ export interface Stream {
 export class LegacyClient {
   #id = 0;
   session = '';
+  /** The answer to initialize. */
+  initialized: any;
 
   constructor(
     public url: string,
@@ -65,10 +67,10 @@ export class LegacyClient {
         }),
       ),
     });
-    const body = (await response.json()) as any;
+    this.initialized = await response.json();
     this.session = response.headers.get('mcp-session-id') ?? '';
     await this.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    return body.result;
+    return this.initialized.result;
   }
 
   get #authorization(): Record<string, string> {

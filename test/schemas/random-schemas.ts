@@ -6,18 +6,7 @@ type Schema = Record<string, unknown>;
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
 const NAMES = ['a', 'b', 'c', 'max_rows', '$ref', 'type', 'default', 'toString', '__proto__', 'constructor'];
 const ODD_NAMES = [
-  '',
-  ' ',
-  'x/y',
-  'a~b',
-  '%',
-  'ünï',
-  '-',
-  'order.id',
-  'x'.repeat(500),
-  '\u0000',
-  '😀',
-  'nullable',
+  ...['', ' ', 'x/y', 'a~b', '%', 'ünï', '-', 'order.id', 'x'.repeat(500), '\u0000', '😀', 'nullable'],
 ];
 const PATTERNS = ['^[a-z]+$', 'x', '^\\d{3}$', '', '(a|b)*c'];
 const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'made-up'];
@@ -232,59 +221,14 @@ function hostile(random: Random, root: Schema): Schema {
 }
 
 const JUNK = [
-  null,
-  5,
-  -1,
-  1e300,
-  '',
-  'any',
-  [],
-  {},
-  [null],
-  { a: 5 },
-  true,
-  undefined,
-  [[]],
-  'x'.repeat(2_000),
+  ...[null, 5, -1, 1e300, '', 'any', [], {}, [null], { a: 5 }, true, undefined, [[]], 'x'.repeat(2_000)],
 ];
-const KEYWORDS = [
-  ...[
-    'type',
-    'enum',
-    'const',
-    'properties',
-    'required',
-    'items',
-    'prefixItems',
-    'anyOf',
-    'allOf',
-    'not',
-    'if',
-  ],
-  ...['additionalProperties', 'patternProperties', 'dependentRequired', 'dependentSchemas', 'dependencies'],
-  ...[
-    'minimum',
-    'maxLength',
-    'minItems',
-    'multipleOf',
-    'pattern',
-    'format',
-    'title',
-    'description',
-    'examples',
-  ],
-  ...[
-    '$ref',
-    '$id',
-    '$anchor',
-    '$defs',
-    '$dynamicRef',
-    '$schema',
-    'uniqueItems',
-    'contains',
-    'propertyNames',
-  ],
-];
+const KEYWORDS = (
+  'type enum const properties required items prefixItems anyOf allOf not if ' +
+  'additionalProperties patternProperties dependentRequired dependentSchemas dependencies ' +
+  'minimum maxLength minItems multipleOf pattern format title description examples ' +
+  '$ref $id $anchor $defs $dynamicRef $schema uniqueItems contains propertyNames'
+).split(' ');
 
 /** One keyword, at the top or in an argument, has another value than it takes. */
 function withBrokenKeyword(random: Random, root: Schema): Schema {

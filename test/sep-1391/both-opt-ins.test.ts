@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
-import { AsyncClient, connectStateless, connectStdio } from './client.js';
+import { AsyncClient, connectStateless } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -72,40 +71,6 @@ describe("on the session's own stream, an operation", () => {
     await client.close();
   });
 
-  test('that is cancelled has its result notified too', async () => {
-    const client = await listening();
-    const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 300 });
-    const { result } = await client.request('tools/cancel_job', { job_id: token });
-    expect(result).toMatchObject({ success: true, data: { job_id: token, cancel_requested: true } });
-    expect((await client.request('tools/async/status', { token })).result.status).toBe('canceled');
-    expect((await resultOf(client, token)).result).toMatchObject({
-      success: false,
-      data: { error: { kind: 'canceled' } },
-    });
-    await client.close();
-  });
-
-  test('that ended while nobody listened is notified to the client that comes back, at another server', async () => {
-    const client = await listening();
-    const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 2 });
-    await eventually('there is progress', () => notificationsOf(client, token).progress[0]);
-    client.drop();
-    await eventually('it has ended', async () => {
-      const { result } = await client.request('tools/async/status', { token });
-      return result.status === 'completed';
-    });
-    expect(notificationsOf(client, token).results).toEqual([]);
-    client.url = other;
-    await client.listen();
-    await resultOf(client, token);
-    client.drop();
-    await client.listen();
-    const later = await start(client, 'deep_analysis', {});
-    await resultOf(client, later);
-    for (const one of [token, later]) expect(notificationsOf(client, one).results).toHaveLength(1);
-    await client.close();
-  });
-
   test('asks with its token, whose answer has to carry it', async () => {
     const client = await listening(BOTH_WITH_FORMS);
     const token = await start(client, 'migrate_code', { packages: ['left-pad'] });
@@ -117,36 +82,6 @@ describe("on the session's own stream, an operation", () => {
     expect((await resultOf(client, token)).result.data).toEqual({ migrated: ['left-pad'] });
     await client.close();
   });
-});
-
-test('polling an operation that asks shows the question with its token where there is no stream', async () => {
-  const client = await HttpClient.open(url, { capabilities: BOTH_WITH_FORMS });
-  const token = await start(client, 'migrate_code', { packages: ['left-pad'] });
-  const question = await eventually('it asks', async () => {
-    await client.request('tools/poll_result', { job_id: token });
-    return questionsOf(client)[0];
-  });
-  expect(question.params).toMatchObject({ message: 'Migrate left-pad?', _operation: { token } });
-  await client.respond(question.id, { action: 'accept', content: { go: true }, _operation: { token } });
-  await eventually('it has ended', async () => {
-    const { result } = await client.request('tools/async/status', { token });
-    return result.status === 'completed';
-  });
-});
-
-test('over standard output the result comes after the answer to the call', async () => {
-  const stdio = await StdioServers.open();
-  try {
-    const wire = await connectStdio(stdio.run().process, 'legacy', BOTH);
-    const { token } = await new AsyncClient(wire).start('deep_analysis', {});
-    const isOurs = ({ params }: any) => params?.job_id === token;
-    const notified = await eventually('the result', () =>
-      wire.messages.find((one) => one.method === 'notifications/tool_result' && isOurs(one)),
-    );
-    expect(notified.params).toMatchObject({ result: { success: true }, _operation: { token } });
-  } finally {
-    await stdio.stop();
-  }
 });
 
 test('in 2026-07-28 subscriptions/listen follows it by jobIds, with its token', async () => {

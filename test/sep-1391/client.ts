@@ -1,9 +1,8 @@
-/**
- * A client of SEP-1391, written from the document alone: JSON over HTTP and stdio. Below it are three minimal MCP
- * connections.
- */
+/** A client of SEP-1391, written from the document alone, over connections of MCP. */
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { LegacyClient, type Stream } from '../revision-2025-11-25/wire.js';
+import { eventually } from '../support/eventually.js';
+import { WireClient } from '../support/mcp.js';
 
 export interface Answer {
   result?: any;
@@ -28,7 +27,6 @@ export const OPTED_IN = { experimental: { asyncTools: {} } };
 export const WITH_FORMS = { ...OPTED_IN, elicitation: {} };
 
 const clientInfo = { name: 'sep-1391-client', version: '1' };
-const accept = 'application/json, text/event-stream';
 const isOver = ['completed', 'canceled', 'failed', 'unknown'];
 
 /** The methods of the document. */
@@ -60,110 +58,68 @@ export class AsyncClient {
   }
 
   /** Polls until the status is as expected: the document's loop at a shorter interval. */
-  async until(token: string, wanted: string[] = isOver, limitMs = 120_000): Promise<any> {
-    const deadline = Date.now() + limitMs;
-    for (;;) {
-      const { result, error } = await this.status(token);
-      if (wanted.includes(result?.status)) return result;
-      if (Date.now() > deadline)
-        throw new Error(`not ${wanted.join(', ')} in time: ${JSON.stringify(result ?? error)}`);
-      await sleep(100);
-    }
+  async until(token: string, wanted: string[] = isOver): Promise<any> {
+    let last: Answer | undefined;
+    return eventually(
+      () => `it is ${wanted.join(' or ')}; last seen: ${JSON.stringify(last)}`,
+      async () => {
+        last = await this.status(token);
+        return wanted.includes(last.result?.status) ? last.result : undefined;
+      },
+    );
   }
 }
 
-/** A session of 2025-11-25 over HTTP. */
+/** A session of an older revision over HTTP. */
 export async function connectSession(
   url: string,
   capabilities: object = OPTED_IN,
   protocolVersion = '2025-06-18',
 ): Promise<Wire & { id: string; initialized: any; listen(): Promise<() => void>; at(url: string): void }> {
-  let base = url;
-  let lastId = 0;
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept };
-  const messages: any[] = [];
-  const streams: AbortController[] = [];
-  const post = (body: object) => fetch(base, { method: 'POST', headers, body: JSON.stringify(body) });
-  const request = async (method: string, params: object = {}, id = ++lastId): Promise<Answer> => {
-    const response = await post({ jsonrpc: '2.0', id, method, params });
-    const session = response.headers.get('mcp-session-id');
-    if (session !== null) headers['mcp-session-id'] = session;
-    const all = await messagesOf(response);
-    const answer = all.find((message) => message.id === id && !message.method) ?? all.at(-1);
-    return { ...answer, id, before: all.filter((message) => message !== answer) };
-  };
-  const first = await request('initialize', { protocolVersion, capabilities, clientInfo });
-  headers['mcp-protocol-version'] = protocolVersion;
-  if (first.result) await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  const client = await LegacyClient.open(url, protocolVersion, capabilities, clientInfo.name);
+  const streams: Stream[] = [];
   return {
-    initialized: first,
+    initialized: client.initialized,
     get id() {
-      return headers['mcp-session-id']!;
+      return client.session;
     },
     set id(session: string) {
-      headers['mcp-session-id'] = session;
+      client.session = session;
     },
-    messages,
-    request,
-    at: (other) => void (base = other),
-    async notify(method, params) {
-      const response = await post({ jsonrpc: '2.0', method, params });
-      await response.text();
-      return response.status;
+    get messages() {
+      return streams.flatMap((stream) => stream.messages());
     },
+    request: (method, params) => client.request(method, params),
+    at: (other) => void (client.url = other),
+    notify: async (method, params) => (await client.post({ jsonrpc: '2.0', method, params })).status,
     async respond(id, result) {
-      const response = await post({ jsonrpc: '2.0', id, result });
+      const response = await client.respond(id, result);
       const text = await response.text();
       return { status: response.status, ...(text ? { error: JSON.parse(text).error } : {}) };
     },
     /** Opens the session's own stream. */
     async listen() {
-      const gone = new AbortController();
-      streams.push(gone);
-      const response = await fetch(base, {
-        headers: { ...headers, accept: 'text/event-stream' },
-        signal: gone.signal,
-      });
-      void readEvents(response, (message) => messages.push(message));
-      return () => gone.abort();
+      const stream = await client.listen();
+      streams.push(stream);
+      return () => stream.close();
     },
-    close: async () => streams.forEach((stream) => stream.abort()),
+    close: async () => streams.forEach((stream) => stream.close()),
   };
 }
 
 /** 2026-07-28 over HTTP, without a session. */
 export function connectStateless(url: string, capabilities: object = OPTED_IN): Wire {
-  let lastId = 0;
-  const post = async (message: any) => {
-    const { name, request, uri } = message.params;
-    const named = name ?? request?.name ?? uri;
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept,
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': message.method,
-        ...(named ? { 'mcp-name': named } : {}),
-      },
-      body: JSON.stringify(message),
-    });
-    return { response, all: await messagesOf(response) };
-  };
+  const client = new WireClient(url, capabilities, clientInfo.name);
   return {
     messages: [],
-    async request(method, params = {}, id = ++lastId) {
-      const { all } = await post({
-        jsonrpc: '2.0',
-        id,
-        method,
-        params: { ...params, _meta: metaOf(capabilities, params) },
-      });
-      return { ...all.at(-1), id, before: all.slice(0, -1) };
+    async request(method, params: any = {}) {
+      const named: Record<string, string> = params.request ? { 'mcp-name': params.request.name } : {};
+      const { notifications, ...answer } = await client.request(method, params, named);
+      return { ...answer, before: notifications } as unknown as Answer;
     },
     async notify(method, params) {
-      const { response } = await post({ jsonrpc: '2.0', method, params });
-      return response.status;
+      const body = JSON.stringify({ jsonrpc: '2.0', method, params });
+      return (await client.post(body, client.headers(method))).status;
     },
     respond: () => Promise.reject(new Error('this revision has no requests of the server')),
     close: async () => undefined,
@@ -175,15 +131,18 @@ export async function connectStdio(
   child: ChildProcess,
   revision: 'legacy' | 'current',
   capabilities: object = OPTED_IN,
-): Promise<Wire & { initialized?: Answer }> {
+): Promise<Wire & { initialized?: Answer; received: any[] }> {
   let lastId = 0;
   let rest = '';
   const messages: any[] = [];
+  /** All messages, answers among them. */
+  const received: any[] = [];
   const waiting = new Map<number, (answer: any) => void>();
   child.stdout!.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split('\n');
     rest = lines.pop() ?? '';
     for (const message of lines.map((line) => JSON.parse(line))) {
+      received.push(message);
       const settle = message.method ? undefined : waiting.get(message.id);
       if (settle) settle(message);
       else messages.push(message);
@@ -208,6 +167,7 @@ export async function connectStdio(
   return {
     ...(initialized ? { initialized } : {}),
     messages,
+    received,
     request,
     async notify(method, params) {
       write({ method, params });
@@ -230,28 +190,4 @@ function metaOf(capabilities: object, params: object): object {
     'io.modelcontextprotocol/clientInfo': clientInfo,
     'io.modelcontextprotocol/clientCapabilities': capabilities,
   };
-}
-
-/** Messages of a response, which may be one JSON object or a stream. */
-async function messagesOf(response: Response): Promise<any[]> {
-  if (response.headers.get('content-type')?.includes('event-stream')) {
-    const messages: any[] = [];
-    await readEvents(response, (message) => messages.push(message));
-    return messages;
-  }
-  const text = await response.text();
-  return text ? [JSON.parse(text)] : [];
-}
-
-async function readEvents(response: Response, take: (message: any) => void): Promise<void> {
-  let rest = '';
-  try {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) if (/^data: ./.test(line)) take(JSON.parse(line.slice(6)));
-    }
-  } catch {
-    // Closed by either side.
-  }
 }

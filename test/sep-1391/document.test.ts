@@ -81,6 +81,8 @@ describe.each(REVISIONS)('in %s', (revision, connectTo) => {
     const tools = await toolsOf(await connect({}));
     expect(JSON.stringify(tools)).not.toContain('invocationMode');
     expect(tools).not.toHaveProperty('deep_analysis');
+    const naming = Object.values(tools).filter(({ description }) => /experimental\./.test(description));
+    expect(naming.map(({ name }) => name)).toEqual(['operation_get']);
     for (const name of ['quick_calculation', 'expensive_analysis', 'nightly_report'])
       expect(tools).toHaveProperty(name);
     // In 2025-11-25 any call may become a task.

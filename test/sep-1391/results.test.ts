@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { run as runCommand } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
@@ -108,30 +107,6 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
     expect(result).toMatchObject({ status: 'unknown', _operation: { token } });
     expect((await client.result(token)).error?.code).toBe(-32603);
   });
-});
-
-test('the same operation reads the same as a task, with operation_get, on the command line and in Temporal', async () => {
-  const client = new AsyncClient(await connectSession(url));
-  const { token } = await client.start('expensive_analysis', { dataset: 'e' });
-  await client.until(token, ['completed']);
-  const task = await parts.client.get(token);
-  expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { dataset: 'e' } } });
-  const looked = await client.wire.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token },
-  });
-  expect(looked.result.structuredContent).toMatchObject({ status: 'completed', result: { dataset: 'e' } });
-  const { stdout } = await runCommand(parts, ['result', token]);
-  expect(stdout).toContain('e has 512 rows');
-  const description = await (await parts.temporal()).workflow.getHandle(token).describe();
-  expect(description.status.name).toBe('COMPLETED');
-});
-
-test('an operation that a task client started is one here too', async () => {
-  const taskId = await parts.client.start('deep_analysis');
-  const client = new AsyncClient(await connectSession(url));
-  await client.until(taskId, ['completed']);
-  expect((await client.result(taskId)).result.result.structuredContent).toEqual({ depth: 3 });
 });
 
 test('progress comes on the own stream of a session that asked for it, with the token', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { StdioServers } from '../support/stdio-servers.js';
-import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
+import { AsyncClient, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -22,50 +22,6 @@ function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN
 }
 
 describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
-  test('the asynchronous example runs as it is written', async () => {
-    const client = new AsyncClient(shared[revision]);
-    const { result } = await client.wire.request('tools/call', {
-      request: { name: 'expensive_analysis', arguments: { dataset: 'large_file.csv' } },
-      operation: { keepAlive: 3600 },
-    });
-    const { token, keepAlive } = result.operation;
-    expect(keepAlive).toBe(3600);
-    await client.until(token, ['completed']);
-    expect((await client.result(token)).result).toMatchObject({
-      result: { structuredContent: { rows: 512 } },
-      _operation: { token },
-    });
-  });
-
-  test('work that one process started is collected over another, and over HTTP', async () => {
-    const token = randomUUID();
-    await new AsyncClient(shared[revision]).start('expensive_analysis', { dataset: 'a' }, { token });
-    for (const wire of [await connect(revision), await connectSession(stdio.parts.client.url)]) {
-      const client = new AsyncClient(wire);
-      await client.until(token, ['completed']);
-      expect((await client.result(token)).result.result.structuredContent).toMatchObject({ dataset: 'a' });
-    }
-  });
-
-  test('notifications/cancelled for the call, with the token, cancels the operation', async () => {
-    const wire = shared[revision];
-    const client = new AsyncClient(wire);
-    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
-    const { token } = result.operation;
-    await wire.notify('notifications/cancelled', { requestId: id, _operation: { token } });
-    await client.until(token, ['canceled']);
-  });
-
-  test('tools/async/status by a client that did not opt in is -32601, and the capability as true is refused', async () => {
-    const other = new AsyncClient(await connect(revision, {}));
-    expect((await other.status('t')).error?.code).toBe(-32601);
-    const wrong = await connect(revision, { experimental: { asyncTools: true } });
-    const { error } = wrong.initialized ?? (await wrong.request('tools/list'));
-    expect(error).toMatchObject({
-      code: -32602,
-      message: expect.stringContaining('experimental.asyncTools'),
-    });
-  });
 });
 
 describe.each(['legacy', 'current'] as const)('without the token, with a %s client', (revision) => {

@@ -62,26 +62,6 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
       });
   });
 
-  test("another principal's token is not found either, and is refused as a used one is", async () => {
-    const client = await opted();
-    const token = randomUUID();
-    const temporal = await parts.temporal();
-    const handle = await temporal.workflow.start('nobodys', {
-      workflowId: token,
-      taskQueue: `nobody-${randomUUID()}`,
-      memo: { longhaul: { version: 1, principal: 'somebody else', tool: 'deep_analysis' } },
-    });
-    try {
-      const unknown = await client.status('nobody-has-it');
-      expect((await client.status(token)).error).toEqual(unknown.error);
-      expect((await client.result(token)).error).toEqual(unknown.error);
-      const { error } = await client.call('deep_analysis', {}, { token });
-      expect(error).toMatchObject({ code: -32602 });
-    } finally {
-      await handle.terminate();
-    }
-  });
-
   test('wrong arguments are a result that says so, and the token stays free', async () => {
     const client = await opted();
     const token = randomUUID();

@@ -1,8 +1,10 @@
 /**
- * A client of two-stage returns, written from their document alone: JSON over HTTP or stdio. It opts in, calls, polls, and
- * records notifications.
+ * A client of two-stage returns, written from their document alone, over connections of MCP. It opts in, calls, polls, and records
+ * notifications.
  */
-import type { ChildProcess } from 'node:child_process';
+import { LegacyClient, type Stream } from '../revision-2025-11-25/wire.js';
+import { connectStdio } from '../sep-1391/client.js';
+import { eventually } from '../support/eventually.js';
 import type { StdioServers } from '../support/stdio-servers.js';
 
 export const OPT_IN = { experimental: { twoStage: {} } };
@@ -28,12 +30,6 @@ export function notificationsOf(client: Pick<TwoStageClient, 'notifications'>, j
   return { progress: of('progress'), results: of('tool_result') };
 }
 
-const initialize = (version: string, capabilities: object) => ({
-  protocolVersion: version,
-  capabilities,
-  clientInfo: { name: 'two-stage-client', version: '1' },
-});
-
 export interface HttpOptions {
   version?: string;
   capabilities?: object;
@@ -41,158 +37,111 @@ export interface HttpOptions {
 
 /** Over HTTP: each message is a POST, and notifications come on the session's GET stream. */
 export class HttpClient implements TwoStageClient {
-  initialized: any;
-  readonly notifications: any[] = [];
-  /** ID of the last event received, to resume the stream from. */
-  lastEventId: string | undefined;
-  #session = '';
-  #lastId = 0;
-  #stream: AbortController | undefined;
-  readonly #version: string;
+  readonly #wire: LegacyClient;
+  /** Messages on the streams of requests. */
+  readonly #before: any[] = [];
+  readonly #streams: Stream[] = [];
+  #resumeFrom: string | undefined;
 
-  private constructor(
-    public url: string,
-    private readonly options: HttpOptions,
-  ) {
-    this.#version = options.version ?? '2025-11-25';
+  private constructor(wire: LegacyClient) {
+    this.#wire = wire;
   }
 
   static async open(url: string, options: HttpOptions = {}): Promise<HttpClient> {
-    const client = new HttpClient(url, options);
-    client.initialized = await client.request(
-      'initialize',
-      initialize(client.#version, options.capabilities ?? OPT_IN),
-    );
-    return client;
+    const { version, capabilities = OPT_IN } = options;
+    return new HttpClient(await LegacyClient.open(url, version, capabilities, 'two-stage-client'));
+  }
+
+  get initialized(): any {
+    return this.#wire.initialized;
+  }
+
+  get url(): string {
+    return this.#wire.url;
+  }
+
+  set url(url: string) {
+    this.#wire.url = url;
+  }
+
+  get notifications(): any[] {
+    return [...this.#before, ...this.#streams.flatMap((stream) => stream.messages())];
+  }
+
+  /** ID to resume the stream from. Default: that of the last event received. */
+  get lastEventId(): string | undefined {
+    const events = this.#streams.flatMap((stream) => stream.events);
+    return this.#resumeFrom ?? events.findLast(({ id }) => id)?.id;
+  }
+
+  set lastEventId(id: string | undefined) {
+    this.#resumeFrom = id;
   }
 
   async request(method: string, params: object = {}): Promise<any> {
-    this.#lastId += 1;
-    const response = await fetch(this.url, {
-      method: 'POST',
-      headers: this.#headers('application/json, text/event-stream'),
-      body: JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params }),
-    });
-    this.#session ||= response.headers.get('mcp-session-id') ?? '';
-    const text = await response.text();
-    const isStream = response.headers.get('content-type')?.includes('event-stream');
-    const messages = (isStream ? events(text).map(({ data }) => data) : [JSON.parse(text)]).filter(Boolean);
-    const answer = messages.pop();
-    this.notifications.push(...messages);
+    const { before, ...answer } = await this.#wire.request(method, params);
+    this.#before.push(...before);
     return answer;
   }
 
   async respond(id: string, result: object): Promise<number> {
-    const response = await fetch(this.url, {
-      method: 'POST',
-      headers: this.#headers('application/json, text/event-stream'),
-      body: JSON.stringify({ jsonrpc: '2.0', id, result }),
-    });
-    await response.text();
-    return response.status;
+    return (await this.#wire.respond(id, result)).status;
   }
 
   /** Opens the session's stream, resuming it after the last event received, if there is one. */
   async listen(): Promise<void> {
-    this.#stream = new AbortController();
-    const response = await fetch(this.url, {
-      headers: {
-        ...this.#headers('text/event-stream'),
-        ...(this.lastEventId === undefined ? {} : { 'last-event-id': this.lastEventId }),
-      },
-      signal: this.#stream.signal,
-    });
-    if (!response.ok) throw new Error(`GET ${response.status}: ${await response.text()}`);
-    void this.#read(response).catch(() => undefined);
+    const stream = await this.#wire.listen(this.lastEventId);
+    if (!stream.response.ok) throw new Error(`GET ${stream.response.status}`);
+    this.#streams.push(stream);
   }
 
   /** Aborts the connection. */
   drop(): void {
-    this.#stream?.abort();
+    this.#streams.at(-1)?.close();
   }
 
   async close(): Promise<void> {
     this.drop();
   }
-
-  async #read(response: Response): Promise<void> {
-    let rest = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
-      const blocks = (rest + chunk).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const { id, data } of events(blocks.join('\n\n'))) {
-        this.lastEventId = id ?? this.lastEventId;
-        if (data !== undefined) this.notifications.push(data);
-      }
-    }
-  }
-
-  #headers(accept: string): Record<string, string> {
-    return {
-      'content-type': 'application/json',
-      accept,
-      'mcp-protocol-version': this.#version,
-      ...(this.#session ? { 'mcp-session-id': this.#session } : {}),
-    };
-  }
-}
-
-function events(text: string): { id?: string; data?: any }[] {
-  return text.split('\n\n').map((block) => {
-    const field = (name: string) =>
-      block
-        .split('\n')
-        .find((line) => line.startsWith(`${name}:`))
-        ?.slice(name.length + 1)
-        .trim();
-    const [id, data] = [field('id'), field('data')];
-    return { ...(id ? { id } : {}), ...(data ? { data: JSON.parse(data) } : {}) };
-  });
 }
 
 /** Over stdio: one line per message. */
-export class StdioClient implements TwoStageClient {
-  initialized: any;
-  readonly notifications: any[] = [];
-  /** All messages received, including answers. */
-  readonly received: any[] = [];
-  readonly #waiting = new Map<number, (response: any) => void>();
-  #lastId = 0;
+export async function openStdio(
+  stdio: StdioServers,
+): Promise<TwoStageClient & { readonly received: any[] }> {
+  const wire = await connectStdio(stdio.run().process, 'legacy', OPT_IN);
+  return {
+    initialized: wire.initialized,
+    request: (method, params) => wire.request(method, params),
+    notifications: wire.messages,
+    received: wire.received,
+    respond: async (id, result) => void (await wire.respond(id, result)),
+    close: () => wire.close(),
+  };
+}
 
-  private constructor(private readonly child: ChildProcess) {
-    let rest = '';
-    child.stdout!.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) this.#receive(JSON.parse(line));
-    });
-  }
+type Requester = Pick<TwoStageClient, 'request'>;
 
-  static async open(stdio: StdioServers, capabilities: object = OPT_IN): Promise<StdioClient> {
-    const client = new StdioClient(stdio.run().process);
-    client.initialized = await client.request('initialize', initialize('2025-11-25', capabilities));
-    return client;
-  }
+/** Starts a job. @returns its ID */
+export async function start(
+  by: Requester,
+  name: string,
+  args: object = {},
+  more: object = {},
+): Promise<string> {
+  const { result, error } = await by.request('tools/call', { name, arguments: args, ...more });
+  if (!result?.data?.job_id) throw new Error(JSON.stringify(error ?? result));
+  return result.data.job_id;
+}
 
-  request(method: string, params: object = {}): Promise<any> {
-    const id = ++this.#lastId;
-    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    return new Promise((resolve) => this.#waiting.set(id, resolve));
-  }
+export async function poll(by: Requester, jobId: unknown): Promise<any> {
+  return (await by.request('tools/poll_result', { job_id: jobId })).result;
+}
 
-  async respond(id: string, result: object): Promise<undefined> {
-    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.child.once('close', resolve));
-    this.child.stdin!.end();
-    await closed;
-  }
-
-  #receive(message: any): void {
-    this.received.push(message);
-    if (message.method !== undefined) this.notifications.push(message);
-    else this.#waiting.get(message.id)?.(message);
-  }
+/** Polls until the job is complete. @returns the poll's data */
+export function complete(by: Requester, jobId: string): Promise<any> {
+  return eventually('it is complete', async () => {
+    const { data } = await poll(by, jobId);
+    return data.status === 'complete' && data;
+  });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { StdioServers } from '../support/stdio-servers.js';
-import { HttpClient, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
+import { HttpClient, notificationsOf, openStdio, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -33,7 +33,7 @@ const overHttp = async () => {
   await client.listen();
   return client;
 };
-const overStdio = () => StdioClient.open(stdio);
+const overStdio = () => openStdio(stdio);
 
 describe.each([
   ['stdio', overStdio],
@@ -160,7 +160,7 @@ describe.each([
 
   if (transport === 'stdio') {
     test('the response comes before all notifications of its job', () => {
-      const { received } = client as StdioClient;
+      const { received } = client as Awaited<ReturnType<typeof openStdio>>;
       const answer = received.findIndex(({ result }) => result?.data?.job_id === jobId);
       const first = received.findIndex(({ params }) => params?.job_id === jobId);
       expect(answer).toBeLessThan(first);

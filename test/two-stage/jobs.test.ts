@@ -1,8 +1,7 @@
 /** Outcomes of jobs, as different clients read them, and refused calls. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually, freePort } from '../stack/cli-process.js';
+import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, notificationsOf } from './client.js';
 
@@ -50,13 +49,6 @@ describe('a job', () => {
     });
   });
 
-  test('that is cancelled is running until its work has stopped, and then complete without success', async () => {
-    const jobId = await start('slow_compute', { seconds: 600 });
-    await eventually('it runs', async () => (await poll(jobId)).result.data.status === 'running');
-    await call('operation_cancel', { token: jobId, reason: 'enough' });
-    expect(await ended(jobId)).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
-  });
-
   test('that asks is running, shows its question, and continues with the answer', async () => {
     const jobId = await start('confirm_delete', { filename: 'old.csv' });
     const notified = await eventually('it asks', () =>
@@ -71,39 +63,6 @@ describe('a job', () => {
   test('ends with the JSON-RPC error of its tool as a message', async () => {
     const result = await ended(await start('protocol_error_job'));
     expect(result).toMatchObject({ success: false, data: { error: { kind: 'protocol' } } });
-  });
-
-  test('reads the same as a task, by the plain tools, and in Temporal', async () => {
-    const jobId = await start('slow_compute', { seconds: 0, label: 'same' });
-    const { structuredContent, content } = await ended(jobId);
-    const task = await parts.client.with(TASKS).get(jobId);
-    expect(task.status).toBe('completed');
-    expect(task.result).toMatchObject({ structuredContent, content });
-    const plain = (await call('operation_get', { token: jobId })).result.structuredContent;
-    expect(plain).toMatchObject({ status: 'completed', result: structuredContent });
-    const { status } = await (await parts.temporal()).workflow.getHandle(jobId).describe();
-    expect(status.name).toBe('COMPLETED');
-  });
-
-  test('that runs reads the same as well', async () => {
-    const jobId = await start('confirm_delete', { filename: 'b' });
-    await eventually('it waits', async () => {
-      const { structuredContent } = (await call('operation_get', { token: jobId })).result;
-      return structuredContent.status === 'input_required';
-    });
-    expect((await poll(jobId)).result.data.status).toBe('running');
-    expect((await parts.client.get(jobId)).status).toBe('input_required');
-    await call('operation_cancel', { token: jobId });
-    await ended(jobId);
-  });
-
-  test('is polled under the token of work that was started in another way', async () => {
-    const taskId = await parts.client.start('slow_compute', { seconds: 0, label: 'task' });
-    const data = await eventually('it is complete', async () => {
-      const { result } = await poll(taskId);
-      return result.data.status === 'complete' && result.data;
-    });
-    expect(data.result.data).toMatchObject({ label: 'task' });
   });
 
   test('of a repeated idempotency key is the same one; once it has ended, with its result', async () => {
@@ -173,44 +132,6 @@ test('fields beside the arguments are refused before the person is asked for mis
       code: -32602,
       message: expect.stringContaining(field),
     });
-});
-
-test('a job that has expired is not found', async () => {
-  const { result } = await call('slow_compute', { seconds: 0 }, { task: { ttl: 1_000 } });
-  const { taskId } = result.task;
-  const gone = await eventually('it is gone', async () => {
-    const polled = (await poll(taskId)).result;
-    return !polled.success && polled;
-  });
-  expect(gone.messages).toEqual([{ type: 'error', text: `Job not found: ${taskId}` }]);
-});
-
-test('while Temporal is out of reach, nothing is said of a job, and nothing starts', async () => {
-  const port = await freePort();
-  const server = parts.server({ LONGHAUL_PORT: String(port), TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  const base = `http://127.0.0.1:${port}`;
-  await eventually('the server answers', () =>
-    fetch(`${base}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  const apart = await HttpClient.open(`${base}/mcp`);
-  expect((await apart.request('tools/poll_result', { job_id: 'abc' })).error).toMatchObject({
-    code: -32603,
-    data: { kind: 'unavailable', retryable: true },
-  });
-  expect((await apart.request('tools/cancel_job', { job_id: 'abc' })).error).toMatchObject({
-    code: -32603,
-    data: { kind: 'unavailable', retryable: true },
-  });
-  const called = await apart.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
-  expect(called.result).toMatchObject({
-    success: false,
-    isError: true,
-    data: { error: { kind: 'unavailable', retryable: true } },
-  });
-  await server.end();
 });
 
 test('tools that answer at once do so here too', async () => {

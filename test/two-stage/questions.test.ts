@@ -1,15 +1,10 @@
 /** Questions of jobs: the field `questions`, and forms for clients with elicitation. */
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
+import { complete, HttpClient, notificationsOf, OPT_IN, poll, start, type TwoStageClient } from './client.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -35,19 +30,10 @@ async function connect(capabilities: object = OPT_IN): Promise<HttpClient> {
   return client;
 }
 
-const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
-  (await by.request('tools/call', { name, arguments: args })).result.data.job_id;
-const poll = async (by: Requester, jobId: string): Promise<any> =>
-  (await by.request('tools/poll_result', { job_id: jobId })).result;
 const asking = (by: Requester, jobId: string, count = 1) =>
   eventually('it asks', async () => {
     const { data } = await poll(by, jobId);
     return data.questions?.length === count && data;
-  });
-const complete = (by: Requester, jobId: string) =>
-  eventually('it is complete', async () => {
-    const { data } = await poll(by, jobId);
-    return data.status === 'complete' && data;
   });
 /** Sends the request in a question's `answer_with`. */
 const answer = (by: Requester, { answer_with: { method, params } }: any, content: object) =>
@@ -88,13 +74,6 @@ describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
     expect(after).not.toHaveProperty('questions');
   });
 
-  test('names a tool that the client is listed, with or without forms', async () => {
-    for (const by of [await open(), await open(WITH_FORMS)]) {
-      const { tools } = (await by.request('tools/list')).result;
-      expect(tools.map(({ name }: any) => name)).toContain('operation_answer');
-    }
-  });
-
   test('has all open questions, and no longer those that were answered', async () => {
     const by = await open();
     const jobId = await start(by, 'multi_input');
@@ -114,40 +93,6 @@ describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
     await by.request('tools/cancel_job', { job_id: jobId });
     expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
   });
-
-  test('has no such field while nothing is asked', async () => {
-    const by = await open();
-    const jobId = await start(by, 'slow_compute', { seconds: 0 });
-    expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
-    expect(await complete(by, jobId)).not.toHaveProperty('questions');
-  });
-
-  test('of a client with forms is a poll like others: what it asks is in the field', async () => {
-    const by = await open(WITH_FORMS);
-    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
-    await asking(by, jobId);
-    const result = await poll(by, jobId);
-    expect(result).not.toHaveProperty('inputRequests');
-    expect(result).toMatchObject({ success: true, data: { questions: [{ message: 'Delete old.csv?' }] } });
-    await by.request('tools/cancel_job', { job_id: jobId });
-  });
-});
-
-test('in 2026-07-28 a call of operation_get that waits for the job ends with the question', async () => {
-  const by = parts.client.with(WITH_FORMS);
-  const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
-  const { result } = await by.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token: jobId, wait: true },
-  });
-  expect(result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
-  expect(Object.values(result.inputRequests)).toEqual([
-    expect.objectContaining({
-      method: 'elicitation/create',
-      params: expect.objectContaining({ message: 'Delete old.csv?' }),
-    }),
-  ]);
-  await by.request('tools/cancel_job', { job_id: jobId });
 });
 
 test('a repeated call whose job asks has its question at once', async () => {
@@ -162,28 +107,6 @@ test('a repeated call whose job asks has its question at once', async () => {
 });
 
 describe('notifications/progress', () => {
-  test('has the open questions as polling has them, and is sent when they change', async () => {
-    const client = await connect();
-    await client.listen();
-    const jobId = await start(client, 'multi_input');
-    const notified = (count: number) =>
-      eventually(`${count} are notified`, () =>
-        notificationsOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
-      );
-    const first = await notified(2);
-    expect(first.questions).toEqual((await poll(client, jobId)).data.questions);
-    await answer(client, first.questions[0], { name: 'Ada' });
-    const { questions: left } = await notified(1);
-    expect(left).toEqual([first.questions[1]]);
-    await answer(client, left[0], { name: 'Grace' });
-    const { results } = await eventually('it ends', () => {
-      const all = notificationsOf(client, jobId);
-      return all.results.length ? all : undefined;
-    });
-    expect(results[0].result.data.answers).toEqual(
-      expect.arrayContaining([{ name: 'Ada' }, { name: 'Grace' }]),
-    );
-  });
 
   test('of a subscription of 2026-07-28 has them too', async () => {
     const by = parts.client.with(WITH_FORMS);
@@ -219,18 +142,6 @@ describe('a client with elicitation', () => {
     expect(formsOf(client, jobId)).toHaveLength(1);
   });
 
-  test('that answers what does not fit is asked again', async () => {
-    const client = await connect(WITH_FORMS);
-    await client.listen();
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const first = await eventually('it asks', () => formsOf(client, jobId)[0]);
-    await client.respond(first.id, { action: 'accept', content: { confirm: 'perhaps' } });
-    const again = await eventually('it asks again', () => formsOf(client, jobId)[1]);
-    await client.respond(again.id, { action: 'accept', content: { confirm: true } });
-    const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-    expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-  });
-
   test('without a stream is asked with its next poll, once, and answers at another server', async () => {
     const other = await secondServer(parts);
     const client = await connect(WITH_FORMS);
@@ -244,61 +155,5 @@ describe('a client with elicitation', () => {
     client.url = other.url;
     await client.respond(form.id, { action: 'decline' });
     expect((await complete(client, jobId)).result.data).toEqual({ answer: 'decline', deleted: [] });
-  });
-
-  test('that is cancelled meanwhile is asked nothing more', async () => {
-    const client = await connect(WITH_FORMS);
-    await client.listen();
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
-    await client.request('tools/cancel_job', { job_id: jobId });
-    await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-    expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
-    expect(formsOf(client, jobId)).toHaveLength(1);
-  });
-
-  test('is asked over standard output', async () => {
-    const stdio = await StdioServers.open();
-    try {
-      const client = await StdioClient.open(stdio, WITH_FORMS);
-      const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-      const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
-      await client.respond(form.id, { action: 'accept', content: { confirm: true } });
-      const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-      expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-    } finally {
-      await stdio.stop();
-    }
-  });
-
-  test('that is the official one shows the form to its person', async () => {
-    const client = new Client(
-      { name: 'longhaul-tests', version: '1' },
-      { capabilities: { ...OPT_IN, elicitation: { form: {} } } },
-    );
-    const shown: string[] = [];
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      shown.push(params.message);
-      return { action: 'accept', content: { confirm: true } };
-    });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    try {
-      const request = (method: string, params: object) =>
-        client.request({ method, params } as never, z.looseObject({ data: z.any() }));
-      const called = await request('tools/call', {
-        name: 'confirm_delete',
-        arguments: { filename: 'old.csv' },
-      });
-      const { job_id: jobId, cancel_endpoint: cancelEndpoint } = called.data;
-      expect(cancelEndpoint).toBe('tools/cancel_job');
-      const data = await eventually('it is complete', async () => {
-        const polled = await request('tools/poll_result', { job_id: jobId });
-        return polled.data.status === 'complete' && polled.data;
-      });
-      expect(data.result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-      expect(shown).toEqual(['Delete old.csv?']);
-    } finally {
-      await client.close();
-    }
   });
 });
