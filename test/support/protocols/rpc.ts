@@ -11,6 +11,8 @@ export interface Rpc {
   revision: string;
   /** The whole answer. @throws Error when no answer came */
   answerTo(method: string, params: object, signal?: AbortSignal): Promise<any>;
+  /** Sends the request and closes its connection once it is written. */
+  lose(method: string, params: object): Promise<void>;
 }
 
 /** 2026-07-28. */
@@ -20,6 +22,7 @@ export function stateless(url: string, capabilities: object): Rpc & { wire: Wire
     revision: '2026-07-28',
     wire,
     answerTo: async (method, params, signal) => answered(await wire.request(method, params, {}, signal)),
+    lose: (method, params) => writeAndLeave(url, wire.headers(method, params), wire.envelope(method, params)),
   };
 }
 
@@ -45,6 +48,10 @@ export function session(
       if (answer.httpStatus !== 404) return answered(answer);
       if (current === client) current = undefined;
       return answered(await (await open()).request(method, params, signal));
+    },
+    async lose(method, params) {
+      const client = await open();
+      return writeAndLeave(url, client.headers(), client.message(method, params));
     },
   };
 }
