@@ -117,9 +117,11 @@ const older = (version: string): Record<string, Run> => ({
 
 const PROTOCOLS: [version: string, protocol: string, run: Run][] = [
   ...Object.entries(CURRENT).map(([protocol, run]): [string, string, Run] => ['2026-07-28', protocol, run]),
-  ...Object.entries(older('2025-11-25')).map(
-    ([protocol, run]): [string, string, Run] => ['2025-11-25', protocol, run],
-  ),
+  ...Object.entries(older('2025-11-25')).map(([protocol, run]): [string, string, Run] => [
+    '2025-11-25',
+    protocol,
+    run,
+  ]),
   ['2025-03-26', 'plain', older('2025-03-26')['plain']!],
 ];
 

@@ -77,24 +77,24 @@ test('a body of 5 MiB is refused wherever one is taken, also when it comes in ch
 });
 
 test('an unknown job and an invalid ID get the same answer', async () => {
-    for (const id of [UNKNOWN, 'a%2Fb', 'ü', 'x'.repeat(2_000)]) {
-      const answers = [
-        await jobs.get(`/v1/jobs/${id}`),
-        await jobs.get(`/v1/jobs/${id}?wait=1`),
-        await jobs.get(`/v1/jobs/${id}/result`),
-        await jobs.get(`/v1/jobs/${id}/partial`),
-        await jobs.get(`/v1/jobs/${id}/logs`),
-        await jobs.get(`/v1/jobs/${id}/logs/a%2F1`),
-        await jobs.get(`/v1/jobs/${id}/artifacts`),
-        await jobs.get(`/v1/jobs/${id}/artifacts/a`),
-        await jobs.post(`/v1/jobs/${id}/input`, { key: 'k', value: {} }),
-        await jobs.post(`/v1/jobs/${id}:cancel`),
-        await jobs.post(`/v1/jobs/${id}:resume`),
-        await jobs.request('DELETE', `/v1/jobs/${id}`),
-      ];
-      for (const answer of answers) expectProblem(answer, 'job-not-found', 404);
-      expect(new Set(answers.map(({ body }) => body.detail)).size).toBe(1);
-    }
+  for (const id of [UNKNOWN, 'a%2Fb', 'ü', 'x'.repeat(2_000)]) {
+    const answers = [
+      await jobs.get(`/v1/jobs/${id}`),
+      await jobs.get(`/v1/jobs/${id}?wait=1`),
+      await jobs.get(`/v1/jobs/${id}/result`),
+      await jobs.get(`/v1/jobs/${id}/partial`),
+      await jobs.get(`/v1/jobs/${id}/logs`),
+      await jobs.get(`/v1/jobs/${id}/logs/a%2F1`),
+      await jobs.get(`/v1/jobs/${id}/artifacts`),
+      await jobs.get(`/v1/jobs/${id}/artifacts/a`),
+      await jobs.post(`/v1/jobs/${id}/input`, { key: 'k', value: {} }),
+      await jobs.post(`/v1/jobs/${id}:cancel`),
+      await jobs.post(`/v1/jobs/${id}:resume`),
+      await jobs.request('DELETE', `/v1/jobs/${id}`),
+    ];
+    for (const answer of answers) expectProblem(answer, 'job-not-found', 404);
+    expect(new Set(answers.map(({ body }) => body.detail)).size).toBe(1);
+  }
 });
 
 test('bodies of addresses with a verb are checked as any other', async () => {

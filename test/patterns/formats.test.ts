@@ -93,7 +93,9 @@ test("zod's e-mail pattern of versions before 4.6 counts as the format", () => {
 describe("JSON Schema's formats", () => {
   test('url takes what the library takes', () => {
     const hosts = [
-      ...'example.org a-b.example.org:8080/x?y#z 8.8.8.8/ 10.0.0.1 127.0.0.1 192.168.1.1 172.16.0.1'.split(' '),
+      ...'example.org a-b.example.org:8080/x?y#z 8.8.8.8/ 10.0.0.1 127.0.0.1 192.168.1.1 172.16.0.1'.split(
+        ' ',
+      ),
       ...'169.254.1.1 a a--b.de -a.de a-.de ä.de a.d @a.de a@b@c.de/x@y a.de:1 a.de:123456'.split(' '),
       ...'a..de 224.1.1.1 1.2.3.255 é.éé'.split(' '),
       ...['a b.de', 'a.de/ x', 'a.de\n'],

@@ -201,7 +201,6 @@ describe('a call', () => {
 });
 
 describe('an idempotency key', () => {
-
   test('that is in use for other arguments is refused, saying so, and nothing starts', async () => {
     const args = { seconds: 1, idempotency_key: randomUUID(), wait: false };
     await call(client, 'slow_compute', args);

@@ -198,7 +198,10 @@ describe('a batch of 2025-03-26', () => {
         message: { id: null, error: { code: -32600, message: expect.stringContaining(problem) } },
       });
     const opening = [client.message('ping'), client.message('initialize', {})];
-    expect(await post(client, opening, '*/*')).toMatchObject({ status: 400, message: { error: { code: -32600 } } });
+    expect(await post(client, opening, '*/*')).toMatchObject({
+      status: 400,
+      message: { error: { code: -32600 } },
+    });
   });
 });
 

@@ -45,7 +45,6 @@ describe.each(VERSIONS)('a client of %s', (version) => {
 });
 
 describe('a client', () => {
-
   test('may wait, with progress on its own stream', async () => {
     const client = await open();
     const { result, before } = await client.call(

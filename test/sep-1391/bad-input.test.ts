@@ -49,7 +49,8 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
     const { error } = await client.call('deep_analysis', {}, operation);
     expect(error).toMatchObject({
       code: -32602,
-      message: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
+      message:
+        typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
     });
     expect((await client.status(UNUSED)).error?.message).toContain('Operation not found');
   });

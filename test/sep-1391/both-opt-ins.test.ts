@@ -1,6 +1,5 @@
 /** A client with both opt-ins: its operations (SEP-1391) send the notifications of two-stage jobs. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
@@ -14,11 +13,9 @@ const BOTH_WITH_FORMS = { ...BOTH, elicitation: {} };
 
 let parts: TestStack;
 let url: string;
-let other: string;
 beforeAll(async () => {
   parts = await TestStack.shared();
   url = parts.client.url;
-  ({ url: other } = await secondServer(parts));
 });
 afterAll(() => parts?.stop());
 

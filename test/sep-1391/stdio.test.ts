@@ -21,9 +21,6 @@ function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN
   return connectStdio(stdio.run().process, revision, capabilities);
 }
 
-describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
-});
-
 describe.each(['legacy', 'current'] as const)('without the token, with a %s client', (revision) => {
   test('the description says that the notification cancels', async () => {
     const { result } = await shared[revision].request('tools/list');

@@ -106,9 +106,7 @@ export class HttpClient implements TwoStageClient {
 }
 
 /** Over stdio: one line per message. */
-export async function openStdio(
-  stdio: StdioServers,
-): Promise<TwoStageClient & { readonly received: any[] }> {
+export async function openStdio(stdio: StdioServers): Promise<TwoStageClient & { readonly received: any[] }> {
   const wire = await connectStdio(stdio.run().process, 'legacy', OPT_IN);
   return {
     initialized: wire.initialized,

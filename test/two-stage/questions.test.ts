@@ -107,7 +107,6 @@ test('a repeated call whose job asks has its question at once', async () => {
 });
 
 describe('notifications/progress', () => {
-
   test('of a subscription of 2026-07-28 has them too', async () => {
     const by = parts.client.with(WITH_FORMS);
     const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
