@@ -79,7 +79,7 @@ const answersIn = ({ answers = [] }: OperationRecord, state: string) =>
 let raced: Waiting[];
 let forged: Waiting;
 let ordered: Waiting;
-/** Of the answer that counts among forged ones. */
+/** The answer that counts among forged ones. */
 let idOfBob: string;
 beforeAll(async () => {
   raced = [await waiting(0), await waiting(1)];
@@ -138,7 +138,7 @@ test('signed answers count in the order of the history, while each is verified i
   await expect(engine.answer(ALICE, token, KEY, YES, CAROL)).rejects.toThrow(/by acme\/bob/);
 });
 
-test('once a worker is back, the answers count that their senders were told', async () => {
+test('once a worker is back, the answers count whose senders have been answered', async () => {
   worker = stack.worker();
   for (const record of raced) {
     const end = await ended(record);

@@ -117,7 +117,7 @@ test('of answers that race over all protocols one counts, and the others are ref
 });
 
 describe('while the worker is dead', () => {
-  /** An operation for each test, and what its senders were told. */
+  /** An operation for each test, and what its senders got. */
   const tokens = { twice: '', keyed: '', updated: '', misfits: '', terminated: '', operators: '' };
   const sent: Record<'twice' | 'keyed' | 'misfits', Answer> = {} as never;
   const operators = { key: 'input-1', answerId: randomUUID(), answer: { action: 'decline' } };
@@ -186,7 +186,7 @@ describe('while the worker is dead', () => {
     expect((await answer(tokens.operators, { confirm: true })).status).toBe(409);
   });
 
-  test('once one is back, the answers count that senders were told, and the record has why others did not', async () => {
+  test('once one is back, the acknowledged answers count, and the record has why others did not', async () => {
     restart();
     await outcome(tokens.twice);
     const after = await answer(tokens.twice, { confirm: true });
