@@ -28,7 +28,7 @@ interface Plant {
 async function plant({ file, text, replacement }: Plant): Promise<string> {
   folder = mkdtempSync(join(tmpdir(), 'longhaul-plant-'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });
-  for (const name of ['node_modules', 'package.json', 'activities'])
+  for (const name of ['node_modules', 'package.json', 'worker'])
     symlinkSync(resolve(name), join(folder, name));
   mkdirSync(join(folder, 'pipelines'));
   const path = join(folder, 'dist', file);
