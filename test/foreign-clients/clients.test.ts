@@ -117,7 +117,7 @@ describe.each(CLIENTS)('$name', ({ name }) => {
       for (const { way, id, calls, result } of runs) {
         if (way === 'polling') expectToFollow(calls!);
         const text = JSON.stringify(result);
-        expect(text).toContain('| AK    |      263 |');
+        expect(text).toMatch(/AK\W{1,20}263/);
         const [, token] = /longhaul:\/\/operations\/(\w+)\/artifacts\/result\.parquet/.exec(text) ?? [];
         if (id !== undefined) expect(token).toBe(id);
         expect(await inTemporal(token!)).toEqual({ status: 'COMPLETED', answers: 1 });
