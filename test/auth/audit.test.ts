@@ -112,7 +112,7 @@ test('answers, cancels and deletes have lines, on every protocol', async () => {
   expect(cancel).toMatchObject({ protocol: 'mcp 2025-11-25', outcome: 'ok', principal: 'acme/alice' });
 });
 
-test('results, logs, artifacts and lists have one line each, however often they are read', async () => {
+test('results, logs, artifacts and lists have one line each for a protocol, however often they are read', async () => {
   const token = await wire(key).start('slow_compute', { seconds: 0 });
   await wire(key).until(token, 'completed');
   for (let round = 0; round < 3; round++) {
@@ -123,8 +123,11 @@ test('results, logs, artifacts and lists have one line each, however often they 
     await jobs(key).get('/v1/jobs');
   }
   const events = await about(token);
-  for (const name of ['operation.result', 'operation.logs'])
-    expect(events.filter((event) => event.startsWith(name))).toHaveLength(1);
+  expect(events.filter((event) => event.startsWith('operation.logs'))).toHaveLength(1);
+  const results = (await lines({ operation: token, event: 'operation.result' })).map(
+    ({ protocol }) => protocol,
+  );
+  expect(results).toEqual(['mcp 2026-07-28', 'http-jobs']);
   expect(events.filter((event) => event === 'operation.artifact not_found')).toHaveLength(1);
   const listed = await lines({ event: 'operations.list' });
   expect(listed.filter(({ protocol }) => protocol === 'http-jobs')).toHaveLength(1);
