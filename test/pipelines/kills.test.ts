@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -65,10 +65,15 @@ function letGo(name: string): void {
   writeFileSync(`${ledgerPath(name)}.go`, '');
 }
 
-/** The launcher of the step that runs: the parent of its shell. */
+/**
+ * The launcher of the step that runs. Its subshells have its command line too, and a lower PID where the PIDs have wrapped, so it
+ * is the one that none of the others is the parent of.
+ */
 function launcherOf(name: string): number {
-  const launcher = leftOvers(name).find((pid) => processIdentity(pid)?.commandLine.includes('launcher.sh'));
-  return launcher!;
+  const all = leftOvers(name).filter((pid) => processIdentity(pid)?.commandLine.includes('launcher.sh'));
+  const parentOf = (pid: number) =>
+    Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1]);
+  return all.find((pid) => !all.includes(parentOf(pid)))!;
 }
 
 const leftOvers = (name: string) => processesOn(ledgerPath(name));
