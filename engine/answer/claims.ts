@@ -2,12 +2,8 @@
 import { answerDigest, answerHeaderDigest } from '../../operations/answers.js';
 import type { Answer, AnsweredRequest, Answerer } from '../../operations/record.js';
 import { parseSignature } from '../../operations/wire/signatures.js';
-import {
-  ANONYMOUS,
-  type AnswerHeader,
-  type KeptAnswer,
-  type ProvidedInput,
-} from '../../operations/wire/index.js';
+import { ANONYMOUS, type AnswerHeader, type ProvidedInput } from '../../operations/wire/index.js';
+import type { KeptAnswer } from '../../operations/wire/state.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 
 export interface GivenAnswer {

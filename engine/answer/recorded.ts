@@ -2,7 +2,8 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { claimProblem, misfitOf, startersOf } from '../../operations/answers.js';
 import { KEPT_REFUSED_ANSWERS, type AnsweredRequest, type Answerer } from '../../operations/record.js';
-import type { StartMemo, StateMemo } from '../../operations/wire/index.js';
+import type { StartMemo } from '../../operations/wire/index.js';
+import type { PublishedState } from '../../operations/wire/state.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 import { isOpen } from '../read/description.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -13,7 +14,7 @@ interface Operation {
   signer: Signer;
   workflowId: string;
   start: Pick<StartMemo, 'principal' | 'changedBy' | 'operatorAnswers'>;
-  state: StateMemo;
+  state: PublishedState;
 }
 
 /** The answers of a described operation, oldest first. @throws LonghaulError `not_found`, `unavailable` */
@@ -45,7 +46,7 @@ export async function recordedAnswers(
 async function untakenAnswers(
   temporal: TemporalClient,
   { workflowId, runId, historyLength, status, raw }: WorkflowExecutionDescription,
-  { inputRequests = {} }: StateMemo,
+  { inputRequests = {} }: PublishedState,
 ): Promise<SentAnswer[]> {
   const isWaiting = raw.pendingWorkflowTask || status.name === 'PAUSED';
   const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
@@ -88,7 +89,7 @@ function refusalOf(
     state,
     starters,
     operatorAnswers,
-  }: { state: StateMemo; starters: readonly string[]; operatorAnswers: boolean | undefined },
+  }: { state: PublishedState; starters: readonly string[]; operatorAnswers: boolean | undefined },
 ): string | undefined {
   const asked = state.inputRequests?.[given.key];
   if (!asked) return `there is no open input request "${given.key}"`;

@@ -158,7 +158,9 @@ class EventReader {
     for (const event of events) {
       if (event.isClose && !isTerminal(ending)) return;
       const before = position.state;
-      const { state, events: stateEvents } = applyStateEvent(before, event, ending);
+      const { state, events: all } = applyStateEvent(before, event, ending);
+      const { statusUntil = 0 } = position;
+      const stateEvents = event.id > statusUntil ? all : all.filter(({ kind }) => kind !== 'status');
       const after = { event: event.id, told: 0, state };
       for (const [at, stateEvent] of stateEvents.entries()) {
         if (at < position.told) continue;
@@ -166,6 +168,7 @@ class EventReader {
         yield { ...stateEvent, position: this.#copy() };
       }
       Object.assign(position, after);
+      if (event.id >= statusUntil) delete position.statusUntil;
     }
   }
 
@@ -188,7 +191,8 @@ class EventReader {
     const run = await this.#read(runId, 0);
     if (!run) throw new LonghaulError('not_found', 'operation not found');
     const snapshot = snapshotOf(run.events);
-    Object.assign(position, { event: snapshot.after, state: snapshot.state });
+    const { after, statusUntil, state: shown } = snapshot;
+    Object.assign(position, { event: after, state: shown, ...(after < statusUntil ? { statusUntil } : {}) });
     yield { ...snapshot.event, ...(isGap ? { isGap } : {}), position: this.#copy() };
   }
 

@@ -18,6 +18,8 @@ export interface EventPosition {
   event: number;
   /** Number of delivered events of the next history event. */
   told: number;
+  /** Last history event whose status a snapshot has told: until then only input requests follow. */
+  statusUntil?: number;
   /** Last delivered state, after that event. A continuation begins with it. */
   state: DeliveredState;
   logs: LogsPosition;

@@ -2,7 +2,8 @@
 import proto from '@temporalio/proto';
 import { defined } from '../../operations/json/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
-import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire/index.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import { INPUT_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import {
   CLOSING_EVENTS,
   decodeMemo,
@@ -27,7 +28,9 @@ export interface StateHistoryEvent {
   /** ISO 8601, UTC. */
   at: string;
   /** State that the workflow wrote, or that a run begins with. */
-  memo?: Pick<StateMemo, 'stage' | 'inputRequests' | 'turnAt'>;
+  memo?: Pick<StateMemo, 'stage' | 'turnAt'>;
+  /** Open input requests, where they changed or a run begins. */
+  inputRequests?: Record<string, InputRequest>;
   /** The run starts by waiting for its turn in a queue. */
   beginsWaiting?: true;
   isLaterRun?: true;
@@ -82,6 +85,7 @@ async function toStateEvent(
   const type = event.eventType as number;
   const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
   const state = await decodeMemo<StateMemo>(temporal, fields, STATE_MEMO);
+  const inputRequests = await decodeMemo<Record<string, InputRequest>>(temporal, fields, INPUT_MEMO);
   const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
   const isClose = CLOSING_EVENTS.has(type);
   // The fourth event shows that a worker has taken the work.
@@ -90,6 +94,7 @@ async function toStateEvent(
     id,
     at,
     ...(state ? { memo: shown(state) } : {}),
+    ...(inputRequests ? { inputRequests } : {}),
     ...(isCancelRequest ? { isCancelRequest } : {}),
     ...(isClose ? { isClose } : {}),
   };
@@ -107,15 +112,15 @@ async function beginning(
   const start = await decodeMemo<StartMemo>(temporal, fields, START_MEMO);
   const state = isContinuation ? await decodeMemo<StateMemo>(temporal, fields, STATE_MEMO) : undefined;
   return {
-    ...(state ? { memo: shown(state) } : {}),
+    ...(state ? { memo: shown(state), inputRequests: {} } : {}),
     ...(start?.queue !== undefined && state?.turnAt === undefined ? { beginsWaiting: true } : {}),
     ...(isLaterRun ? { isLaterRun } : {}),
     ...(state?.cancelRequestedAt === undefined ? {} : { isCancelRequest: true }),
   };
 }
 
-function shown({ stage, inputRequests, turnAt }: StateMemo): NonNullable<StateHistoryEvent['memo']> {
-  return defined({ stage, inputRequests, turnAt });
+function shown({ stage, turnAt }: StateMemo): NonNullable<StateHistoryEvent['memo']> {
+  return defined({ stage, turnAt });
 }
 
 export type OperationStateEvent =
@@ -139,8 +144,9 @@ export function applyStateEvent(
   const { memo, at, isLaterRun = false } = event;
   const isCancelRequested =
     event.isCancelRequest === true || (!isLaterRun && before.isCancelRequested === true);
-  const asked = Object.entries(memo?.inputRequests ?? {});
-  const isAsking = memo ? asked.length > 0 : !isLaterRun && before.status === 'input_required';
+  const asked = event.inputRequests && Object.entries(event.inputRequests);
+  const wasAsking = before.status === 'input_required' || before.questions !== '';
+  const isAsking = asked ? asked.length > 0 : !isLaterRun && wasAsking;
   const isWaiting = event.beginsWaiting ?? (before.isWaiting && memo?.turnAt === undefined);
   const isUntaken = event.id <= INITIAL_EVENTS && !isLaterRun && UNTAKEN.has(before.status);
   const status: OperationStatus = event.isClose
@@ -153,14 +159,14 @@ export function applyStateEvent(
   const stage = memo ? memo.stage && textDigest(memo.stage) : before.stage;
   const state: DeliveredState = {
     status,
-    questions: memo ? asked.map(([key]) => nameDigest(key)).join('') : isLaterRun ? '' : before.questions,
+    questions: asked ? asked.map(([key]) => nameDigest(key)).join('') : isLaterRun ? '' : before.questions,
     stage,
     ...(isCancelRequested ? { isCancelRequested } : {}),
     ...(isWaiting ? { isWaiting } : {}),
   };
   const hasChanged =
     status !== before.status || stage !== before.stage || isCancelRequested !== !!before.isCancelRequested;
-  const questions = isTerminal(status) || isCancelRequested ? [] : asked;
+  const questions = isTerminal(status) || isCancelRequested ? [] : (asked ?? []);
   const known = nameDigestsIn(before.questions);
   return {
     state,
@@ -187,23 +193,26 @@ export function applyStateEvent(
  * The current state of a run, for readers who don't know its past.
  *
  * @param events all of the run's events
- * @returns the event that reports the state without its questions, and the place in history before them
+ * @returns the event that reports the state without its questions, the place in history before them, and the last event that it reports
  */
 export function snapshotOf(events: StateHistoryEvent[]): {
   event: OperationStateEvent & { kind: 'status' };
   after: number;
+  statusUntil: number;
   state: DeliveredState;
 } {
   const open = events.filter(({ isClose }) => !isClose);
   const latest = open.at(-1)!;
   const last = open.findLast(({ memo }) => memo);
+  const asked = open.findLast(({ inputRequests }) => inputRequests);
   let { state } = startPosition('');
   for (const event of open) ({ state } = applyStateEvent(state, event, 'unknown'));
   const { stage } = last?.memo ?? {};
   const { status, isCancelRequested = false } = state;
   return {
     event: { kind: 'status', status, stage, isCancelRequested, at: latest.at },
-    after: last ? last.id - 1 : latest.id,
+    after: asked ? asked.id - 1 : latest.id,
+    statusUntil: latest.id,
     state: { ...state, questions: '' },
   };
 }

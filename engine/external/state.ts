@@ -11,7 +11,7 @@ import {
   type QuestionMapping,
 } from '../../operations/wire/external-workflow.js';
 import type { InputRequest } from '../../operations/record.js';
-import type { StateMemo } from '../../operations/wire/index.js';
+import type { PublishedState, StateMemo } from '../../operations/wire/state.js';
 import { isOpen, type PendingActivity } from '../read/description.js';
 import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -30,7 +30,7 @@ interface FoundEvent {
   at: string;
 }
 
-export interface ExternalState extends StateMemo {
+export interface ExternalState extends PublishedState {
   /** Why part of the state is unknown, in one line. */
   problem?: string;
   /** The running activity, in one line. */

@@ -4,14 +4,8 @@ import { LonghaulError } from '../../operations/errors.js';
 import { workedSeconds } from '../../operations/estimate.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool/index.js';
-import {
-  START_MEMO,
-  SEARCH_ATTRIBUTES,
-  STATE_MEMO,
-  tokenOf,
-  type StartMemo,
-  type StateMemo,
-} from '../../operations/wire/index.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, tokenOf, type StartMemo } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { tenantPrefixOf } from '../../operations/principal.js';
 import { sealOf } from '../../platform/home/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';

@@ -81,14 +81,14 @@ function statusQuery(status: ListFilter['status']): string {
     case 'canceled':
       return `ExecutionStatus = 'Canceled'`;
     case 'failed':
-      return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND ${attribute} != 'timed_out'))`;
+      return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND (${attribute} IS NULL OR ${attribute} != 'timed_out')))`;
     case 'timed_out':
       // Lists lack the termination reason, which decides whether it counts.
       return `(ExecutionStatus IN ('TimedOut', 'Terminated') OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
     case 'input_required':
       return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
     default:
-      return `ExecutionStatus = 'Running' AND ${attribute} != 'input_required'`;
+      return `ExecutionStatus = 'Running' AND ${attribute} IS NULL`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Open operations by tool and status, and their questions, from visibility. */
-import { SEARCH_ATTRIBUTES, STATE_MEMO, type StateMemo } from '../../operations/wire/index.js';
+import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { OTHER } from '../../platform/observe/metrics/index.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 import { countRuns, listRuns } from '../list/current-runs.js';
@@ -59,7 +60,7 @@ export async function readOpenOperations(
 
 function openQuery(taskQueue: string, status: (typeof STATUSES)[number]): string {
   const { tool, status: attribute } = SEARCH_ATTRIBUTES;
-  const term = status === 'working' ? `${attribute} != 'input_required'` : `${attribute} = 'input_required'`;
+  const term = status === 'working' ? `${attribute} IS NULL` : `${attribute} = 'input_required'`;
   return `ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)} AND ${tool} IS NOT NULL AND ${term}`;
 }
 

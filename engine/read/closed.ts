@@ -18,12 +18,13 @@ import { structuredResult } from '../../operations/wire/external-workflow.js';
 import { unreadableText, type ErrorKind, type OperationError } from '../../operations/errors.js';
 import { roundProgress } from './progress.js';
 import type { OperationRecord, Progress } from '../../operations/record.js';
-import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../../operations/wire/index.js';
-import { readClosedState } from '../../platform/temporal/closed-state.js';
+import { PROGRESS_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
+import { CHILDREN_MEMO, PARTIAL_MEMO, type PublishedState } from '../../operations/wire/state.js';
 import { lostValueIn, storageErrorIn } from '../../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import { refusedMessageIn } from './refused.js';
+import type { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { parseKeepingDigits } from '../../operations/json/json-text.js';
 
@@ -40,7 +41,7 @@ interface Outcome {
 
 interface ClosedOperation {
   description: WorkflowExecutionDescription;
-  state: StateMemo;
+  state: PublishedState;
   cancelRequest: CancelRequest | undefined;
   isExternal: boolean;
 }
@@ -48,6 +49,7 @@ interface ClosedOperation {
 /** The fields that set a closed operation's record apart from an open one's. */
 export async function closedFields(
   temporal: TemporalClient,
+  values: StoredValues,
   record: Pick<OperationRecord, 'updatedAt' | 'keepAliveSeconds'>,
   operation: ClosedOperation,
 ): Promise<Partial<OperationRecord>> {
@@ -58,18 +60,23 @@ export async function closedFields(
     closedAt,
     updatedAt: closedAt > record.updatedAt ? closedAt : record.updatedAt,
     ...defined({ children: state.children }),
-    ...(state.areChildrenLarge ? { areChildrenLarge: true as const } : {}),
+    ...(state.claims?.[CHILDREN_MEMO] ? { areChildrenLarge: true as const } : {}),
     ...(outcome.progress ? { progress: roundProgress(outcome.progress) } : {}),
   };
   const { keepAliveSeconds } = record;
   if (isPastKeepAlive({ closedAt, keepAliveSeconds }, await temporal.nowMs()))
     return { ...fields, status: 'expired' };
+  const isCanceled =
+    description.status.name === 'CANCELLED' || (outcome.isRefused && cancelRequest?.at !== undefined);
+  const { partial } = outcome;
   return {
     ...fields,
-    ...defined({ partial: outcome.partial }),
-    ...(description.status.name === 'CANCELLED' || (outcome.isRefused && cancelRequest?.at !== undefined)
-      ? await canceledFields(temporal, closedAt, operation)
-      : endedFields(temporal, outcome, operation)),
+    ...(partial !== undefined
+      ? { partial }
+      : description.status.name === 'COMPLETED'
+        ? {}
+        : await largePartial(values, state)),
+    ...(isCanceled ? canceledFields(closedAt, operation) : endedFields(temporal, outcome, operation)),
   };
 }
 
@@ -106,11 +113,10 @@ function endedFields(
   };
 }
 
-async function canceledFields(
-  temporal: TemporalClient,
+function canceledFields(
   closedAt: string,
-  { description, state, cancelRequest }: ClosedOperation,
-): Promise<Partial<OperationRecord>> {
+  { state, cancelRequest }: ClosedOperation,
+): Partial<OperationRecord> {
   const cancelReason = state.cancelReason ?? cancelRequest?.reason;
   const statusMessage = cancelReason ? `canceled: ${cancelReason}` : 'canceled';
   return {
@@ -119,16 +125,16 @@ async function canceledFields(
     statusMessage,
     error: finalError('canceled', statusMessage),
     ...(cancelReason ? { cancelReason } : {}),
-    ...(state.isPartialLarge ? await largePartial(temporal, description) : {}),
   };
 }
 
 async function largePartial(
-  temporal: TemporalClient,
-  description: WorkflowExecutionDescription,
+  values: StoredValues,
+  state: PublishedState,
 ): Promise<Pick<OperationRecord, 'partial' | 'resultProblem'>> {
+  if (!state.claims?.[PARTIAL_MEMO]) return {};
   try {
-    return defined({ partial: (await readClosedState(description, temporal.storage))?.partial });
+    return defined({ partial: (await values.add(state, [PARTIAL_MEMO])).partial });
   } catch (error) {
     const resultProblem = unreadableIn(error);
     if (!resultProblem) throw error;

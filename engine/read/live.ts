@@ -9,15 +9,24 @@ import {
   type OperationRecord,
   type PageRange,
 } from '../../operations/record.js';
-import { OPERATION_QUERY, type StateMemo } from '../../operations/wire/index.js';
-import { readClosedState } from '../../platform/temporal/closed-state.js';
+import { OPERATION_QUERY } from '../../operations/wire/index.js';
+import {
+  CHILDREN_MEMO,
+  PARTIAL_MEMO,
+  publishedState,
+  type PublishedState,
+} from '../../operations/wire/state.js';
 import { mergeParts } from './parts.js';
+import type { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 export class LiveQueries {
-  readonly #pending = new Map<string, Promise<StateMemo>>();
+  readonly #pending = new Map<string, Promise<PublishedState>>();
 
-  constructor(private readonly temporal: TemporalClient) {}
+  constructor(
+    private readonly temporal: TemporalClient,
+    private readonly values: StoredValues,
+  ) {}
 
   /** Completes a record with the workflow's data. Returns it unchanged, with `live: false`, if no worker answers or the data is lost. */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
@@ -51,14 +60,15 @@ export class LiveQueries {
   }
 
   /** Reads what a closed workflow has left; otherwise queries it. */
-  async #read(workflowId: string): Promise<StateMemo> {
-    const description = await this.temporal.describe(workflowId);
-    const closed = await readClosedState(description, this.temporal.storage);
-    return closed?.children ? closed : this.#query(workflowId);
+  async #read(workflowId: string): Promise<PublishedState> {
+    const { memo, closeTime } = await this.temporal.describe(workflowId);
+    const left = publishedState(closeTime ? memo : undefined) ?? {};
+    const hasChildren = left.children !== undefined || left.claims?.[CHILDREN_MEMO] !== undefined;
+    return hasChildren ? this.values.add(left, [PARTIAL_MEMO, CHILDREN_MEMO]) : this.#query(workflowId);
   }
 
   /** Concurrent callers share a query: Temporal buffers one per workflow. */
-  #query(workflowId: string): Promise<StateMemo> {
+  #query(workflowId: string): Promise<PublishedState> {
     let query = this.#pending.get(workflowId);
     if (!query) {
       query = this.temporal

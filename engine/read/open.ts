@@ -2,7 +2,8 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../../operations/json/defined.js';
 import type { InputRequest, OperationRecord } from '../../operations/record.js';
-import type { StartMemo, StateMemo } from '../../operations/wire/index.js';
+import type { StartMemo } from '../../operations/wire/index.js';
+import { cutText, type PublishedState } from '../../operations/wire/state.js';
 import { describeBlockage, describeRetries } from './blockage.js';
 import { cancellingMessage } from '../end/cancelling.js';
 import { firstRunIdOf } from '../external/adopt.js';
@@ -15,6 +16,8 @@ import type { TemporalClient } from '../temporal/client.js';
 
 /** Status message while an answer is queued and no question is open. */
 const ANSWERED = 'answered, waiting for a worker';
+/** Maximum size of a text in a status message. */
+const LINE_BYTES = 1_000;
 
 interface Sources {
   temporal: TemporalClient;
@@ -25,7 +28,7 @@ interface Sources {
 interface OpenOperation {
   description: WorkflowExecutionDescription;
   memo: StartMemo;
-  state: StateMemo;
+  state: PublishedState;
   /** State by the external workflow's file. */
   external: ExternalState | undefined;
   parts: { name: string; part: Part }[];
@@ -139,7 +142,11 @@ function unanswered(
 }
 
 function firstLine({ message }: InputRequest): string {
-  return message.split('\n', 1)[0]!;
+  return short(message);
+}
+
+function short(text: string): string {
+  return cutText(text.split('\n', 1)[0]!, LINE_BYTES);
 }
 
 /** Stage, progress and attempts of retried activities in one line: `profile: 3 of 10 (attempt 2)`. */
@@ -158,6 +165,6 @@ async function statusLine(
 function progressLine({ stage, progress }: Pick<OperationRecord, 'stage' | 'progress'>): string | undefined {
   const amount =
     progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
-  const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);
-  return parts.length ? parts.join(': ') : undefined;
+  const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter((part) => part);
+  return parts.length ? parts.map((part) => short(part!)).join(': ') : undefined;
 }

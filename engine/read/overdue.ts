@@ -9,13 +9,8 @@ import { LRUCache } from 'lru-cache';
 import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
-import {
-  SEARCH_ATTRIBUTES,
-  START_MEMO,
-  STATE_MEMO,
-  type StartMemo,
-  type StateMemo,
-} from '../../operations/wire/index.js';
+import { SEARCH_ATTRIBUTES, START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { count, OTHER } from '../../platform/observe/metrics/index.js';
 import type { Tools } from '../../platform/project/tools.js';
 import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
@@ -40,10 +35,10 @@ type Memo = Record<string, unknown> | undefined;
 /** Message of an operation that Temporal or a server has ended. */
 export function overdueMessage(memo: Memo): string {
   const { deadlineSeconds, inputWaitSeconds, queue, runtime } = memoOf(memo);
-  const { inputRequests, turnAt } = stateOf(memo);
+  const { questions, turnAt } = stateOf(memo);
   if (queue && turnAt === undefined)
     return `its turn in the queue ${queue.name} did not come in the time that it had`;
-  if (inputWaitSeconds && Object.keys(inputRequests ?? {}).length > 0)
+  if (inputWaitSeconds && questions)
     return `nobody answered within the ${humanDuration(inputWaitSeconds)} that people have in all`;
   const maximum = deadlineSeconds === undefined ? 'duration' : `of ${humanDuration(deadlineSeconds)}`;
   const why = runtime === 'none' || memo === undefined ? '' : ', and no worker ended it';
@@ -65,10 +60,10 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
 function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
   const { deadlineSeconds, cleanupSeconds, queue } = memoOf(memo);
   const state = stateOf(memo);
-  const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
+  const { questions, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
   // External workflows have no budget; Temporal's time-out ends them.
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
-  if (Object.keys(inputRequests ?? {}).length > 0) return false;
+  if (questions) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
   // A continued run begins with its turn.
   const turnMs = deadlineRemainingMs === undefined ? turnWaitMs(queue, state) : 0;
@@ -180,7 +175,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): st
   return [
     `ExecutionStatus = 'Running'`,
     `TaskQueue = ${quote(temporal.taskQueue)}`,
-    `${SEARCH_ATTRIBUTES.status} = 'working'`,
+    `${SEARCH_ATTRIBUTES.status} IS NULL`,
     `(${late.join(' OR ')})`,
   ].join(' AND ');
 }

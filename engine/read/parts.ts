@@ -3,7 +3,8 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../../operations/errors.js';
 import type { ChildRecord } from '../../operations/record.js';
-import { PART_MEMO, STATE_MEMO, type PartMemo, type StateMemo } from '../../operations/wire/index.js';
+import { PART_MEMO, type PartMemo } from '../../operations/wire/index.js';
+import { publishedState, type PublishedState } from '../../operations/wire/state.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 const { ParentClosePolicy } = proto.temporal.api.enums.v1;
@@ -14,7 +15,7 @@ const DESCRIBED_LIMIT = 20;
 export interface Part {
   name: string;
   description: WorkflowExecutionDescription;
-  state: StateMemo;
+  state: PublishedState;
   parts: Part[];
 }
 
@@ -48,7 +49,7 @@ export async function describeOpenParts(
 export async function readPart(temporal: TemporalClient, workflowId: string): Promise<Part | undefined> {
   const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
   const part = description?.memo?.[PART_MEMO] as PartMemo | undefined;
-  const state = (description?.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  const state = publishedState(description?.memo) ?? {};
   return description && part && { name: part.name, description, state, parts: [] };
 }
 

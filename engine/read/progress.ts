@@ -8,7 +8,7 @@ import proto from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
 import { mergeProgress, type Progress } from '../../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../../operations/wire/report.js';
-import type { StateMemo } from '../../operations/wire/index.js';
+import type { StateMemo } from '../../operations/wire/state.js';
 import {
   type Reached,
   decodeReadable,

@@ -5,13 +5,8 @@ import { isPastKeepAlive } from '../../operations/tool/budgets.js';
 import { isKind, LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { parseTrace } from '../../operations/wire/trace-context.js';
-import {
-  START_MEMO,
-  STATE_MEMO,
-  type StartMemo,
-  type StateMemo,
-  tokenOf,
-} from '../../operations/wire/index.js';
+import { START_MEMO, type StartMemo, tokenOf } from '../../operations/wire/index.js';
+import { PARTIAL_MEMO, publishedState, STATE_MEMO } from '../../operations/wire/state.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 import type { Tools } from '../../platform/project/tools.js';
 import { recordedAnswers } from '../answer/recorded.js';
@@ -29,6 +24,7 @@ import { flattenParts, describeOpenParts } from './parts.js';
 import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
+import { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { Watches } from '../watch/index.js';
 import { workflowIdOf } from '../../operations/token.js';
@@ -45,6 +41,7 @@ export class Records {
     ttl: CLOSED_CACHE_MS,
   });
   readonly #progress: ProgressReader;
+  readonly #values: StoredValues;
   readonly overdue: OverdueRuns;
   readonly places: Places;
   readonly external: ExternalStates;
@@ -58,7 +55,8 @@ export class Records {
     private readonly tools: Tools,
   ) {
     this.watches = new Watches(temporal);
-    this.live = new LiveQueries(temporal);
+    this.#values = new StoredValues(temporal.storage);
+    this.live = new LiveQueries(temporal, this.#values);
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
     this.places = new Places(temporal);
@@ -134,12 +132,12 @@ export class Records {
     token: string,
   ): Promise<OperationRecord> {
     const { temporal } = this;
-    const ownState = description.memo?.[STATE_MEMO] as StateMemo | undefined;
+    const ownState = publishedState(description.memo);
     const isExternal = memo.runtime === 'none' && ownState === undefined;
     const external = isExternal
       ? await this.external.read(description, this.tools.get(memo.tool)?.external)
       : undefined;
-    const state = external ?? ownState ?? {};
+    const state = external ?? (await this.#values.addSmall(ownState ?? {}));
     const { stage, partial } = state;
     const answers = await recordedAnswers(temporal, this.signer, description, { start: memo, state });
     const answered = new Set(answers.filter((answer) => answer.state === 'queued').map(({ key }) => key));
@@ -170,10 +168,11 @@ export class Records {
           { temporal, places: this.places, progress: this.#progress },
           { description, memo, state, external, parts: flattenParts(parts), answered, cancelRequest, base },
         )
-      : await closedFields(temporal, base, { description, state, cancelRequest, isExternal });
+      : await closedFields(temporal, this.#values, base, { description, state, cancelRequest, isExternal });
     const record = { ...base, ...fields };
     const canHavePartial = record.status !== 'completed' && record.status !== 'expired';
-    const isPartialLarge = state.isPartialLarge && record.partial === undefined && canHavePartial;
+    const isLarge = state.isPartialLarge === true || state.claims?.[PARTIAL_MEMO] !== undefined;
+    const isPartialLarge = isLarge && record.partial === undefined && canHavePartial;
     const { cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest?.at ?? record.updatedAt } = record;
     return {
       ...record,

@@ -3,13 +3,8 @@ import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads
 import { estimateFrom, workedSeconds, type PastRun } from '../../operations/estimate.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { CallEstimate } from '../../operations/tool/estimate.js';
-import {
-  START_MEMO,
-  SEARCH_ATTRIBUTES,
-  STATE_MEMO,
-  type StartMemo,
-  type StateMemo,
-} from '../../operations/wire/index.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { listRuns, type RunInfo } from '../list/current-runs.js';
 import { createdAtOf } from '../read/description.js';

@@ -238,7 +238,6 @@ async function callStart(
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
     keyword(SEARCH_ATTRIBUTES.tool, memo.tool),
-    keyword(SEARCH_ATTRIBUTES.status, 'working'),
     ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];

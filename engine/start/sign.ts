@@ -70,7 +70,6 @@ export function signStart(
       ? {
           [SEARCH_ATTRIBUTES.principal]: principal,
           [SEARCH_ATTRIBUTES.tool]: tool.name,
-          [SEARCH_ATTRIBUTES.status]: 'working',
         }
       : {},
     executionTimeoutSeconds: executionTimeoutMs(memo) / 1000,

@@ -5,10 +5,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '../tool/definitions.js';
 import type { OperationError } from '../errors.js';
 import type { ToolQueue } from '../tool/queue.js';
-import type { Answer, AnsweredRequest, Answerer, ChildRecord, InputRequest, Progress } from '../record.js';
+import type { Answer, Answerer, InputRequest } from '../record.js';
+import type { KeptAnswer, OperationState } from './state.js';
 
-/** Complete state of the operation, with large partial results and children. A closed one has it in its memos. */
-export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
+/** Complete state of the operation. A closed one has it in its memo. */
+export const OPERATION_QUERY = defineQuery<OperationState>('operation');
 /** Answers an input request; rejects an answer that doesn't match the schema. */
 export const PROVIDE_INPUT_UPDATE = defineUpdate<void, [ProvidedInput]>('provide_input');
 /** Answers an input request while no worker can take the update. */
@@ -55,12 +56,8 @@ export const OTHER_KEY = 'longhaul.other_key';
 
 /** Memo key of the {@link StartMemo}. */
 export const START_MEMO = 'longhaul';
-/** Memo key of the {@link StateMemo}. */
-export const STATE_MEMO = 'operation';
-/** Memo key of the {@link StoredClaim} of a {@link LargeState}, written as the workflow closes. */
-export const LARGE_STATE_MEMO = 'operation_large';
 
-/** Metadata key of payloads that the worker always stores: history gets a {@link StoredClaim} instead. */
+/** Metadata key of payloads that the worker always stores: history gets a {@link StoredClaim} instead. Holds the memo key, as JSON. */
 export const STORED_METADATA = 'longhaul-stored';
 
 /** Metadata key of a completed operation's result payload: its final progress, as JSON. */
@@ -71,8 +68,6 @@ export const PART_MEMO = 'longhaul_part';
 
 /** Memo key of the {@link OriginMemo}. */
 export const ORIGIN_MEMO = 'longhaul_origin';
-
-export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
 
 /** Principal of all callers without authentication. */
 export const ANONYMOUS = 'anonymous';
@@ -190,67 +185,6 @@ export interface PartNotice {
   refused?: { key: string; answerId: string; reason: string }[];
   /** Whether it waits only for people. */
   onlyPeopleAwaited: boolean;
-}
-
-/** Answer in a state memo. `by` is only a claim: readers verify the signature. */
-export interface KeptAnswer extends Omit<AnsweredRequest, 'state'> {
-  signature?: string;
-}
-
-/** State of an operation. The runtime keeps it up to date in the memo; the query's answer is complete. */
-export interface StateMemo {
-  stage?: string;
-  progress?: Progress;
-  /**
-   * Units that ended activities announced in their totals but didn't reach. Part of the total while the workflow has set none. Missing
-   * until an activity with a total has ended.
-   */
-  unreached?: number;
-  inputRequests?: Record<string, InputRequest>;
-  /** Since when some input request has been open without a break, ISO 8601. Only while one is open. */
-  questionsSince?: string;
-  /** The latest answered input requests, oldest first. */
-  answers?: KeptAnswer[];
-  /** The latest refused answers that came as signals, oldest first. */
-  refusedAnswers?: KeptAnswer[];
-  /** Number of input requests so far: numbers their keys, so no key is used twice. */
-  inputRequestCount?: number;
-  /** Number of child workflows started so far: makes part names unique. */
-  partCount?: number;
-  /** Time spent waiting only for people, in milliseconds. */
-  awaitedMs?: number;
-  /** {@link awaitedMs} at the start of the current run, if it continues another one. */
-  awaitedBeforeMs?: number;
-  /** Time in which all work waited for a worker, in milliseconds. */
-  queuedMs?: number;
-  /** When an operation with a queue got its turn, ISO 8601, and how long it had waited, in milliseconds. */
-  turnAt?: string;
-  turnWaitedMs?: number;
-  /** Size of the work, once the workflow has reported it. */
-  size?: number;
-  /** Remaining time to the deadline, in milliseconds; passed on by continue-as-new. */
-  deadlineRemainingMs?: number;
-  /** ISO 8601; set once the runtime has processed the cancel request. */
-  cancelRequestedAt?: string;
-  cancelReason?: string;
-  updatedAt?: string;
-  /** In the memo only while it is small. */
-  partial?: unknown;
-  /** Whether the partial result is too large for the memo: the query has it, or a canceled operation's {@link LargeState}. */
-  isPartialLarge?: boolean;
-  /** In the memo only once the operation is closed, and only if small. */
-  children?: ChildRecord[];
-  /** Whether there are too many children for the memo: the {@link LargeState} has them. */
-  areChildrenLarge?: boolean;
-}
-
-/** State of a closed workflow that is too large for the memo. It's in storage, so describes and lists stay small. */
-export type LargeState = Pick<StateMemo, 'children' | 'partial'>;
-
-/** Reference to a stored value that readers fetch only if they need it. */
-export interface StoredClaim {
-  longhaul: 'stored';
-  key: string;
 }
 
 /** Payload of {@link PROVIDE_INPUT_UPDATE} and {@link PROVIDE_INPUT_SIGNAL}. */

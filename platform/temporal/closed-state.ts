@@ -1,28 +1,39 @@
-/** Reads the state that a workflow left in its memos when it closed. Needs no worker, and works for other releases' code. */
+/** Reads the state that a workflow has left in its memo, with the values in storage. Needs no worker, and works for other releases' code. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
-  LARGE_STATE_MEMO,
-  STATE_MEMO,
-  type LargeState,
-  type StateMemo,
+  fieldValue,
+  publishedState,
+  type PublishedState,
   type StoredClaim,
-} from '../../operations/wire/index.js';
-import { readStored } from './data-converter.js';
+  type StoredField,
+} from '../../operations/wire/state.js';
 import type { Storage } from '../storage/index.js';
+import { readStored } from './data-converter.js';
 
 /**
- * Reads a closed workflow's state; undefined while open. If Temporal ended it, this is the last published state, without
+ * Reads a closed workflow's whole state; undefined while open. If Temporal ended it, this is the last published state, without
  * children.
  *
- * @throws LonghaulError `internal` if the part in storage is lost
+ * @throws LonghaulError `internal` if a value in storage is lost
  */
 export async function readClosedState(
   { closeTime, memo }: WorkflowExecutionDescription,
   storage: Storage,
-): Promise<StateMemo | undefined> {
+): Promise<PublishedState | undefined> {
   if (!closeTime) return undefined;
-  const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-  const claim = memo?.[LARGE_STATE_MEMO] as StoredClaim | undefined;
-  if (!claim) return state;
-  return { ...state, ...((await readStored(storage, claim)) as LargeState) };
+  const state = publishedState(memo) ?? {};
+  const fields = Object.keys(state.claims ?? {}) as StoredField[];
+  return withStoredValues(state, fields, (claim) => readStored(storage, claim));
+}
+
+/** Replaces claims by their values. @throws what `read` does */
+export async function withStoredValues(
+  { claims = {}, ...state }: PublishedState,
+  fields: readonly StoredField[],
+  read: (claim: StoredClaim) => Promise<unknown>,
+): Promise<PublishedState> {
+  const found = fields.filter((field) => claims[field]);
+  const values = await Promise.all(found.map(async (field) => fieldValue(field, await read(claims[field]!))));
+  const left = Object.entries(claims).filter(([field]) => !found.includes(field as StoredField));
+  return Object.assign({ ...state, claims: Object.fromEntries(left) }, ...values);
 }

@@ -14,10 +14,12 @@ import {
   type StorageDriver,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { LRUCache } from 'lru-cache';
 import { isKind } from '../../operations/errors.js';
-import { STORED_METADATA, type StoredClaim } from '../../operations/wire/index.js';
+import { STORED_METADATA } from '../../operations/wire/index.js';
+import { CHILDREN_MEMO, type StoredClaim } from '../../operations/wire/state.js';
 import { payloadKey } from '../storage/keys.js';
-import { LostValueError, type Storage } from '../storage/index.js';
+import { isStorageWait, LostValueError, type Storage } from '../storage/index.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -45,7 +47,7 @@ function storageDriver(storage: Storage): StorageDriver {
       Promise.all(
         payloads.map(async (payload) => {
           const workflowId = target?.kind === 'workflow' ? target.id : undefined;
-          return new StorageDriverClaim({ key: await store(storage, workflowId, payload) });
+          return new StorageDriverClaim({ key: await store(storage, encodedValue(workflowId, payload)) });
         }),
       ),
     retrieve: (_context, claims) =>
@@ -58,30 +60,97 @@ function storageDriver(storage: Storage): StorageDriver {
  * memo: each describe and list would read the values, and fail where one is lost or the client has no storage.
  */
 function storedPayloads(storage: Storage): PayloadCodec {
+  const stored = new StoredValues(storage);
   return {
     encode: (payloads, context) =>
       Promise.all(
         payloads.map(async (payload) => {
-          if (!payload.metadata?.[STORED_METADATA]) return payload;
+          const mark = payload.metadata?.[STORED_METADATA];
+          if (!mark) return payload;
           const workflowId = context?.type === 'workflow' ? context.workflowId : undefined;
-          const claim: StoredClaim = { longhaul: 'stored', key: await store(storage, workflowId, payload) };
-          return defaultPayloadConverter.toPayload(claim);
+          const field = JSON.parse(Buffer.from(mark).toString()) as string;
+          return defaultPayloadConverter.toPayload(await stored.claim(workflowId, field, payload));
         }),
       ),
     decode: (payloads) => Promise.resolve(payloads),
   };
 }
 
-/** Reads the value of a claim. @throws LonghaulError `internal` if storage no longer has it */
-export async function readStored(storage: Storage, { key }: StoredClaim): Promise<unknown> {
-  return defaultPayloadConverter.fromPayload(await retrieve(storage, key));
+/** Number of values that may wait for storage, and of claims to remember. */
+const WAITING_VALUES = 100;
+const REMEMBERED_CLAIMS = 1_000;
+const STORE_AGAIN_MS = 2_000;
+
+/**
+ * Stores values of memos. No workflow waits for it: while storage is away, a value's claim names the value before too, and the value is
+ * stored later. A closing operation's children are the exception, because nothing else has them.
+ */
+class StoredValues {
+  /** Workflow ID and memo key -> key of the last stored value. */
+  readonly #last = new LRUCache<string, string>({ max: REMEMBERED_CLAIMS });
+  readonly #waiting = new Map<string, () => Promise<unknown>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly storage: Storage) {}
+
+  /** @throws StorageError for children, while storage is away */
+  async claim(workflowId: string | undefined, field: string, payload: Payload): Promise<StoredClaim> {
+    const slot = `${workflowId ?? ''}\n${field}`;
+    const value = encodedValue(workflowId, payload);
+    const claim: StoredClaim = { longhaul: 'stored', key: value.key, bytes: payload.data?.length ?? 0 };
+    const write = async () => {
+      await store(this.storage, value);
+      this.#last.set(slot, value.key);
+    };
+    try {
+      await write();
+      this.#waiting.delete(slot);
+      return claim;
+    } catch (error) {
+      if (field === CHILDREN_MEMO || !isStorageWait(error)) throw error;
+      const before = this.#last.get(slot);
+      this.#storeLater(slot, write);
+      return { ...claim, ...(before === undefined ? {} : { before }) };
+    }
+  }
+
+  #storeLater(slot: string, write: () => Promise<void>): void {
+    this.#waiting.delete(slot);
+    this.#waiting.set(slot, write);
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > WAITING_VALUES) this.#waiting.delete(oldest!);
+    this.#timer ??= setInterval(() => void this.#storeWaiting(), STORE_AGAIN_MS).unref();
+  }
+
+  async #storeWaiting(): Promise<void> {
+    for (const [slot, write] of [...this.#waiting]) {
+      try {
+        await write();
+      } catch {
+        return; // Still away.
+      }
+      if (this.#waiting.get(slot) === write) this.#waiting.delete(slot);
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** Reads the value of a claim, or the one before if it never got to storage. @throws LonghaulError `internal` if storage has neither */
+export async function readStored(storage: Storage, { key, before }: StoredClaim): Promise<unknown> {
+  const read = async (stored: string) => defaultPayloadConverter.fromPayload(await retrieve(storage, stored));
+  return read(key).catch((error: unknown) => {
+    if (before === undefined || !(error instanceof LostValueError)) throw error;
+    return read(before);
+  });
 }
 
 /** Metadata type of the SDK's references to stored values. */
 const REFERENCE_TYPE = 'temporal.api.sdk.v1.ExternalStorageReference';
 const CLAIM_BEGINNING = '{"longhaul":"stored"';
 /** Key in a reference or a claim. Keys never contain characters that JSON escapes. */
-const STORED_KEY = /"key":"(payloads\/[^"\\]+)"/;
+const STORED_KEYS = /"(?:key|before)":"(payloads\/[^"\\]+)"/g;
 
 /** Keys of the stored values that a Temporal message names, e.g. a history. */
 export function storedKeysIn(message: unknown, keys = new Set<string>()): Set<string> {
@@ -94,26 +163,28 @@ export function storedKeysIn(message: unknown, keys = new Set<string>()): Set<st
   const text = Buffer.from(data).toString();
   const type = metadata['messageType'];
   const isReference = type && Buffer.from(type).toString() === REFERENCE_TYPE;
-  const key = isReference || text.startsWith(CLAIM_BEGINNING) ? STORED_KEY.exec(text)?.[1] : undefined;
-  if (key !== undefined) keys.add(key);
+  if (isReference || text.startsWith(CLAIM_BEGINNING))
+    for (const [, key] of text.matchAll(STORED_KEYS)) keys.add(key!);
   return keys;
 }
 
-/** The key combines workflow ID and hash, so a replay or a retry stores nothing new. @returns the key */
-async function store(storage: Storage, workflowId: string | undefined, payload: Payload): Promise<string> {
-  return counted(storage, () => storeValue(storage, workflowId, payload));
+interface EncodedValue {
+  key: string;
+  bytes: Uint8Array;
 }
 
-async function storeValue(
-  storage: Storage,
-  workflowId: string | undefined,
-  payload: Payload,
-): Promise<string> {
+/** The key combines workflow ID and hash, so a replay or a retry stores nothing new. */
+function encodedValue(workflowId: string | undefined, payload: Payload): EncodedValue {
   const bytes = PayloadMessage.encode(payload).finish();
-  const key = payloadKey(workflowId, createHash('sha256').update(bytes).digest('hex'));
-  const stored = await storage.about(key);
-  if (!stored || Date.now() - stored.changedAt.getTime() > FRESH_MS) await storage.put(key, bytes);
-  return key;
+  return { key: payloadKey(workflowId, createHash('sha256').update(bytes).digest('hex')), bytes };
+}
+
+async function store(storage: Storage, { key, bytes }: EncodedValue): Promise<string> {
+  return counted(storage, async () => {
+    const stored = await storage.about(key);
+    if (!stored || Date.now() - stored.changedAt.getTime() > FRESH_MS) await storage.put(key, bytes);
+    return key;
+  });
 }
 
 /** A lost value makes its operation unreadable (`internal`), not unknown (`not_found`). */

@@ -22,13 +22,12 @@ import { PRIORITIES } from '../../operations/tool/queue.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
-  STATE_MEMO,
   VERIFY_ANSWER_ACTIVITY,
   VERIFY_SCHEDULED_START_ACTIVITY,
   type AnswerProof,
   type ScheduledStart,
-  type StateMemo,
 } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
 import type { Activity } from '../../platform/project/code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../../platform/temporal/signer.js';

@@ -1,6 +1,5 @@
 /**
- * The end of an operation's workflow: cancel requests, cleanups within their budget, and failures whose details hold the error and the
- * partial result.
+ * The end of an operation's workflow: cancel requests, cleanups within their budget, and failures whose details hold the error.
  */
 import {
   ApplicationFailure,
@@ -12,10 +11,10 @@ import {
 } from '@temporalio/workflow';
 import { humanDuration, divideCleanup } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
-import { isRetryable } from '../../operations/errors.js';
+import { isRetryable, type OperationError } from '../../operations/errors.js';
 import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/wire/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire/index.js';
-import { startMemo, state, cleanups, operation, type Cleanup } from './state.js';
+import { startMemo, cleanups, operation, type Cleanup } from './state.js';
 
 /** Maximum length of a failure's message, in characters: Temporal refuses large failures. */
 const MESSAGE_LIMIT = 16_000;
@@ -25,7 +24,6 @@ export function isFinalFailure(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
 }
 
-/** Temporal keeps no details of a cancelled workflow, so the memo holds its partial result. */
 export function canceledFailure(): CancelledFailure {
   return new CancelledFailure('canceled');
 }
@@ -36,7 +34,7 @@ export function timedOutFailure(): ApplicationFailure {
     message,
     type: 'longhaul.timed_out',
     nonRetryable: true,
-    details: [closingDetails({ error: { kind: 'timed_out', message, retryable: false } })],
+    details: [closingDetails({ kind: 'timed_out', message, retryable: false })],
   });
 }
 
@@ -62,7 +60,7 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     message,
     type: type ?? 'failed',
     nonRetryable: true,
-    details: [closingDetails({ error })],
+    details: [closingDetails(error)],
     ...(failure instanceof Error && isShort(failure) ? { cause: failure } : {}),
   });
 }
@@ -79,9 +77,9 @@ function isShort(failure: Error): boolean {
   return true;
 }
 
-function closingDetails(fields: Omit<ClosingDetails, 'longhaul'>): ClosingDetails {
-  const { partial } = state();
-  return { longhaul: 'closing', ...fields, ...defined({ partial }) };
+/** The partial result is in the memo, or in storage. */
+function closingDetails(error: OperationError): ClosingDetails {
+  return { longhaul: 'closing', error };
 }
 
 /** Runs all cleanups side by side, within their budget. @throws any error that isn't a Temporal failure, which is a defect */

@@ -26,8 +26,8 @@ import {
   type ProvidedInput,
   VERIFY_ANSWER_ACTIVITY,
   type AnswerProof,
-  type KeptAnswer,
 } from '../../operations/wire/index.js';
+import type { KeptAnswer } from '../../operations/wire/state.js';
 import { acceptForwardedAnswer, handlePartNotices, refuseForwardedAnswer } from './parts.js';
 import {
   acceptedAnswerIds,

@@ -4,7 +4,8 @@
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { AnswerRules } from '../../operations/answers.js';
-import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
+import type { Answer, ChildRecord, InputRequest, Progress } from '../../operations/record.js';
+import { INPUT_MEMO_BYTES, INPUT_REQUEST_BYTES, jsonBytes } from '../../operations/wire/state.js';
 import {
   assertFlat,
   compilePatterns,
@@ -99,7 +100,7 @@ export type InputAnswer<T> =
  *   is defined.
  * @param message the question
  * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that can't be matched
- *   in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
+ *   in linear time; `BadApprovers`; `too_large`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -119,6 +120,7 @@ export async function requestInput<S extends AnySchema>(
     throw ApplicationFailure.nonRetryable((error as Error).message, 'BadSchema');
   }
   const rules = rulesOf(options);
+  assertQuestionFits({ message, schema: json, ...rules });
   const until = options.timeoutSeconds === undefined ? undefined : Date.now() + options.timeoutSeconds * 1000;
   for (;;) {
     const inputRequestCount = (state().inputRequestCount ?? 0) + 1;
@@ -147,6 +149,28 @@ export async function requestInput<S extends AnySchema>(
     if (answer.action === 'decline') return answer;
     if (answer.action === 'accept') return answer as InputAnswer<Infer<S>>;
   }
+}
+
+/** Every list carries the open questions. @throws ApplicationFailure `too_large` */
+function assertQuestionFits(request: InputRequest): void {
+  const bytes = jsonBytes(request);
+  const own = Object.entries(state().inputRequests ?? {}).filter(([key]) => isOwnKey(key));
+  const together = bytes + jsonBytes(Object.fromEntries(own));
+  const [limit, what, size] =
+    bytes > INPUT_REQUEST_BYTES
+      ? [INPUT_REQUEST_BYTES, 'the question with its schema', bytes]
+      : [INPUT_MEMO_BYTES, 'all open questions together', together];
+  if (size <= limit) return;
+  throw ApplicationFailure.nonRetryable(
+    `requestInput: ${what}: expected at most ${limit} bytes as JSON; got ${size}. ` +
+      'Shorten the text, and give long content as a partial result or an artifact',
+    'too_large',
+  );
+}
+
+/** Whether this workflow asked, and not one of its parts. */
+function isOwnKey(key: string): boolean {
+  return !key.includes('/');
 }
 
 /** @throws ApplicationFailure `BadApprovers` */

@@ -26,10 +26,10 @@ import {
   PART_MEMO,
   PROGRESS_METADATA,
   SIGNATURE_HEADER,
-  STATE_MEMO,
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';
+import { isCarriedState, type CarriedState } from '../../operations/wire/state.js';
 import {
   isReportedResult,
   reportInFailure,
@@ -60,14 +60,19 @@ import { startedMs } from './measure.js';
 import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
+import { showDetails } from './current-details.js';
+import { boundMemos } from './memo.js';
 import {
+  addStateToMemo,
   beginWork,
   changeState,
   commandsOfChanges,
   continuedState,
+  continueState,
   endRun,
   holdProgress,
   addProgress,
+  isContinued,
   startMemo,
   operation,
   partMemo,
@@ -123,14 +128,15 @@ const execute: Inbound = async (input, next) => {
     root.cancel();
   };
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
-  assertOwnStart(input.args);
+  const args = withoutCarriedState(input.args);
+  assertOwnStart(args);
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
   const ready = turn ? turn.then(assertScheduledStart) : assertScheduledStart();
   const begin = () => {
     startClock();
-    return next(input);
+    return next({ ...input, args });
   };
   const work = ready ? ready.then(begin) : begin();
   const worked = new Promise((resolve, reject) => {
@@ -193,6 +199,17 @@ const execute: Inbound = async (input, next) => {
       : failureWithDetails(failure);
 };
 
+/**
+ * Takes over the state that the run before has added to the arguments. Only the workflow's own code may pass it on: Temporal gives it to
+ * retries and cron runs too, and a client could forge it.
+ */
+function withoutCarriedState(args: unknown[]): unknown[] {
+  const last = args.at(-1);
+  if (workflowInfo().continuedFromExecutionRunId === undefined || !isCarriedState(last)) return args;
+  if (isContinued()) continueState(last.state);
+  return args.slice(0, -1);
+}
+
 /** @returns undefined if there is nothing to wait for: an await alone would change the order of the run's last commands */
 function endAnswers(): Promise<void> | undefined {
   refuseUnverified();
@@ -202,6 +219,9 @@ function endAnswers(): Promise<void> | undefined {
 /** Writes changes once per activation, because each write is an event of history. */
 const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ commands }, next) => {
   countTime();
+  boundMemos(commands);
+  addStateToMemo(commands);
+  showDetails();
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
@@ -328,9 +348,9 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   const memo = {
     ...input.options.memo,
     ...(partMemo() ? { [PART_MEMO]: partMemo() } : { [START_MEMO]: { ...startMemo(), createdAt } }),
-    [STATE_MEMO]: continuedState(),
   };
-  return next({ ...input, options: { ...input.options, memo } });
+  const carried: CarriedState = { longhaul: 'state', state: continuedState() };
+  return next({ ...input, args: [...input.args, carried], options: { ...input.options, memo } });
 };
 
 /** Adds a failed activity's reported progress, and removes the report from the details that authors see. */

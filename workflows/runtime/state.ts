@@ -11,22 +11,26 @@ import type { AnswerRules } from '../../operations/answers.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
 import {
   ANONYMOUS,
-  LARGE_STATE_MEMO,
   START_MEMO,
   PART_MEMO,
   SEARCH_ATTRIBUTES,
-  STATE_MEMO,
-  STATE_MEMO_LIMIT_BYTES,
-  STORED_METADATA,
   tokenOf,
-  type KeptAnswer,
-  type LargeState,
   type StartMemo,
   type PartMemo,
   type ProvidedInput,
-  type StateMemo,
 } from '../../operations/wire/index.js';
+import {
+  CHILDREN_MEMO,
+  DETAILS_MEMO,
+  INPUT_MEMO,
+  PARTIAL_MEMO,
+  STATE_MEMO,
+  stateFields,
+  type KeptAnswer,
+  type OperationState,
+} from '../../operations/wire/state.js';
 import { measureClosed, measureFirstProgress } from './measure.js';
+import { memoPayloads, type MemoField } from './memo.js';
 
 const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
 
@@ -93,36 +97,55 @@ export function isContinued(): boolean {
 
 type Command = ConcludeActivationInput['commands'][number];
 
-let current: StateMemo | undefined;
-let status: string | undefined;
-/** Whether the state has changed since it was last written; `progress`: only its progress. */
-let unwritten: false | 'progress' | 'more' = false;
+let current: OperationState = {};
+/** Value of the status attribute; null until it is read. */
+let status: string | undefined | null = null;
+/** What has changed since the state was last written. */
+const unwritten = new Set<MemoField | 'progress'>();
 let ending: Ending | undefined;
 let isProgressHeld = false;
-let isPartialLarge = false;
 let isOver = false;
 let activeWork = 0;
 
-/** The current state. Only a continued run takes over state from its memo, because a client could forge it. */
-export function state(): StateMemo {
-  current ??= { ...((isContinued() ? (workflowInfo().memo?.[STATE_MEMO] as StateMemo) : undefined) ?? {}) };
+export function state(): OperationState {
   return current;
+}
+
+/** Takes over the state of the run that this one continues. */
+export function continueState(carried: OperationState): void {
+  current = { ...carried };
 }
 
 /**
  * Changes the state. Changes in one workflow task are written to the memo together, because each write is an event of history. A replay
  * that looks for a difference sets `longhaulStateChanged`, to know who made a write (platform/temporal/internal/replay-trace.ts).
  */
-export function changeState(changes: Partial<StateMemo>): void {
+export function changeState(changes: Partial<OperationState>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
   const updatedAt = new Date().toISOString();
-  Object.assign(state(), changes, { updatedAt });
+  Object.assign(current, changes, { updatedAt });
   if (changes.inputRequests) {
-    if (Object.keys(changes.inputRequests).length === 0) delete state().questionsSince;
-    else state().questionsSince ??= updatedAt;
+    if (Object.keys(changes.inputRequests).length === 0) delete current.questionsSince;
+    else current.questionsSince ??= updatedAt;
   }
-  const isProgress = Object.keys(changes).every((key) => key === 'progress');
-  unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
+  for (const key of Object.keys(changes) as (keyof OperationState)[]) unwritten.add(fieldOf(key));
+}
+
+/** The memo field that a change has to be written to. */
+function fieldOf(key: keyof OperationState): MemoField | 'progress' {
+  switch (key) {
+    case 'progress':
+      return 'progress';
+    case 'inputRequests':
+      return INPUT_MEMO;
+    case 'answers':
+    case 'refusedAnswers':
+      return DETAILS_MEMO;
+    case 'partial':
+      return PARTIAL_MEMO;
+    default:
+      return STATE_MEMO;
+  }
 }
 
 export function withdrawQuestion(key: string): void {
@@ -163,61 +186,58 @@ export function commandsOfChanges(): Command[] {
   if (isOver) return [];
   isOver = ending !== undefined;
   if (ending !== undefined) return commandsOfEnding(ending);
-  if (unwritten === false || (isProgressHeld && unwritten === 'progress')) return [];
-  unwritten = false;
-  const { children: _queried, ...shown } = state();
-  return [memoCommand(shown), ...statusCommands(questions.size > 0 ? 'input_required' : 'working')];
+  if (unwritten.size === 0 || (isProgressHeld && isOnlyProgress())) return [];
+  return [memoCommand(takeUnwritten()), ...statusCommands(questions.size > 0 ? 'input_required' : undefined)];
 }
 
-/** A continued run starts with the state, and a completed operation's result holds its progress. */
+/** A continued run starts with the state, and a completed operation's result holds its progress and replaces the partial result. */
 function commandsOfEnding(how: Ending): Command[] {
   if (how === 'continued') return [];
-  const isInResult = how === 'completed' && !partMemo() && unwritten !== 'more';
-  const isNeeded =
-    (unwritten && !isInResult) ||
-    (state().queuedMs ?? 0) >= LONG_QUEUE_MS ||
-    state().children ||
-    (how === 'canceled' && isPartialLarge);
-  return [...(isNeeded ? [memoCommand(state())] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
+  const isOperation = !partMemo();
+  if (how === 'completed' && isOperation) unwritten.delete(PARTIAL_MEMO);
+  const isInResult = how === 'completed' && isOperation && isOnlyProgress();
+  const { queuedMs = 0, children } = current;
+  const isNeeded = (unwritten.size > 0 && !isInResult) || queuedMs >= LONG_QUEUE_MS || children !== undefined;
+  const fields: MemoField[] = [...takeUnwritten(), ...(children ? ([CHILDREN_MEMO] as const) : [])];
+  return [...(isNeeded ? [memoCommand(fields)] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
 }
 
-/** Leaves out children and partial result if the memo would be too large: the query returns them, and later the worker stores them. */
-function memoCommand(whole: StateMemo): Command {
-  const large: LargeState = {};
-  let memo = whole;
-  const isLarge = () => JSON.stringify(memo).length > STATE_MEMO_LIMIT_BYTES;
-  if (memo.children && isLarge()) {
-    const { children, ...rest } = memo;
-    large.children = children;
-    memo = { ...rest, areChildrenLarge: true };
-  }
-  if (memo.partial !== undefined && isLarge()) {
-    const { partial, ...rest } = memo;
-    // Any other failure's details hold it.
-    if (ending === 'canceled') large.partial = partial;
-    memo = { ...rest, isPartialLarge: true };
-  }
-  isPartialLarge = memo.isPartialLarge === true;
-  const isStored = ending !== undefined && Object.keys(large).length > 0;
-  const fields = {
-    [STATE_MEMO]: defaultPayloadConverter.toPayload(memo),
-    ...(isStored ? { [LARGE_STATE_MEMO]: storedPayload(large) } : {}),
-  };
-  return { modifyWorkflowProperties: { upsertedMemo: { fields } } };
+function isOnlyProgress(): boolean {
+  return [...unwritten].every((field) => field === 'progress');
 }
 
-/** Payload that the worker's data converter stores. */
-function storedPayload(value: LargeState): Payload {
-  const { metadata, ...payload } = defaultPayloadConverter.toPayload(value);
+/** Writes fields besides the small one, which has the time of the change. */
+function memoCommand(fields: readonly MemoField[]): Command {
+  const values = stateFields(current);
   return {
-    ...payload,
-    metadata: { ...metadata, [STORED_METADATA]: defaultPayloadConverter.toPayload(true).data! },
+    modifyWorkflowProperties: { upsertedMemo: { fields: memoPayloads(values, [STATE_MEMO, ...fields]) } },
   };
 }
 
-function statusCommands(next: string): Command[] {
+/** Fields to write, which then count as written. Details have the texts that were cut, but no activity's report adds a write. */
+function takeUnwritten(): MemoField[] {
+  const fields = new Set<MemoField>();
+  for (const field of unwritten) if (field !== 'progress') fields.add(field);
+  const hasNewTexts = unwritten.has(STATE_MEMO) || ending !== undefined;
+  if (hasNewTexts && stateFields(current)[DETAILS_MEMO].texts) fields.add(DETAILS_MEMO);
+  unwritten.clear();
+  return [...fields];
+}
+
+/** Adds the state to the memo of the run that continues this one. */
+export function addStateToMemo(commands: Command[]): void {
+  for (const { continueAsNewWorkflowExecution: continued } of commands)
+    if (continued) {
+      const values = stateFields(continuedState());
+      const payloads = memoPayloads(values, [STATE_MEMO, DETAILS_MEMO, PARTIAL_MEMO]);
+      continued.memo = { ...continued.memo, ...payloads };
+    }
+}
+
+/** Sets or removes the status attribute: any other status than these shows in Temporal's own, or is `working`. */
+function statusCommands(next: 'input_required' | 'timed_out' | undefined): Command[] {
   // A run that was continued as new starts with the previous run's status.
-  status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
+  if (status === null) status = workflowInfo().typedSearchAttributes.get(STATUS);
   if (next === status) return [];
   status = next;
   if (!startMemo()?.searchAttributes) return [];
@@ -225,10 +245,11 @@ function statusCommands(next: string): Command[] {
   return [{ upsertWorkflowSearchAttributes: { searchAttributes: { indexedFields } } }];
 }
 
-/** Payload of a keyword. Temporal reads the type from the metadata. */
-function keywordPayload(value: string): Payload {
-  const { metadata, ...payload } = defaultPayloadConverter.toPayload(value);
-  return { ...payload, metadata: { ...metadata, type: new TextEncoder().encode('Keyword') } };
+/** Payload of a keyword. Temporal reads the type from the metadata; a null without a type removes the attribute. */
+function keywordPayload(value: string | undefined): Payload {
+  const payload = defaultPayloadConverter.toPayload(value ?? null);
+  if (value === undefined) return payload;
+  return { ...payload, metadata: { ...payload.metadata, type: new TextEncoder().encode('Keyword') } };
 }
 
 /** Call it once the work has completed: the progress is written with the result. */
@@ -246,9 +267,10 @@ export function hasEnded(): boolean {
   return ending !== undefined;
 }
 
-export function continuedState(): StateMemo {
-  const { children: _children, questionsSince: _questionsSince, ...carried } = state();
-  return { ...carried, inputRequests: {} };
+/** What a run passes on to the one that continues it. */
+export function continuedState(): OperationState {
+  const { children: _children, questionsSince: _since, inputRequests: _asked, ...carried } = current;
+  return carried;
 }
 
 /** Sets the workflow's progress; it never decreases. */
