@@ -62,9 +62,9 @@ export class LiveQueries {
   /** Reads what a closed workflow has left; otherwise queries it. */
   async #read(workflowId: string): Promise<PublishedState> {
     const { memo, closeTime } = await this.temporal.describe(workflowId);
-    const left = publishedState(closeTime ? memo : undefined) ?? {};
-    const hasChildren = left.children !== undefined || left.claims?.[CHILDREN_MEMO] !== undefined;
-    return hasChildren ? this.values.add(left, [PARTIAL_MEMO, CHILDREN_MEMO]) : this.#query(workflowId);
+    if (!closeTime) return this.#query(workflowId);
+    const left = await this.values.add(publishedState(memo) ?? {}, [PARTIAL_MEMO, CHILDREN_MEMO]);
+    return left.children ? left : this.#query(workflowId);
   }
 
   /** Concurrent callers share a query: Temporal buffers one per workflow. */
