@@ -28,7 +28,7 @@ export const UNSTORED_PARTIAL_BYTES = 32 * 1024;
 const STAGE_BYTES = 400;
 const MESSAGE_BYTES = 400;
 const REASON_BYTES = 300;
-const KEYS_BYTES = 400;
+const KEYS_BYTES = 300;
 /** Maximum JSON of a text in the details: a read of one operation shows it. */
 const WHOLE_TEXT_BYTES = 16 * 1024;
 /** Ends a text that was cut. */
