@@ -8,6 +8,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../../activities/runtime/attempt-span.js';
 import {
   activityContext,
+  OUTCOME_REFUSED,
   type ActivityContext,
   type ActivityOutcome,
   type ReportOutcome,
@@ -90,7 +91,7 @@ async function execute(
   { attempt, waitedMs }: { attempt: AttemptRecord | undefined; waitedMs: number },
   { settings, storage, steps, stopping, loggers, reportOutcome, metrics, waits }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
-  const { isLocal, taskToken, workflowExecution } = context.info;
+  const { isLocal, taskToken, workflowExecution, activityId } = context.info;
   const last: unknown = context.info.heartbeatDetails;
   const around: ActivityContext = {
     settings,
@@ -141,6 +142,11 @@ async function execute(
       onWait(message: string | undefined) {
         waitsFor = message;
         beat();
+      },
+      onRefused(reason: string) {
+        // An activity that was cancelled may end after its workflow.
+        const level = outcome?.status === 'canceled' ? 'debug' : 'warn';
+        context.log[level](OUTCOME_REFUSED, { activityId, attempt: context.info.attempt, reason });
       },
     };
     const { kept } = around;
