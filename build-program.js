@@ -21,9 +21,10 @@ const OUT = 'dist/bin';
 /** Name in `dist/bin/` -> module in `dist/`. */
 const PROGRAMS = {
   longhaul: 'cli/main.js',
-  // Forked by Longhaul.
+  // Forked by Longhaul, or run in a thread.
   'bundle-workflows': 'worker/versions/bundle-process.js',
   'replay-histories': 'worker/replay/process.js',
+  'watch-event-loop': 'worker/process/event-loop/thread.js',
   'analyze-dataset': 'activities/analyze_dataset/analysis-process.js',
   // Exports of the package. `longhaul/workflow` is for the sandbox.
   index: 'index.js',

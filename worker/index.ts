@@ -22,6 +22,7 @@ import { bundleInChildProcess } from './versions/bundle-in-child.js';
 import { adoptSteps } from './steps/adopt-steps.js';
 import { awaitUsableStorage } from './process/await-storage.js';
 import { startBackgroundTasks } from './process/background-tasks.js';
+import { EventLoopWatchdog } from './process/event-loop/watchdog.js';
 import { outcomeReporter } from './process/report-outcome.js';
 import { localActivities } from './process/local-activities.js';
 import { Drain } from './process/drain.js';
@@ -104,6 +105,8 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const waits = new QueueWaits(temporal, client);
   await waits.refresh();
   const metrics = new WorkerMetrics(settings.taskQueue);
+  const fileOf = (activityType: string) => activities.fileOf(activityType);
+  const watchdog = new EventLoopWatchdog({ settings, storage, logger, fileOf });
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -113,7 +116,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     interceptors: {
       activity: [
         activityInterceptors({
-          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics, waits },
+          ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics, waits, watchdog },
           stopping: stopping.signal,
         }),
       ],
@@ -179,6 +182,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const done = allEnded(running, shutdown, async () => {
     // Until here, steps without another worker on this host are adopted and heartbeat.
     endChores();
+    watchdog.end();
     await steps.leave();
     await logs.close();
     reserve.close();

@@ -13,6 +13,9 @@ export type ActivityOutcome =
   /** Temporal had requested its cancellation. */
   | { status: 'canceled' };
 
+/** Line in logs about an outcome that Temporal has refused. */
+export const OUTCOME_REFUSED = "Temporal refused the activity's outcome";
+
 export interface EndedActivity {
   taskToken: Uint8Array;
   workflowId: string;
@@ -21,6 +24,8 @@ export interface EndedActivity {
   lastReport?: ActivityReport | undefined;
   /** After each failed attempt to report, gets what the report waits for if that is storage. */
   onWait?: (message: string | undefined) => void;
+  /** Called when Temporal refuses the outcome for good. */
+  onRefused: (reason: string) => void;
 }
 
 /** Reports an outcome to Temporal, retrying until the drain ends or `stopping` fires. @returns whether Temporal needs no other report */

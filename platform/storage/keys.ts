@@ -31,6 +31,11 @@ export function operationLogPrefix(workflowId: string): string {
   return `${LOGS}${encodeFileName(workflowId)}/@operation/`;
 }
 
+/** Key of what the watchdog found about an activity. It is in the logs' prefix to be removed with them. */
+export function blockedActivityKey(workflowId: string, runId: string, activityId: string): string {
+  return `${LOGS}${encodeFileName(workflowId)}/@blocked/${encodeFileName(`${runId}/${activityId}`)}`;
+}
+
 /** Key of a value that is too large for history, under its workflow if known. */
 export function payloadKey(workflowId: string | undefined, hash: string): string {
   return workflowId === undefined ? `${PAYLOADS}${hash}` : `${PAYLOADS}${encodeFileName(workflowId)}/${hash}`;

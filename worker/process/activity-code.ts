@@ -63,6 +63,11 @@ export class ActivityCode {
     return [...filesOf('activities', this.settings), ...this.#modules.watched()];
   }
 
+  /** File that exports an activity. */
+  fileOf(activityType: string): string | undefined {
+    return this.#files.find(({ value }) => value && activityType in value)?.path;
+  }
+
   /** The worker's default activity: dispatches by activity type. */
   readonly dispatch: Activity = (...args) => {
     const { activityType } = activityInfo();

@@ -8,6 +8,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../../activities/runtime/attempt-span.js';
 import {
   activityContext,
+  OUTCOME_REFUSED,
   type ActivityContext,
   type ActivityOutcome,
   type ReportOutcome,
@@ -28,6 +29,7 @@ import {
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { inWork, logFields } from '../../platform/observe/work-context.js';
 import type { LoggingOperation, OperationLoggers } from '../logs/operation-loggers.js';
+import type { EventLoopWatchdog } from './event-loop/watchdog.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { QueueWaits } from './queue-waits.js';
 import { attemptTrace, failedEnd, isBenign, isCancel } from './trace-work.js';
@@ -48,6 +50,7 @@ export interface ActivityInterceptorsOptions extends Pick<
   verifyStart: VerifyStart;
   metrics: WorkerMetrics;
   waits: QueueWaits;
+  watchdog: EventLoopWatchdog;
 }
 
 export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
@@ -88,9 +91,10 @@ async function execute(
   context: Context,
   { token, operationId, tool, startedMs }: LoggingOperation,
   { attempt, waitedMs }: { attempt: AttemptRecord | undefined; waitedMs: number },
-  { settings, storage, steps, stopping, loggers, reportOutcome, metrics, waits }: ActivityInterceptorsOptions,
+  options: ActivityInterceptorsOptions,
 ): Promise<unknown> {
-  const { isLocal, taskToken, workflowExecution } = context.info;
+  const { settings, storage, steps, stopping, loggers, reportOutcome, metrics, waits } = options;
+  const { isLocal, taskToken, workflowExecution, activityId } = context.info;
   const last: unknown = context.info.heartbeatDetails;
   const around: ActivityContext = {
     settings,
@@ -106,6 +110,7 @@ async function execute(
       ? {}
       : { onFirstReport: () => metrics.firstProgress(operationId, tool, waits.nowMs - startedMs) }),
   };
+  const watch = options.watchdog.watch(around, context);
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
@@ -118,6 +123,7 @@ async function execute(
   const keepAlive = isLocal ? undefined : setInterval(beat, beatIntervalMs(context.info, settings));
   try {
     const work = activityContext.run(around, async () => {
+      if (!isLocal) await watch.assertNotBlocking();
       const result = await run();
       const { progress } = around;
       if (!progress && queuedMs === undefined) return result;
@@ -134,6 +140,7 @@ async function execute(
       (error: unknown) => outcomeOf(error, context, around.progress),
     );
     await loggers.flush(operationId);
+    let isRefused = false;
     const ended = {
       taskToken,
       ...workflowExecution!,
@@ -142,10 +149,17 @@ async function execute(
         waitsFor = message;
         beat();
       },
+      onRefused(reason: string) {
+        isRefused = true;
+        // An activity that was cancelled may end after its workflow.
+        const level = outcome?.status === 'canceled' ? 'debug' : 'warn';
+        context.log[level](OUTCOME_REFUSED, { activityId, attempt: context.info.attempt, reason });
+      },
     };
     const { kept } = around;
     if (outcome && (await reportOutcome(ended, outcome, kept && stopping))) {
       await kept?.forget();
+      if (!isRefused) await watch.acquit();
       if (attempt) endAttempt(attempt, endOf(outcome));
       throw new CompleteAsyncError();
     }
@@ -157,6 +171,7 @@ async function execute(
     return await withAttempt(attempt, () => work);
   } finally {
     clearInterval(keepAlive);
+    watch.end();
   }
 }
 

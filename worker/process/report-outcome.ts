@@ -16,7 +16,7 @@ import {
 } from '../../platform/temporal/internal/payloads.js';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../../activities/runtime/context.js';
 import type { TemporalConnection } from '../../platform/temporal/connect.js';
-import { GRPC, isGrpcError, isThrottled } from '../../platform/temporal/grpc-errors.js';
+import { GRPC, isGrpcError, isThrottled, temporalMessage } from '../../platform/temporal/grpc-errors.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/observe/log.js';
 import { isStorageWait, storageErrorIn } from '../../platform/storage/index.js';
@@ -76,8 +76,11 @@ async function untilReported(
       return true;
     } catch (error) {
       // The attempt has timed out, the workflow has closed, or an earlier report arrived.
-      if (isGrpcError(error, GRPC.notFound)) return true;
-      if (!isTransient(error)) return false;
+      const isUnawaited = isGrpcError(error, GRPC.notFound);
+      if (isUnawaited || !isTransient(error)) {
+        ended.onRefused(temporalMessage(error));
+        return isUnawaited;
+      }
       ended.onWait?.(storageErrorIn(error)?.message);
       if (pauseMs === FIRST_PAUSE_MS)
         logger.info(

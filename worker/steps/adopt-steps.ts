@@ -15,7 +15,11 @@ import { hostId } from './host.js';
 import type { FollowedStep, HostSteps } from './host-steps.js';
 import { stepOutcome } from './outcome.js';
 import { runningSteps, type RunningStep } from './running.js';
-import type { ActivityOutcome, ReportOutcome } from '../../activities/runtime/context.js';
+import {
+  OUTCOME_REFUSED,
+  type ActivityOutcome,
+  type ReportOutcome,
+} from '../../activities/runtime/context.js';
 import type { ActivityReport } from '../../operations/wire/report.js';
 import { OPERATION_QUERY } from '../../operations/wire/index.js';
 import { childName } from '../../pipelines/run.js';
@@ -167,11 +171,15 @@ async function isNeeded(
 }
 
 async function report(
-  { stepId, taskToken, workflowId, runId }: RunningStep,
+  { stepId, taskToken, workflowId, runId, activityId, attempt }: RunningStep,
   outcome: ActivityOutcome,
   lastReport: ActivityReport | undefined,
-  { steps, reportOutcome }: AdoptionContext,
+  { steps, reportOutcome, logger }: AdoptionContext,
 ): Promise<void> {
-  const ended = { taskToken: Buffer.from(taskToken, 'base64'), workflowId, runId, lastReport };
+  const ended = {
+    ...{ taskToken: Buffer.from(taskToken, 'base64'), workflowId, runId, lastReport },
+    onRefused: (reason: string) =>
+      logger.warn({ workflowId, runId, activityId, attempt, reason }, OUTCOME_REFUSED),
+  };
   if (await reportOutcome(ended, outcome)) await steps.forget(stepId);
 }

@@ -61,6 +61,7 @@ import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { showDetails } from './current-details.js';
+import { warnOfHistory } from './log.js';
 import { boundMemos } from './memo.js';
 import {
   addStateToMemo,
@@ -219,6 +220,7 @@ function endAnswers(): Promise<void> | undefined {
 /** Writes changes once per activation, because each write is an event of history. */
 const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ commands }, next) => {
   countTime();
+  warnOfHistory();
   boundMemos(commands);
   addStateToMemo(commands);
   showDetails();

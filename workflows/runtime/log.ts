@@ -2,7 +2,7 @@
  * Temporal's logger for workflow code, silent during replay. Attributes are copied out of the sandbox. A value that can't be
  * copied, e.g. a function, would block the workflow, so it is logged as text.
  */
-import { log as temporalLog } from '@temporalio/workflow';
+import { log as temporalLog, workflowInfo } from '@temporalio/workflow';
 
 type Write = (message: string, attributes?: Record<string, unknown>) => void;
 
@@ -14,6 +14,28 @@ export const log: Record<'trace' | 'debug' | 'info' | 'warn' | 'error', Write> =
   warn: (message, attributes) => temporalLog.warn(message, copied(attributes)),
   error: (message, attributes) => temporalLog.error(message, copied(attributes)),
 };
+
+/** A run's history gets a warning at these sizes. Temporal ends the run at 50 MiB or 51,200 events. */
+const LARGE_HISTORY_BYTES = 4 * 1024 * 1024;
+const LONG_HISTORY_EVENTS = 4_096;
+
+const CONTINUE = 'continue as new before Temporal ends the run';
+
+let isLargeKnown = false;
+let isLongKnown = false;
+
+/** Call it in each activation. A replay passes the same sizes silently, so a run logs each line once. */
+export function warnOfHistory(): void {
+  const { historySize: bytes, historyLength: events } = workflowInfo();
+  if (!isLargeKnown && bytes >= LARGE_HISTORY_BYTES) {
+    isLargeKnown = true;
+    log.warn(`the history is large: ${CONTINUE}`, { bytes, events });
+  }
+  if (!isLongKnown && events >= LONG_HISTORY_EVENTS) {
+    isLongKnown = true;
+    log.warn(`the history is long: ${CONTINUE}`, { bytes, events });
+  }
+}
 
 function copied(attributes: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   return attributes && (copyable(attributes, []) as Record<string, unknown>);
