@@ -193,6 +193,7 @@ export class Engine {
         workflowId,
         read,
         readLive: (record) => live.complete(record, workflowId),
+        mayHaveSteps: (tool) => this.tools.get(tool)?.isPipeline !== false,
       },
       options,
     );
