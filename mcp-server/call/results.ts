@@ -26,7 +26,7 @@ export function assertResultReadable({ resultProblem }: OperationRecord): void {
   if (resultProblem) throw unreadable('the result', resultProblem);
 }
 
-/** @throws LonghaulError `unavailable` if the partial result's worker doesn't answer or storage is away; `internal` if it is lost */
+/** @throws LonghaulError `unavailable` if storage, or a worker without storage, doesn't answer; `internal` if it is lost */
 export function assertPartialReadable(record: OperationRecord): void {
   const { status, partial, isPartialLarge, resultProblem } = record;
   if (partial !== undefined || status === 'completed') return;
@@ -34,7 +34,7 @@ export function assertPartialReadable(record: OperationRecord): void {
   if (isPartialLarge)
     throw unreadable('the partial result', {
       kind: 'unavailable',
-      message: 'no worker answers, and only the workflow holds a large one',
+      message: 'it is large, and neither storage nor a worker that holds it answers',
       retryable: true,
     });
 }
