@@ -156,6 +156,12 @@ export class Engine {
     return records.live.complete(await this.read(principal, token), located.workflowId);
   }
 
+  /** Reads an operation with a partial result of any size, without children. @throws LonghaulError `not_found`, `unavailable` */
+  async readPartial(principal: string, token: string): Promise<OperationRecord> {
+    const { located, records } = this.#locate(principal, token);
+    return records.live.completePartial(await this.read(principal, token), located.workflowId);
+  }
+
   /**
    * Reads the children of a page: a range of a pipeline's items.
    *
@@ -193,6 +199,7 @@ export class Engine {
         workflowId,
         read,
         readLive: (record) => live.complete(record, workflowId),
+        mayHaveSteps: (tool) => this.tools.get(tool)?.isPipeline !== false,
       },
       options,
     );

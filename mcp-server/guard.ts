@@ -155,6 +155,10 @@ export class Guard {
     return this.#record(token, (owned) => this.engine.readLive(...owned));
   }
 
+  readPartial(token: string): ReturnType<Engine['readPartial']> {
+    return this.#record(token, (owned) => this.engine.readPartial(...owned));
+  }
+
   /** @param record from {@link readLive} */
   readPage(record: OperationRecord, page: string): Promise<ChildRecord[]> {
     return this.engine.readPage(record, page);

@@ -107,6 +107,9 @@ export interface OpenedWorkspace {
   isTakenOver: boolean;
 }
 
+/** Type of the activity that runs a step. */
+export const RUN_STEP_ACTIVITY = 'runPipelineStep';
+
 export interface RunStep {
   child: ChildId;
   /** From 1. */

@@ -1,16 +1,20 @@
 /** Lists a task queue's hosts for operators: which are present, and which open pipeline jobs have their workspace there. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
-import { isOpenPart, type ChildRecord } from '../../operations/record.js';
-import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../../operations/wire/index.js';
-import { PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
+import {
+  PART_MEMO,
+  START_MEMO,
+  tokenOf,
+  type PartMemo,
+  type StartMemo,
+} from '../../operations/wire/index.js';
+import { HOSTS_MEMO, STATE_MEMO, type HostsMemo, type StateMemo } from '../../operations/wire/state.js';
+import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../../pipelines/run.js';
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from '../../platform/temporal/host-presence.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 
-/** Deadline of a call: a query may wait for a worker to replay. */
 const CALL_LIMIT_MS = 10_000;
-const BATCH = 10;
 
 /** A job with its workspace on a host. */
 export interface HostedJob {
@@ -20,15 +24,10 @@ export interface HostedJob {
   tool: string;
   /** Job name: `build`, `test[3]`. */
   job: string;
-  status: ChildRecord['status'];
-  /** The step that runs, waits for its host or asked a question; undefined between steps. */
-  step?: HostedStep;
-}
-
-export interface HostedStep {
-  name: string;
-  /** When it became due, ISO 8601, UTC; undefined while its approval is open. */
-  startedAt?: string;
+  /** Whether the operation, or the job's page, asks a question. */
+  status: 'working' | 'input_required';
+  /** Its latest step; undefined if another job has begun a later one. */
+  step?: { name: string };
 }
 
 export interface Host {
@@ -42,13 +41,16 @@ export interface Host {
 
 export interface HostList {
   hosts: Host[];
-  /** Tokens of open pipelines that couldn't be read, because no worker answered the query. */
+  /** Tokens of open pipelines with more jobs than their memo names. */
   unread: string[];
 }
 
 /** Lists hosts that polled within five minutes or have jobs of open pipelines. @throws gRPC errors of Temporal */
 export async function listHosts(client: Client, taskQueue: string): Promise<HostList> {
-  const { jobs, unread } = await hostedJobs(client, taskQueue);
+  return hostsOf(client, taskQueue, await hostedJobs(client, taskQueue));
+}
+
+async function hostsOf(client: Client, taskQueue: string, { jobs, unread }: HostedJobs): Promise<HostList> {
   const present = hostsIn(await pollersOf(client, placementTaskQueue(taskQueue)));
   const names = new Set([...jobs.map(({ host }) => host), ...present]);
   const hosts = await Promise.all(
@@ -62,13 +64,13 @@ export async function listHosts(client: Client, taskQueue: string): Promise<Host
       };
     }),
   );
-  return { hosts, unread };
+  return { hosts, unread: unread.map(({ token }) => token) };
 }
 
 /**
  * Drops a host: its jobs start again on other hosts, or ask a person.
  *
- * @returns its jobs, and the tokens of unread pipelines that may have more there
+ * @returns its jobs, and the tokens of pipelines that may have more there, which get the signal too
  * @throws LonghaulError `not_found` for an unknown host, `wrong_state` for a present one
  */
 export async function dropHost(
@@ -76,7 +78,8 @@ export async function dropHost(
   taskQueue: string,
   name: string,
 ): Promise<{ jobs: HostedJob[]; unread: string[] }> {
-  const { hosts, unread } = await listHosts(client, taskQueue);
+  const hosted = await hostedJobs(client, taskQueue);
+  const { hosts, unread } = await hostsOf(client, taskQueue, hosted);
   const host = hosts.find((one) => one.name === name);
   if (!host) {
     const known = hosts.map((one) => one.name).join(', ') || 'none';
@@ -87,61 +90,51 @@ export async function dropHost(
       'wrong_state',
       `host ${name} is present: one of its workers polled at ${host.lastSeenAt}. Stop its workers, and try again after ${POLL_INTERVAL_MS / 1000} seconds`,
     );
-  for (const workflowId of new Set(host.jobs.map((job) => job.workflowId)))
+  for (const workflowId of new Set([...host.jobs, ...hosted.unread].map((one) => one.workflowId)))
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       client.workflow.getHandle(workflowId).signal(DROP_HOST_SIGNAL, name),
     );
   return { jobs: host.jobs, unread };
 }
 
-async function hostedJobs(
-  client: Client,
-  taskQueue: string,
-): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
-  const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
-  const open: { workflowId: string; startMemo: StartMemo }[] = [];
-  for await (const { workflowId, memo } of client.workflow.list({ query })) {
-    const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
-    if (startMemo) open.push({ workflowId, startMemo });
-  }
-  const jobs: (HostedJob & { host: string })[] = [];
-  const unread: string[] = [];
-  for (let at = 0; at < open.length; at += BATCH) {
-    const batch = open.slice(at, at + BATCH).map(async ({ workflowId, startMemo: { tool, principal } }) => {
-      const token = tokenOf(principal, workflowId);
-      const children = await childrenOf(client, workflowId);
-      if (!children) unread.push(token);
-      for (const child of children ?? []) {
-        const { name, status, host } = child;
-        // A pending job that waits for a concurrency slot may already have its workspace.
-        if (host === undefined || !isOpenPart(status)) continue;
-        jobs.push({ ...{ token, workflowId, tool, job: name, status, host }, ...currentStep(child) });
-      }
-    });
-    await Promise.all(batch);
-  }
-  return { jobs, unread };
+interface HostedJobs {
+  jobs: (HostedJob & { host: string })[];
+  unread: Pick<HostedJob, 'token' | 'workflowId'>[];
 }
 
-function currentStep({ steps }: ChildRecord): { step?: HostedStep } {
-  const step = steps.find(({ status }) => isOpenPart(status) && status !== 'pending');
-  return step ? { step: { name: step.name, startedAt: step.startedAt } } : {};
+/** Lists the memos of pipelines and of their pages: this asks no workflow, and needs no worker. */
+async function hostedJobs(client: Client, taskQueue: string): Promise<HostedJobs> {
+  const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
+  const query = `WorkflowType IN (${types}) AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
+  const found: HostedJobs = { jobs: [], unread: [] };
+  for await (const { workflowId, memo = {} } of client.workflow.list({ query })) {
+    const operation = operationOf(workflowId, memo);
+    const hosts = memo[HOSTS_MEMO] as HostsMemo | undefined;
+    if (!operation || !hosts) continue;
+    const state = memo[STATE_MEMO] as StateMemo | undefined;
+    for (const [host, names] of Object.entries(hosts.jobs))
+      for (const job of names) found.jobs.push({ ...operation, job, host, ...shown(job, state) });
+    if (hosts.hasMore) found.unread.push(operation);
+  }
+  return found;
 }
 
-/** Undefined when no worker answers, or the pipeline has closed. */
-async function childrenOf(client: Client, workflowId: string): Promise<ChildRecord[] | undefined> {
-  try {
-    const state = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-      client.workflow.getHandle(workflowId).query(OPERATION_QUERY),
-    );
-    const children = state.children ?? [];
-    const pages = await Promise.all(
-      children.map(async ({ status, page }) =>
-        page?.workflowId !== undefined && isOpenPart(status) ? childrenOf(client, page.workflowId) : [],
-      ),
-    );
-    return pages.includes(undefined) ? undefined : [...children, ...pages.flatMap((page) => page ?? [])];
-  } catch {
-    return undefined;
-  }
+/** The operation that a pipeline is, or that a page belongs to. */
+function operationOf(
+  workflowId: string,
+  memo: Record<string, unknown>,
+): Pick<HostedJob, 'token' | 'workflowId' | 'tool'> | undefined {
+  const start = memo[START_MEMO] as StartMemo | undefined;
+  if (start) return { token: tokenOf(start.principal, workflowId), workflowId, tool: start.tool };
+  const part = memo[PART_MEMO] as PartMemo | undefined;
+  return part && { token: part.token, workflowId: part.operationId, tool: part.tool };
+}
+
+/** The stage is the latest step of any job: `build / compile`. */
+function shown(job: string, { stage = '', questions }: StateMemo = {}): Pick<HostedJob, 'status' | 'step'> {
+  const prefix = `${job} / `;
+  return {
+    status: questions ? 'input_required' : 'working',
+    ...(stage.startsWith(prefix) ? { step: { name: stage.slice(prefix.length) } } : {}),
+  };
 }

@@ -31,6 +31,8 @@ export type { EventPosition } from './position.js';
 const FIRST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 5_000;
 const RETRY_MS = 1_000;
+/** Shortest time between queries for the steps of an open operation, in milliseconds: Temporal bills each, and a worker may replay. */
+const STEPS_INTERVAL_MS = 3_000;
 /** How long to query a closed operation's steps if no worker answers, in milliseconds. */
 const STEPS_LIMIT_MS = 60_000;
 
@@ -59,6 +61,8 @@ export interface EventSources {
   workflowId: string;
   read: () => Promise<OperationRecord>;
   readLive: (record: OperationRecord) => Promise<OperationRecord>;
+  /** Whether an operation of a tool may have steps: only pipelines do. */
+  mayHaveSteps: (tool: string) => boolean;
 }
 
 /**
@@ -77,7 +81,7 @@ export async function* streamEvents(
   for await (const hasChanged of sources.watches.changes(sources.workflowId, { signal, pauseMs })) {
     let hasEvents = false;
     try {
-      const events = reader.next(hasChanged || hasFailed || reader.isStale);
+      const events = reader.next(hasChanged || hasFailed);
       hasFailed = false;
       for await (const event of events) {
         hasEvents = true;
@@ -97,9 +101,13 @@ export async function* streamEvents(
 class EventReader {
   isOver = false;
   hasMore = false;
-  isStale = false;
+  #isStale = false;
   #position: EventPosition | undefined;
   #children: ChildRecord[] | undefined;
+  /** Names the work that {@link #children} are as of, and the latest that history shows. */
+  #knownWork: string | undefined;
+  #latestWork: string | undefined;
+  #askedAtMs = -Infinity;
   #lastProgress = '';
   #queriedSinceMs: number | undefined;
 
@@ -108,9 +116,11 @@ class EventReader {
     from: EventPosition | undefined,
   ) {
     this.#position = from && structuredClone(from);
+    // History is only read from there on.
+    this.#latestWork = from && 'before the position';
   }
 
-  /** Yields pending events. @param hasChanged whether to read state and steps again */
+  /** Yields pending events. @param hasChanged whether to read the history */
   async *next(hasChanged: boolean): AsyncGenerator<OperationEvent> {
     let record = await this.sources.read();
     if (record.status === 'expired')
@@ -118,16 +128,14 @@ class EventReader {
     const { state, runId } = this.#position ?? {};
     const isEnd =
       isTerminal(record.status) && !(runId === record.runId && isTerminal(state?.status ?? 'unknown'));
-    if (hasChanged || isEnd) {
-      record = yield* this.#states(record);
-      await this.#readChildren(record);
-    }
+    if (hasChanged || isEnd) record = yield* this.#states(record);
+    await this.#readChildren(record);
     yield* this.#progress(record);
     const areLogsDelivered = yield* this.#logs(record);
     if (!isTerminal(record.status) || !areLogsDelivered) return;
     this.isOver = true;
     const position = { ...this.#copy(), isOver: true as const };
-    yield { kind: 'result', record, areLogsCut: this.isStale, position };
+    yield { kind: 'result', record, areLogsCut: this.#isStale, position };
   }
 
   /** Follows the runs of an attempt. @returns the operation, newer than the given one if its history is */
@@ -180,12 +188,12 @@ class EventReader {
     if (isGap && !isOther && before.runId === runId)
       throw new LonghaulError('not_found', 'operation not found');
     const position = (this.#position = startPosition(first, isOther ? first : runId));
+    this.#children = undefined;
     if (isOther) return;
     if (isGap) position.logs = logs;
     else {
       // Steps that run again write their logs again; the operation's own log keeps its lines.
       if (logs.own) position.logs.own = logs.own;
-      this.#children = undefined;
       if (state.status === 'unknown') return;
     }
     const run = await this.#read(runId, 0);
@@ -196,9 +204,11 @@ class EventReader {
     yield { ...snapshot.event, ...(isGap ? { isGap } : {}), position: this.#copy() };
   }
 
-  #read(runId: string, after: number): Promise<RunStates | undefined> {
+  async #read(runId: string, after: number): Promise<RunStates | undefined> {
     const { temporal, workflowId } = this.sources;
-    return statesAfter(temporal, { workflowId, runId }, after);
+    const run = await statesAfter(temporal, { workflowId, runId }, after);
+    if (run?.lastWork !== undefined) this.#latestWork = `${runId} ${run.lastWork}`;
+    return run;
   }
 
   async #firstRunId(): Promise<string> {
@@ -214,11 +224,18 @@ class EventReader {
     yield { kind: 'progress', progress };
   }
 
-  /** Reads the parts; while the operation is open, only its workflow knows them. */
+  /** Reads the parts if steps may have changed. While the operation is open, only its workflow knows them. */
   async #readChildren(record: OperationRecord): Promise<void> {
+    if (!this.sources.mayHaveSteps(record.tool)) return;
+    const isClosed = isTerminal(record.status);
+    const work = isClosed ? `${record.runId} closed` : this.#latestWork;
+    if (work === this.#knownWork) return;
+    if (!isClosed && performance.now() - this.#askedAtMs < STEPS_INTERVAL_MS) return;
+    this.#askedAtMs = performance.now();
     const live = await this.sources.readLive(record);
     if (live.children) this.#children = live.children;
-    this.isStale = isTerminal(record.status) ? live.areChildrenLarge === true : !live.live;
+    this.#isStale = isClosed ? live.areChildrenLarge === true : !live.live;
+    if (!this.#isStale) this.#knownWork = work;
   }
 
   /** @returns whether all logs are complete and delivered */
@@ -236,7 +253,7 @@ class EventReader {
   async *#stepLogs(isClosed: boolean): AsyncGenerator<OperationEvent, boolean> {
     const { storage, workflowId } = this.sources;
     this.hasMore = false;
-    if (isClosed && this.isStale) {
+    if (isClosed && this.#isStale) {
       this.#queriedSinceMs ??= performance.now();
       if (performance.now() - this.#queriedSinceMs < STEPS_LIMIT_MS) return false;
     }

@@ -12,6 +12,7 @@ import {
   toDate,
   type HistoryEvent,
 } from '../read/history.js';
+import { RUN_STEP_ACTIVITY } from '../../pipelines/run.js';
 import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { nameDigest, nameDigestsIn, startPosition, textDigest, type DeliveredState } from './position.js';
@@ -43,7 +44,16 @@ export interface RunStates {
   events: StateHistoryEvent[];
   /** Run that continues this one as new. */
   continuedAs?: string;
+  /** The latest event by which a pipeline's steps changed: one was scheduled, or the workflow has taken an activity's end. */
+  lastWork?: number;
 }
+
+const ENDS_OF_WORK: ReadonlySet<number> = new Set([
+  EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED,
+  EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED,
+  EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT,
+  EventType.EVENT_TYPE_ACTIVITY_TASK_CANCELED,
+]);
 
 /**
  * Reads a run's events after a given one; undefined if the run is no longer kept. Reads from the end, so the cost depends on new events
@@ -58,11 +68,16 @@ export async function statesAfter(
 ): Promise<RunStates | undefined> {
   const states: RunStates = { events: [] };
   const pageEvents = after === 0 ? PAGE_EVENTS : undefined;
+  let isTaken = false;
   try {
     for await (const event of eventsFromEnd(temporal, run, Infinity, pageEvents, PAGE_DEADLINE_MS)) {
       if (Number(event.eventId) <= after) break;
       const { newExecutionRunId } = event.workflowExecutionContinuedAsNewEventAttributes ?? {};
       if (newExecutionRunId) states.continuedAs = newExecutionRunId;
+      const type = event.eventType as number;
+      // A worker that hasn't taken an activity's end yet knows no more than before.
+      isTaken ||= type === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
+      if (isStep(event) || (isTaken && ENDS_OF_WORK.has(type))) states.lastWork ??= Number(event.eventId);
       const stateEvent = await toStateEvent(temporal, event);
       if (stateEvent) states.events.push(stateEvent);
     }
@@ -72,6 +87,10 @@ export async function statesAfter(
   }
   states.events.reverse();
   return states;
+}
+
+function isStep({ activityTaskScheduledEventAttributes: scheduled }: HistoryEvent): boolean {
+  return scheduled?.activityType?.name === RUN_STEP_ACTIVITY;
 }
 
 /** Undefined for an event that changes no state. */

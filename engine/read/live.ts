@@ -1,6 +1,6 @@
 /**
- * Large partial results and children, which a describe lacks: queried while a workflow is open, later in its memo or storage. Each page of
- * children, a range of a job's items, has a workflow with their records.
+ * Large partial results and children, which a describe lacks. Children are queried while a workflow is open, later in its memo or storage.
+ * Each page of children, a range of a job's items, has a workflow with their records.
  */
 import { isKind, LonghaulError, undefinedIf } from '../../operations/errors.js';
 import {
@@ -43,6 +43,22 @@ export class LiveQueries {
         ...(children === undefined ? {} : { children: mergeParts(children, record.children) }),
         live: true,
       };
+    } catch {
+      return record;
+    }
+  }
+
+  /** Completes a record with its partial result alone. Asks the workflow only if its worker has no storage. Fails as {@link complete}. */
+  async completePartial(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
+    if (!record.isPartialLarge) return record;
+    try {
+      const left = publishedState((await this.temporal.describe(workflowId)).memo) ?? {};
+      const isStored = left.claims?.[PARTIAL_MEMO] !== undefined;
+      const { partial } = isStored
+        ? await this.values.add(left, [PARTIAL_MEMO])
+        : await this.#query(workflowId);
+      const { isPartialLarge: _partial, ...rest } = record;
+      return partial === undefined ? record : { ...rest, partial };
     } catch {
       return record;
     }

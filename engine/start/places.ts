@@ -1,4 +1,4 @@
-/** Asks queues for places and refusals. Queries write no history; without a worker the place is unknown, and no call is refused. */
+/** Places in queues, from the memo of the queue's workflow, and refusals, by a query: without a worker no call is refused. */
 import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../../operations/errors.js';
@@ -8,7 +8,12 @@ import {
   retryAfterSeconds,
   waitingMessage,
 } from '../../operations/wire/queue-messages.js';
-import { PLACES_QUERY, queueWorkflowId, REFUSAL_QUERY } from '../../operations/wire/queue-wire.js';
+import {
+  PLACES_MEMO,
+  queueWorkflowId,
+  REFUSAL_QUERY,
+  type Places as PublishedPlaces,
+} from '../../operations/wire/queue-wire.js';
 import { MAX_WAITING } from '../../operations/tool/queue.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -20,8 +25,8 @@ const QUERY_DEADLINE_MS = 3_000;
 
 const MAX_QUEUES = 1_000;
 
-/** By workflow ID; undefined if the queue can't be asked. */
-type QueuePlaces = Promise<Map<string, number> | undefined>;
+/** Undefined if unknown. */
+type QueuePlaces = Promise<PublishedPlaces | undefined>;
 
 export class Places {
   readonly #known = new LRUCache<string, QueuePlaces>({ max: MAX_QUEUES, ttl: FRESH_MS });
@@ -30,7 +35,7 @@ export class Places {
 
   /** Status message of an operation that waits for its turn. */
   async messageOf(queue: string, workflowId: string): Promise<string> {
-    return waitingMessage((await this.#placesIn(queue))?.get(workflowId));
+    return waitingMessage(await this.#placesIn(queue), workflowId);
   }
 
   /** Why the tool's queue would refuse a call now; undefined if it has room or can't be asked. The queue may still refuse the operation. */
@@ -59,10 +64,10 @@ export class Places {
   #placesIn(queue: string): QueuePlaces {
     const known = this.#known.get(queue);
     if (known) return known;
-    const { taskQueue } = this.temporal;
-    const places = this.#ask((client) =>
-      client.workflow.getHandle(queueWorkflowId(taskQueue, queue)).query(PLACES_QUERY),
-    ).then((found) => found && new Map(found.order.map((id, place) => [id, place])));
+    const places = this.temporal.describe(queueWorkflowId(this.temporal.taskQueue, queue)).then(
+      ({ memo }) => memo?.[PLACES_MEMO] as PublishedPlaces | undefined,
+      () => undefined,
+    );
     this.#known.set(queue, places);
     return places;
   }

@@ -26,7 +26,7 @@ export function assertResultReadable({ resultProblem }: OperationRecord): void {
   if (resultProblem) throw unreadable('the result', resultProblem);
 }
 
-/** @throws LonghaulError `unavailable` if neither storage nor the worker answers; `internal` if it is lost */
+/** @throws LonghaulError `unavailable` if storage, or a worker without storage, doesn't answer; `internal` if it is lost */
 export function assertPartialReadable(record: OperationRecord): void {
   const { status, partial, isPartialLarge, resultProblem } = record;
   if (partial !== undefined || status === 'completed') return;
@@ -34,7 +34,7 @@ export function assertPartialReadable(record: OperationRecord): void {
   if (isPartialLarge)
     throw unreadable('the partial result', {
       kind: 'unavailable',
-      message: 'neither storage nor a worker gives it now',
+      message: 'it is large, and neither storage nor a worker that holds it answers',
       retryable: true,
     });
 }

@@ -77,7 +77,7 @@ export function registerResult(context: JobsContext): void {
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const record = assertNotExpired(await engineOf(c).readLive(id));
+      const record = assertNotExpired(await engineOf(c).readPartial(id));
       assertPartialReadable(record);
       if (record.partial === undefined)
         throw new Problem('resource-not-found', 'the job has no partial result yet');

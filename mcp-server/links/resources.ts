@@ -109,7 +109,7 @@ async function readResult(engine: Guard, token: string): Promise<unknown> {
 }
 
 async function readPartial(engine: Guard, token: string): Promise<unknown> {
-  const record = await engine.readLive(token);
+  const record = await engine.readPartial(token);
   assertPartialReadable(record);
   const { status, partial } = record;
   if (partial === undefined)

@@ -1,6 +1,6 @@
 /** Lines about queues, for people and models. */
 import { humanDuration } from '../tool/budgets.js';
-import type { Refusal } from './queue-wire.js';
+import type { Places, Refusal } from './queue-wire.js';
 import type { ToolQueue } from '../tool/queue.js';
 
 /** Bounds of the advised wait before another try, in seconds. */
@@ -25,8 +25,11 @@ export function retryAdvice(seconds: number): string {
   return `; try again in about ${humanDuration(seconds)}`;
 }
 
-/** Status message of a waiting operation. @param place number of operations before it; undefined if unknown */
-export function waitingMessage(place: number | undefined): string {
-  if (place === undefined) return 'waiting for its turn';
-  return `waiting for its turn: ${place === 0 ? 'it is next' : `${place} before it`}`;
+/** Status message of a waiting operation. @param places of its queue; undefined if unknown */
+export function waitingMessage(places: Places | undefined, workflowId: string): string {
+  const { order = [], hasMore } = places ?? {};
+  const place = order.indexOf(workflowId);
+  if (place === 0) return 'waiting for its turn: it is next';
+  if (place > 0) return `waiting for its turn: ${place} before it`;
+  return hasMore ? `waiting for its turn: ${order.length} or more before it` : 'waiting for its turn';
 }

@@ -1,6 +1,7 @@
 /** The wire contract of waiting operations, queues and the engine. Histories hold these names and shapes: add fields, never rename. */
 import { defineQuery, defineSignal } from '../tool/definitions.js';
 import type { ToolQueue } from '../tool/queue.js';
+import { SMALL_FIELD_BYTES } from './state.js';
 
 /** Workflow type of a queue. It has no start memo, so it's no operation. */
 export const QUEUE_WORKFLOW = 'longhaul_queue';
@@ -10,8 +11,8 @@ export const ASK_TURN_SIGNAL = defineSignal<[TurnRequest]>('longhaul_ask_turn');
 /** An operation has ended or stopped waiting. Argument: its workflow ID. */
 export const RETURN_TURN_SIGNAL = defineSignal<[id: string]>('longhaul_return_turn');
 export const TURN_SIGNAL = defineSignal<[TurnNotice]>('longhaul_turn');
-/** Waiting operations, in the order of their turns. */
-export const PLACES_QUERY = defineQuery<Places>('longhaul_places');
+/** Memo key of a queue's {@link Places}. */
+export const PLACES_MEMO = 'longhaul_places';
 /** Whether the queue would refuse another operation of a principal now, with these limits. */
 export const REFUSAL_QUERY = defineQuery<Refusal | null, [principal: string, queue: ToolQueue]>(
   'longhaul_refusal',
@@ -29,8 +30,8 @@ export const CHECK_TURNS_ACTIVITY = 'longhaul_check_turns';
 export const QUEUE_FULL = 'QueueFull';
 export const QUEUE_TIMEOUT = 'QueueTimeout';
 
-/** Maximum number of operations in {@link Places}: keeps the answer below the size that goes to storage. */
-export const LISTED_PLACES = 2_000;
+/** Maximum JSON of the IDs in {@link Places}: each change of the order writes them. */
+export const PLACES_BYTES = SMALL_FIELD_BYTES;
 
 /** Workflow ID of a queue. Tokens never contain a `#`. */
 export function queueWorkflowId(taskQueue: string, name: string): string {
@@ -53,11 +54,12 @@ export interface AddressedNotice {
   notice: TurnNotice;
 }
 
+/** Who waits, as the queue's memo has it. */
 export interface Places {
-  running: number;
-  waiting: number;
-  /** Workflow IDs of the first {@link LISTED_PLACES} waiting operations. */
+  /** Workflow IDs of the next operations, up to {@link PLACES_BYTES}. */
   order: string[];
+  /** Whether others wait behind these. */
+  hasMore?: true;
 }
 
 export interface Refusal {
@@ -91,4 +93,6 @@ export interface QueueInput {
   name: string;
   /** Missing in the first run. */
   state?: QueueState;
+  /** Whether the run publishes its {@link Places}. Runs that earlier releases started don't: their histories have no such events. */
+  hasPlaces?: true;
 }

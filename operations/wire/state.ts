@@ -3,7 +3,13 @@
  * an author writes, it stays small: texts are cut, and larger values are in storage.
  */
 import { defined } from '../json/defined.js';
-import type { AnsweredRequest, ChildRecord, InputRequest, Progress } from '../record.js';
+import {
+  isOpenPart,
+  type AnsweredRequest,
+  type ChildRecord,
+  type InputRequest,
+  type Progress,
+} from '../record.js';
 
 /** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
@@ -15,6 +21,8 @@ export const DETAILS_MEMO = 'operation_details';
 export const PARTIAL_MEMO = 'operation_partial';
 /** Memo key of a closed operation's children: `{ value }`, or a {@link StoredClaim}. */
 export const CHILDREN_MEMO = 'operation_children';
+/** Memo key of a pipeline's, or a page's, {@link HostsMemo}. */
+export const HOSTS_MEMO = 'operation_hosts';
 
 /** Maximum JSON of the {@link StateMemo}, and of each value that isn't in storage. */
 export const SMALL_FIELD_BYTES = 2 * 1024;
@@ -122,6 +130,14 @@ export function isStoredClaim(value: unknown): value is StoredClaim {
   return (value as Partial<StoredClaim> | null | undefined)?.longhaul === 'stored';
 }
 
+/** The open jobs of a pipeline by host. Lists show it, so finding a host's jobs needs no query. */
+export interface HostsMemo {
+  /** ID of a host -> names of the open jobs that have their workspace there. */
+  jobs: Record<string, string[]>;
+  /** Whether there are more jobs than fit {@link SMALL_FIELD_BYTES}. */
+  hasMore?: true;
+}
+
 /** The state in the fields that the memo gets. Values over {@link SMALL_FIELD_BYTES} belong in storage. */
 export interface StateFields {
   [STATE_MEMO]: StateMemo;
@@ -129,6 +145,7 @@ export interface StateFields {
   [DETAILS_MEMO]: StateDetails;
   [PARTIAL_MEMO]: { value: unknown } | undefined;
   [CHILDREN_MEMO]: { value: ChildRecord[] } | undefined;
+  [HOSTS_MEMO]: HostsMemo | undefined;
 }
 
 /** Divides the state into bounded fields, for writes while it is open, at the close and at a continue-as-new alike. */
@@ -158,7 +175,23 @@ export function stateFields(state: OperationState): StateFields {
     [DETAILS_MEMO]: defined({ answers, refusedAnswers, texts: cut.length > 0 ? texts : undefined }),
     [PARTIAL_MEMO]: partial === undefined ? undefined : { value: partial },
     [CHILDREN_MEMO]: children && { value: children },
+    [HOSTS_MEMO]: hostsMemo(children),
   };
+}
+
+/** Undefined until a job has a workspace. */
+function hostsMemo(children: ChildRecord[] = []): HostsMemo | undefined {
+  const hosted = children.filter(({ host }) => host !== undefined);
+  if (hosted.length === 0) return undefined;
+  const jobs: HostsMemo['jobs'] = {};
+  let bytes = jsonBytes({ jobs, hasMore: true });
+  for (const { host = '', name, status } of hosted) {
+    if (!isOpenPart(status)) continue;
+    bytes += jsonBytes(name) + 1 + (jobs[host] ? 0 : jsonBytes(host) + 4);
+    if (bytes > SMALL_FIELD_BYTES) return { jobs, hasMore: true };
+    (jobs[host] ??= []).push(name);
+  }
+  return { jobs };
 }
 
 /** Size of a value as JSON in UTF-8. */
@@ -189,7 +222,7 @@ export function cutText(text: string | undefined, limitBytes: number): string | 
 }
 
 /** The longest beginning of a list that fits as JSON. */
-function firstThatFit<Item>(items: Item[], limitBytes: number): Item[] {
+export function firstThatFit<Item>(items: Item[], limitBytes: number): Item[] {
   let bytes = 2;
   const end = items.findIndex((item) => (bytes += jsonBytes(item) + 1) > limitBytes);
   return end < 0 ? items : items.slice(0, end);

@@ -38,7 +38,7 @@ function tableRows(): Map<string, Row['cells']> {
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
-  const rows = lines.filter((line) => line.startsWith('| ')).map(cellsOf);
+  const rows = lines.map(cellsOf).filter((cells) => cells.length === 6);
   return new Map(
     rows.map(([path = '', events = '', actions = '', server = '', worker = '', visibility = '']) => [
       path,

@@ -1,8 +1,9 @@
 /** Options of queues, the order of turns, and priorities, without Temporal. */
 import { describe, expect, test } from '@jest/globals';
 import { priorityOf } from '../../engine/start/index.js';
-import { retryAfterSeconds } from '../../operations/wire/queue-messages.js';
+import { retryAfterSeconds, waitingMessage } from '../../operations/wire/queue-messages.js';
 import { QUEUE_FULL, type TurnRequest } from '../../operations/wire/queue-wire.js';
+import { jsonBytes } from '../../operations/wire/state.js';
 import { completeQueue, queueConflict, type QueueOptions } from '../../operations/tool/queue.js';
 import { defineTool } from '../../operations/tool/index.js';
 import { formatProblem, parsePipeline } from '../../pipelines/parse.js';
@@ -110,10 +111,22 @@ describe('turns', () => {
   test('are first come, first served', () => {
     const turns = turnsWith(['a1', 'a2', 'a3', 'b1', 'a4'].map((id) => request(id)));
     expect(running(turns)).toEqual(['a1', 'a2']);
-    expect(turns.places()).toEqual({ running: 2, waiting: 3, order: ['a3', 'b1', 'a4'] });
+    expect(turns.places()).toEqual({ order: ['a3', 'b1', 'a4'] });
     turns.remove('a1');
     turns.remove('a2');
     expect(running(turns)).toEqual(['a3', 'b1']);
+  });
+
+  test('have places that say how many are ahead, as far as the memo of the queue names them', () => {
+    const ids = Array.from({ length: 500 }, (_, at) => `operation-${1_000 + at}`);
+    const places = turnsWith(ids.map((id) => request(id))).places();
+    expect(jsonBytes(places)).toBeLessThan(2 * 1_024 + 100);
+    expect(waitingMessage(places, ids[2]!)).toBe('waiting for its turn: it is next');
+    expect(waitingMessage(places, ids[9]!)).toBe('waiting for its turn: 7 before it');
+    expect(waitingMessage(places, ids[499]!)).toBe(
+      `waiting for its turn: ${places.order.length} or more before it`,
+    );
+    expect(waitingMessage(undefined, ids[2]!)).toBe('waiting for its turn');
   });
 
   test('are answered once each, and again to one that asks again', () => {

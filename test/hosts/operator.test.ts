@@ -61,7 +61,6 @@ describe('longhaul hosts', () => {
   test('lists hosts with their jobs', () => {
     const job = (token: string, tool: string, status: string, step: unknown) =>
       expect.objectContaining({ token, tool, job: 'work', status, step });
-    const startedAt = expect.stringMatching(/Z$/);
     expect(listed()).toEqual({
       hosts: expect.arrayContaining([
         {
@@ -69,7 +68,7 @@ describe('longhaul hosts', () => {
           isThere: true,
           lastSeenAt: expect.stringMatching(/Z$/),
           jobs: expect.arrayContaining([
-            job(careful, 'careful', 'working', { name: 'two', startedAt }),
+            job(careful, 'careful', 'working', { name: 'two' }),
             job(approved, 'approved', 'input_required', { name: 'ask' }),
           ]),
         },

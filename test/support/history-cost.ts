@@ -15,10 +15,18 @@ const ACTION_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_MARKER_RECORDED,
 ]);
 
+/** Events that Temporal also writes to visibility. The ends of runs come on top. */
+const VISIBILITY_EVENTS: ReadonlySet<number> = new Set([
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
+  EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
+  EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
+]);
+
 export interface HistoryCost {
   events: number;
   /** Billed actions, without heartbeats. */
   actions: number;
+  visibilityWrites: number;
   workflowTasks: number;
   transitions: number;
 }
@@ -27,11 +35,12 @@ export interface HistoryCost {
 export async function historyCost(temporal: Client, workflowId: string): Promise<HistoryCost> {
   const handle = temporal.workflow.getHandle(workflowId);
   const { events } = await handle.fetchHistory();
-  const { raw } = await handle.describe();
+  const { raw, closeTime } = await handle.describe();
   const types = (events ?? []).map(({ eventType }) => eventType as number);
   return {
     events: types.length,
     actions: types.filter((type) => ACTION_EVENTS.has(type)).length,
+    visibilityWrites: types.filter((type) => VISIBILITY_EVENTS.has(type)).length + (closeTime ? 1 : 0),
     workflowTasks: types.filter((type) => type === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED).length,
     transitions: Number(raw.workflowExecutionInfo?.stateTransitionCount),
   };

@@ -127,7 +127,7 @@ async function askTurn(request: TurnRequest): Promise<void> {
   await client.workflow.signalWithStart<(input: QueueInput) => Promise<void>, [TurnRequest]>(QUEUE_WORKFLOW, {
     workflowId: queueWorkflowId(info.taskQueue, name),
     taskQueue: info.taskQueue,
-    args: [{ name }],
+    args: [{ name, hasPlaces: true }],
     staticSummary: `queue ${name}`,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
     // Its tasks let others run, so they go first.

@@ -5,6 +5,7 @@
 import proto from '@temporalio/proto';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { RUN_STEP_ACTIVITY } from '../../pipelines/run.js';
 import type * as activities from '../../activities/pipeline/index.js';
 import { KILLED_FIRST, stepNotRun } from './failures.js';
 import { hostId } from './host.js';
@@ -15,7 +16,7 @@ import { quote } from '../../platform/temporal/visibility-query.js';
 import type { AdoptionContext } from './adopt-steps.js';
 
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
-const STEP_ACTIVITY: keyof typeof activities = 'runPipelineStep';
+const STEP_ACTIVITY: keyof typeof activities = RUN_STEP_ACTIVITY;
 
 const CALL_LIMIT_MS = 10_000;
 /** Workflow runs described at once. */

@@ -7,6 +7,7 @@ import {
   ApplicationFailure,
   isCancellation,
   log,
+  patched,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { defined } from '../../operations/json/defined.js';
@@ -23,6 +24,7 @@ import {
   type StepDone,
 } from '../../pipelines/run.js';
 import { stage } from '../runtime/index.js';
+import { changeState, state } from '../runtime/state.js';
 import type { JobPart, SharedInputs } from './job-part.js';
 import { gatesToPass } from './gates.js';
 import { clearHostDrop, StartJobAgain } from './hosts.js';
@@ -39,6 +41,9 @@ import {
   type EarlierWorkspace,
   type StepOwner,
 } from './step.js';
+
+/** Histories without it have no write after a job has started again. */
+const HOST_PATCH = 'longhaul-new-host-in-memo';
 
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
@@ -147,6 +152,8 @@ export class Child implements StepOwner, JobPart {
           if (!(again instanceof StartJobAgain)) throw again;
           this.#startAgain(again.message);
           await this.#open(artifacts);
+          // A first step that starts again has the stage of before, which wouldn't write the new host.
+          if (patched(HOST_PATCH)) changeState({ children: state().children });
         }
       }
     } catch (error) {

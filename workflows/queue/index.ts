@@ -10,16 +10,18 @@ import {
   setHandler,
   setWorkflowOptions,
   sleep,
+  upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
   ASK_TURN_SIGNAL,
   CHECK_TURNS_ACTIVITY,
-  PLACES_QUERY,
+  PLACES_MEMO,
   REFUSAL_QUERY,
   RETURN_TURN_SIGNAL,
   TELL_TURNS_ACTIVITY,
   type AddressedNotice,
+  type Places,
   type QueueInput,
 } from '../../operations/wire/queue-wire.js';
 import { emptyQueue, Turns } from './turns.js';
@@ -61,7 +63,7 @@ class Timer {
   }
 }
 
-export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput): Promise<void> {
+export async function longhaul_queue({ name, state = emptyQueue(), hasPlaces }: QueueInput): Promise<void> {
   const turns = new Turns(name, state);
   let changes = 0;
   let isOver = false;
@@ -89,19 +91,24 @@ export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput)
     },
     { description: 'An operation has ended, or no longer waits; takes its workflow ID.' },
   );
-  setHandler(PLACES_QUERY, () => turns.places(), { description: 'Who waits, in the order of their turns.' });
   setHandler(REFUSAL_QUERY, (principal, queue) => turns.refusal(principal, queue));
 
   const checks = new Timer();
   const idle = new Timer();
   let pauseMs = FIRST_CHECK_MS;
   for (;;) {
+    if (hasPlaces) publish(turns.places());
     if (turns.hasNotices) {
       for (const id of await tell(turns.takeNotices())) turns.remove(id);
       pauseMs = FIRST_CHECK_MS;
       continue;
     }
-    if (isOver) await makeContinueAsNewFunc<typeof longhaul_queue>()({ name, state: turns.state });
+    if (isOver)
+      await makeContinueAsNewFunc<typeof longhaul_queue>()({
+        name,
+        state: turns.state,
+        hasPlaces: true,
+      });
     const { nextExpiryMs } = turns;
     if (nextExpiryMs === undefined) idle.start(IDLE_MS, 'time until an empty queue closes');
     else {
@@ -125,6 +132,12 @@ export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput)
     }
     if (idle.take() && turns.isEmpty && Date.now() - activeAtMs >= IDLE_MS) return;
   }
+}
+
+/** Writes the order of turns, if it has changed, into the memo: readers describe the queue, which is no query. */
+function publish(places: Places): void {
+  const published = workflowInfo().memo?.[PLACES_MEMO] ?? { order: [] };
+  if (JSON.stringify(places) !== JSON.stringify(published)) upsertMemo({ [PLACES_MEMO]: places });
 }
 
 // It never ends while it has work, so each build continues the previous build's queue.

@@ -2,7 +2,7 @@
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { queueFullMessage } from '../../operations/wire/queue-messages.js';
 import {
-  LISTED_PLACES,
+  PLACES_BYTES,
   QUEUE_FULL,
   QUEUE_TIMEOUT,
   type AddressedNotice,
@@ -13,6 +13,7 @@ import {
   type TurnRequest,
   type Waiting,
 } from '../../operations/wire/queue-wire.js';
+import { firstThatFit } from '../../operations/wire/state.js';
 import { PRIORITIES, type ToolQueue } from '../../operations/tool/queue.js';
 
 const CHECKED_HOLDERS = 50;
@@ -97,10 +98,11 @@ export class Turns {
     return [...holders, ...state.waiting.slice(0, CHECKED_WAITING)].map(({ id }) => id);
   }
 
+  /** The next operations, as the memo shows them. */
   places(): Places {
-    const { running, waiting } = this.state;
-    const order = waiting.slice(0, LISTED_PLACES).map(({ id }) => id);
-    return { running: running.length, waiting: waiting.length, order };
+    const ids = this.state.waiting.map(({ id }) => id);
+    const order = firstThatFit(ids, PLACES_BYTES);
+    return order.length < ids.length ? { order, hasMore: true } : { order };
   }
 
   /** Why another operation of this principal would be refused now; null if it wouldn't. Changes nothing. */

@@ -22,6 +22,7 @@ import {
 import {
   CHILDREN_MEMO,
   DETAILS_MEMO,
+  HOSTS_MEMO,
   INPUT_MEMO,
   PARTIAL_MEMO,
   STATE_MEMO,
@@ -102,6 +103,8 @@ let current: OperationState = {};
 let status: string | undefined | null = null;
 /** What has changed since the state was last written. */
 const unwritten = new Set<MemoField | 'progress'>();
+/** JSON of the hosts in the memo. */
+let writtenHosts: string | undefined;
 let ending: Ending | undefined;
 let isProgressHeld = false;
 let isOver = false;
@@ -218,8 +221,13 @@ function memoCommand(fields: readonly MemoField[]): Command {
 function takeUnwritten(): MemoField[] {
   const fields = new Set<MemoField>();
   for (const field of unwritten) if (field !== 'progress') fields.add(field);
+  const values = stateFields(current);
   const hasNewTexts = unwritten.has(STATE_MEMO) || ending !== undefined;
-  if (hasNewTexts && stateFields(current)[DETAILS_MEMO].texts) fields.add(DETAILS_MEMO);
+  if (hasNewTexts && values[DETAILS_MEMO].texts) fields.add(DETAILS_MEMO);
+  // They cost no write of their own: the first step in a new workspace has one, for its stage.
+  const hosts = JSON.stringify(values[HOSTS_MEMO]);
+  if (hosts !== writtenHosts && ending === undefined) fields.add(HOSTS_MEMO);
+  writtenHosts = hosts;
   unwritten.clear();
   return [...fields];
 }

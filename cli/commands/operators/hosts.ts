@@ -6,8 +6,8 @@ import { print, printJson, say } from '../../console.js';
 import { withTemporal } from '../../with-temporal.js';
 
 const HELP = `
-A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. A job is listed with the step that runs, or
-whose question is open. For the host of this home, the steps that have processes follow: they run on while no worker
+A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. A job is listed with its latest step, unless
+another job of the operation has begun a later one. For the host of this home, the steps that have processes follow: they run on while no worker
 runs, and are listed also if Temporal can't be reached.
 A host that has not been seen for --host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask.
 drop does this at once, for a host that won't come back.
@@ -82,8 +82,7 @@ async function stepsText({ name, steps }: ThisHost): Promise<string> {
 }
 
 function sayUnread(tokens: string[]): void {
-  for (const token of tokens)
-    say(`No worker answered for ${token}, so its jobs are not included. Try again once a worker runs.`);
+  for (const token of tokens) say(`${token} has more jobs than its memo names, so some are not listed.`);
 }
 
 async function tableOf(hosts: Host[]): Promise<string> {

@@ -208,13 +208,13 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
   },
 
   async partial({ engine, record, ...context }) {
-    const live = await engine.readLive(record.token);
-    assertPartialReadable(live);
-    const { status, partial } = envelopeOf(live, context);
-    const link = partialLink(live);
+    const whole = await engine.readPartial(record.token);
+    assertPartialReadable(whole);
+    const { status, partial } = envelopeOf(whole, context);
+    const link = partialLink(whole);
     return {
       output: { status, partial },
-      text: partialText(live, link !== undefined),
+      text: partialText(whole, link !== undefined),
       extraContent: link ? [link] : [],
     };
   },
