@@ -6,7 +6,7 @@ import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../../oper
 import { PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../../pipelines/run.js';
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from '../../platform/temporal/host-presence.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 
 /** Deadline of a call: a query may wait for a worker to replay. */
 const CALL_LIMIT_MS = 10_000;
@@ -98,7 +98,8 @@ async function hostedJobs(
   client: Client,
   taskQueue: string,
 ): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
-  const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
+  const types = `WorkflowType = ${quote(PIPELINE_WORKFLOW)}`;
+  const query = `${types} AND ${await openRuns(client)} AND TaskQueue = ${quote(taskQueue)}`;
   const open: { workflowId: string; startMemo: StartMemo }[] = [];
   for await (const { workflowId, memo } of client.workflow.list({ query })) {
     const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
