@@ -6,7 +6,7 @@ import { anyFreePort } from '../platform/http/free-address.js';
 import { openStorage } from '../platform/storage/index.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal/address.js';
 import { temporalConnectConfig } from '../platform/temporal/connect-config.js';
-import { quote } from '../platform/temporal/visibility-query.js';
+import { openRuns, quote } from '../platform/temporal/visibility-query.js';
 import { messageOf, type Say } from '../stack/stack-error.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal/server.js';
 import { TestEnvironmentError } from './errors.js';
@@ -100,7 +100,8 @@ async function connect(
     environment,
     async cleanUp(taskQueue, tokens) {
       await Promise.all([...tokens].map((token) => terminate(client, token)));
-      await eachOf(client, `TaskQueue = ${quote(taskQueue)} AND ExecutionStatus = 'Running'`, (workflowId) =>
+      const open = await openRuns(client);
+      await eachOf(client, `TaskQueue = ${quote(taskQueue)} AND ${open}`, (workflowId) =>
         terminate(client, workflowId),
       );
       if (!embedded)

@@ -43,11 +43,11 @@ function onlyPolled(versions: VersionReport[]): string | undefined {
 }
 
 function strandedProblem(
-  { deploymentName, taskQueue }: DeploymentReport,
+  { deploymentName, taskQueue, openRuns }: DeploymentReport,
   { buildId, openOperations, status }: VersionReport,
   namespace: string,
 ): DeploymentProblem {
-  const query = openOn({ deploymentName, buildId });
+  const query = openOn({ deploymentName, buildId }, openRuns);
   const retired = status === 'retired' ? ', which is retired' : '';
   return {
     detail:

@@ -5,7 +5,10 @@ import { toDate } from '../../engine/read/history.js';
 import type { RunInfo } from '../../engine/list/current-runs.js';
 
 const { WorkflowExecutionStatus: Status } = proto.temporal.api.enums.v1;
-const RUNNING = Status.WORKFLOW_EXECUTION_STATUS_RUNNING;
+const OPEN: readonly number[] = [
+  Status.WORKFLOW_EXECUTION_STATUS_RUNNING,
+  Status.WORKFLOW_EXECUTION_STATUS_PAUSED,
+];
 const COMPLETED = Status.WORKFLOW_EXECUTION_STATUS_COMPLETED;
 const CONTINUED = Status.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
 
@@ -55,7 +58,7 @@ export function chosenRuns(infos: readonly RunInfo[], count: number): RunInfo[] 
 }
 
 export function isOpenRun({ status }: RunInfo): boolean {
-  return status === RUNNING;
+  return OPEN.includes(status ?? 0);
 }
 
 export interface Durations {

@@ -12,7 +12,7 @@ import { HOSTS_MEMO, STATE_MEMO, type HostsMemo, type StateMemo } from '../../op
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../../pipelines/run.js';
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from '../../platform/temporal/host-presence.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 
 const CALL_LIMIT_MS = 10_000;
 
@@ -105,7 +105,7 @@ interface HostedJobs {
 /** Lists the memos of pipelines and of their pages: this asks no workflow, and needs no worker. */
 async function hostedJobs(client: Client, taskQueue: string): Promise<HostedJobs> {
   const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
-  const query = `WorkflowType IN (${types}) AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
+  const query = `WorkflowType IN (${types}) AND ${await openRuns(client)} AND TaskQueue = ${quote(taskQueue)}`;
   const found: HostedJobs = { jobs: [], unread: [] };
   for await (const { workflowId, memo = {} } of client.workflow.list({ query })) {
     const operation = operationOf(workflowId, memo);

@@ -5,7 +5,7 @@ import { KEPT_REFUSED_ANSWERS, type AnsweredRequest, type Answerer } from '../..
 import type { StartMemo } from '../../operations/wire/index.js';
 import type { PublishedState } from '../../operations/wire/state.js';
 import type { Signer } from '../../platform/temporal/signer.js';
-import { isOpen } from '../read/description.js';
+import { isOpen } from '../../platform/temporal/find-workflow.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { answererOf, claimantOf, verifiedAnswers } from './claims.js';
 import { sentAnswers, type SentAnswer } from './sent.js';

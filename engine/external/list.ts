@@ -50,18 +50,23 @@ export async function listAdopted(
   from?: Uint8Array,
 ): Promise<AdoptedPage> {
   const temporal = connected.inNamespace(tool.namespace);
-  const { infos, next } = await listRuns(temporal, 'rest of a list', queryOf(tool, filter), limit, from);
+  const query = queryOf(tool, filter, (await temporal.facts()).openRuns);
+  const { infos, next } = await listRuns(temporal, 'rest of a list', query, limit, from);
   const listed = await Promise.all(
     infos.map((info) => listedRun(temporal, new RunTokens(secret), principal, tool, info)),
   );
   return { operations: listed.filter((one) => one !== undefined), next };
 }
 
-function queryOf({ type, filter: own }: ListingTool, { status, createdAfter }: AdoptedFilter): string {
+function queryOf(
+  { type, filter: own }: ListingTool,
+  { status, createdAfter }: AdoptedFilter,
+  openRuns: string,
+): string {
   return [
     `WorkflowType = ${quote(type)}`,
     `(${own})`,
-    status === undefined ? NOT_CONTINUED : `ExecutionStatus ${EXECUTION_STATUSES[status] ?? "= 'Running'"}`,
+    status === undefined ? NOT_CONTINUED : (CLOSED_STATUSES[status] ?? openRuns),
     createdAfter && `StartTime > '${createdAfter}'`,
   ]
     .filter(Boolean)
@@ -69,11 +74,11 @@ function queryOf({ type, filter: own }: ListingTool, { status, createdAfter }: A
 }
 
 /** By a closed operation's status; all others are open. */
-const EXECUTION_STATUSES: Partial<Record<NonNullable<ListFilter['status']>, string>> = {
-  completed: `= 'Completed'`,
-  canceled: `= 'Canceled'`,
-  failed: `IN ('Failed', 'Terminated')`,
-  timed_out: `= 'TimedOut'`,
+const CLOSED_STATUSES: Partial<Record<NonNullable<ListFilter['status']>, string>> = {
+  completed: `ExecutionStatus = 'Completed'`,
+  canceled: `ExecutionStatus = 'Canceled'`,
+  failed: `ExecutionStatus IN ('Failed', 'Terminated')`,
+  timed_out: `ExecutionStatus = 'TimedOut'`,
 };
 
 /** Undefined if Longhaul has started the run, or it is gone. */

@@ -122,8 +122,9 @@ export async function countOpenOperations(
   temporal: TemporalClient,
   principal: string,
 ): Promise<number | undefined> {
-  if (!(await temporal.facts()).searchAttributes) return undefined;
-  const query = `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)} AND ExecutionStatus = 'Running'`;
+  const { searchAttributes, openRuns } = await temporal.facts();
+  if (!searchAttributes) return undefined;
+  const query = `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)} AND ${openRuns}`;
   return countRuns(temporal, 'list', query);
 }
 

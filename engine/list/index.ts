@@ -16,7 +16,7 @@ import { decodeMemo, toDate } from '../read/history.js';
 import { hasTimedOut } from '../read/overdue.js';
 import type { TemporalClient } from '../temporal/client.js';
 import type { VisibilityUse } from './visibility-budget.js';
-import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
+import { justContinuedQuery, listQuery, statusOf, statusQuery, type ListFilter } from './visibility-query.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
@@ -73,7 +73,8 @@ export async function listOperations(
       'cursor: expected one from an earlier page of this list, unchanged, with the same filters or none; got another',
     );
   }
-  const query = cursor?.query ?? listQuery(principal, filter);
+  const { openRuns } = await temporal.facts();
+  const query = cursor?.query ?? listQuery(principal, filter, statusQuery(filter.status, openRuns));
   const again = cursor?.again ?? filtersOf(filter);
   const adopted = cursor ? cursor.adopted : adoptedFilterOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;

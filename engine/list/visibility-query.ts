@@ -30,12 +30,8 @@ export interface ListFilter {
   cursor?: string;
 }
 
-/** Query for a list of operations. By default, leaves out runs that have continued as new. */
-export function listQuery(
-  principal: string,
-  filter: ListFilter,
-  statusTerm = statusQuery(filter.status),
-): string {
+/** Query for a list of operations. @param statusTerm e.g. of {@link statusQuery} */
+export function listQuery(principal: string, filter: ListFilter, statusTerm: string): string {
   return [
     filter.wholeTenant
       ? `${SEARCH_ATTRIBUTES.principal} STARTS_WITH ${quote(tenantPrefixOf(principal))}`
@@ -69,13 +65,14 @@ export function statusOf(execution: number, attribute: Uint8Array | null | undef
   }
 }
 
-function statusQuery(status: ListFilter['status']): string {
+/** By default, leaves out runs that have continued as new. @param openRuns term for open runs */
+export function statusQuery(status: ListFilter['status'], openRuns: string): string {
   const attribute = SEARCH_ATTRIBUTES.status;
   switch (status) {
     case undefined:
       return NOT_CONTINUED;
     case 'open':
-      return `ExecutionStatus = 'Running'`;
+      return openRuns;
     case 'completed':
       return `ExecutionStatus = 'Completed'`;
     case 'canceled':
@@ -86,9 +83,9 @@ function statusQuery(status: ListFilter['status']): string {
       // Lists lack the termination reason, which decides whether it counts.
       return `(ExecutionStatus IN ('TimedOut', 'Terminated') OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
     case 'input_required':
-      return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
+      return `${openRuns} AND ${attribute} = 'input_required'`;
     default:
-      return `ExecutionStatus = 'Running' AND ${attribute} IS NULL`;
+      return `${openRuns} AND ${attribute} IS NULL`;
   }
 }
 

@@ -32,7 +32,8 @@ export async function readOpenOperations(
   temporal: TemporalClient,
   tools: readonly string[],
 ): Promise<OpenOperations> {
-  if (!(await temporal.facts()).searchAttributes) throw new Error('no search attributes');
+  const { searchAttributes, openRuns } = await temporal.facts();
+  if (!searchAttributes) throw new Error('no search attributes');
   let callCount = 0;
   const countOf = (query: string): Promise<number> => {
     callCount += 1;
@@ -41,7 +42,7 @@ export async function readOpenOperations(
   const counts: OpenOperations['counts'] = [];
   const questions: OpenOperations['questions'] = { count: 0, oldestSinceMs: undefined };
   for (const status of STATUSES) {
-    const query = openQuery(temporal.taskQueue, status);
+    const query = openQuery(openRuns, temporal.taskQueue, status);
     let rest = await countOf(query);
     if (status === 'input_required') questions.count = rest;
     for (const tool of tools) {
@@ -53,19 +54,19 @@ export async function readOpenOperations(
   }
   if (questions.count > 0) {
     callCount += 1;
-    questions.oldestSinceMs = await oldestQuestion(temporal);
+    questions.oldestSinceMs = await oldestQuestion(temporal, openRuns);
   }
   return { counts, questions, callCount };
 }
 
-function openQuery(taskQueue: string, status: (typeof STATUSES)[number]): string {
+function openQuery(openRuns: string, taskQueue: string, status: (typeof STATUSES)[number]): string {
   const { tool, status: attribute } = SEARCH_ATTRIBUTES;
   const term = status === 'working' ? `${attribute} IS NULL` : `${attribute} = 'input_required'`;
-  return `ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)} AND ${tool} IS NOT NULL AND ${term}`;
+  return `${openRuns} AND TaskQueue = ${quote(taskQueue)} AND ${tool} IS NOT NULL AND ${term}`;
 }
 
-async function oldestQuestion(temporal: TemporalClient): Promise<number | undefined> {
-  const query = openQuery(temporal.taskQueue, 'input_required');
+async function oldestQuestion(temporal: TemporalClient, openRuns: string): Promise<number | undefined> {
+  const query = openQuery(openRuns, temporal.taskQueue, 'input_required');
   const { infos } = await listRuns(temporal, 'metrics', query, QUESTIONS_READ, undefined);
   const since = await Promise.all(
     infos.map(async ({ memo }) => {

@@ -1,12 +1,13 @@
 /**
- * Blockages of open operations: no worker, failing workflow code, retried activities. Types of built-in activities are internal, so
- * messages name jobs and steps instead.
+ * Blockages of open operations: a pause, no worker, failing workflow code, retried activities. Types of built-in activities are internal,
+ * so messages name jobs and steps instead.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '../../platform/temporal/internal/payloads.js';
 import proto from '@temporalio/proto';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { waitIn } from '../../operations/wire/report.js';
+import { cutText } from '../../operations/wire/state.js';
 import {
   hostOfQueue,
   hasJustPolled,
@@ -20,7 +21,11 @@ import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
 import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
 import type { TemporalClient } from '../temporal/client.js';
 
-const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
+const { PendingWorkflowTaskState, PendingActivityState, WorkflowExecutionStatus } =
+  proto.temporal.api.enums.v1;
+
+/** Maximum size of a text in a status message. */
+const LINE_BYTES = 1_000;
 
 /** How long a workflow task or activity waits before "no worker" is reported, in milliseconds. */
 const NO_WORKER_MS = 10_000;
@@ -41,6 +46,8 @@ export async function describeBlockage(
   workflowId: string,
 ): Promise<string | undefined> {
   const { pendingWorkflowTask: task } = raw;
+  const paused = workflowPause(raw);
+  if (paused !== undefined) return paused;
   const activities = raw.pendingActivities ?? [];
   if (!task && activities.length === 0) return undefined;
   const nowMs = await temporal.nowMs();
@@ -67,6 +74,8 @@ export async function describeBlockage(
   // While one activity runs, others may wait for a free slot.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
   for (const activity of activities) {
+    if (activity.paused)
+      return `${await pendingActivityName(temporal, workflowId, activity)} is ${activityPause(activity)}`;
     const waitsFor = await outcomeWait(temporal, activity);
     if (waitsFor !== undefined)
       return `${await pendingActivityName(temporal, workflowId, activity)} is done and waits for ${waitsFor}`;
@@ -94,6 +103,35 @@ export async function describeBlockage(
     }
   }
   return undefined;
+}
+
+/** Who has paused a workflow in Temporal, since when and why; undefined if nobody has. */
+function workflowPause({ workflowExecutionInfo, workflowExtendedInfo }: RawDescription): string | undefined {
+  if (workflowExecutionInfo?.status !== WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_PAUSED)
+    return undefined;
+  const { pausedTime, ...by } = workflowExtendedInfo?.pauseInfo ?? {};
+  return pauseLine(by, pausedTime);
+}
+
+/** The same for a paused activity, whose attempt may still run. */
+function activityPause({ state, pauseInfo }: PendingActivity): string {
+  const line = pauseLine(pauseInfo?.manual ?? pauseInfo?.rule, pauseInfo?.pauseTime);
+  const isRunning = state === PendingActivityState.PENDING_ACTIVITY_STATE_PAUSE_REQUESTED;
+  return isRunning ? `${line}; its attempt still runs` : line;
+}
+
+function pauseLine(
+  by: { identity?: string | null; reason?: string | null } | null | undefined,
+  at: Timestamp | null | undefined,
+): string {
+  // To the minute.
+  const since = at ? ` since ${new Date(timestampMs(at)).toISOString().slice(0, 16)}Z` : '';
+  return shortLine(`paused by ${by?.identity || 'an operator'}${since}${by?.reason ? `: ${by.reason}` : ''}`);
+}
+
+/** The first line of a text, cut for a status message. */
+export function shortLine(text: string): string {
+  return cutText(text.split('\n', 1)[0]!, LINE_BYTES);
 }
 
 /** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while all are at their first. */

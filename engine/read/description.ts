@@ -5,11 +5,6 @@ import { toDate } from './history.js';
 
 export type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
-/** Whether the run can still change. An operator may have paused it. */
-export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean {
-  return status.name === 'RUNNING' || status.name === 'PAUSED';
-}
-
 /** When a run began; for a reset run, when the original began. */
 export function startOf({ raw, startTime }: WorkflowExecutionDescription): Date {
   const { originalStartTime } = raw.workflowExtendedInfo ?? {};

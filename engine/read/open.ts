@@ -3,8 +3,8 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../../operations/json/defined.js';
 import type { InputRequest, OperationRecord } from '../../operations/record.js';
 import type { StartMemo } from '../../operations/wire/index.js';
-import { cutText, type PublishedState } from '../../operations/wire/state.js';
-import { describeBlockage, describeRetries } from './blockage.js';
+import type { PublishedState } from '../../operations/wire/state.js';
+import { describeBlockage, describeRetries, shortLine } from './blockage.js';
 import { cancellingMessage } from '../end/cancelling.js';
 import { firstRunIdOf } from '../external/adopt.js';
 import type { ExternalState } from '../external/state.js';
@@ -16,8 +16,6 @@ import type { TemporalClient } from '../temporal/client.js';
 
 /** Status message while an answer is queued and no question is open. */
 const ANSWERED = 'answered, waiting for a worker';
-/** Maximum size of a text in a status message. */
-const LINE_BYTES = 1_000;
 
 interface Sources {
   temporal: TemporalClient;
@@ -61,20 +59,21 @@ export async function openFields(
   const waiting = isAnswered ? [ANSWERED, blockage].filter(Boolean).join('; ') : blockage;
   const ownMessage =
     (cancelRequest ? await cancellingMessage(temporal, raw, base, blockage) : waiting) ??
-    (ownStatus === 'input_required' ? firstLine(asked!) : undefined) ??
+    (ownStatus === 'input_required' ? shortLine(asked!.message) : undefined) ??
     (isSubmitted ? 'waiting for a worker' : undefined) ??
     (queued === undefined ? undefined : await sources.places.messageOf(queued, workflowId)) ??
     (await statusLine(temporal, raw, workflowId, base));
+  // A paused workflow answers no query.
+  const problem = description.status.name === 'PAUSED' ? undefined : external?.problem;
   const message = external
-    ? [ownMessage ?? external.activity, external.problem].filter(Boolean).join('; ')
+    ? [ownMessage ?? external.activity, problem].filter(Boolean).join('; ')
     : ownMessage;
-  const isPaused = description.status.name === 'PAUSED';
   return {
     readAt: new Date(await temporal.nowMs()).toISOString(),
     status: ownStatus,
     inputRequests: open,
     ...(cancelRequest ? cancelFields(operation, cancelRequest, isSubmitted) : {}),
-    ...defined({ children, statusMessage: isPaused ? 'paused by an operator' : message || undefined }),
+    ...defined({ children, statusMessage: message || undefined }),
   };
 }
 
@@ -122,7 +121,7 @@ async function describePart(
   const isAsking = asked !== undefined;
   const blockage = await describeBlockage(temporal, raw, workflowId);
   if (blockage !== undefined) return { isAsking, message: blockage, blockage };
-  if (asked) return { isAsking, message: firstLine(asked) };
+  if (asked) return { isAsking, message: shortLine(asked.message) };
   if (Object.keys(state.inputRequests ?? {}).length > 0) return { isAsking, message: ANSWERED };
   const { progress } = await progressReader.readPart(part);
   const shown = { ...state, ...(progress ? { progress } : {}) };
@@ -139,14 +138,6 @@ function unanswered(
   return Object.fromEntries(
     Object.entries(inputRequests).filter(([key]) => !answered.has(keyInOperation(key))),
   );
-}
-
-function firstLine({ message }: InputRequest): string {
-  return short(message);
-}
-
-function short(text: string): string {
-  return cutText(text.split('\n', 1)[0]!, LINE_BYTES);
 }
 
 /** Stage, progress and attempts of retried activities in one line: `profile: 3 of 10 (attempt 2)`. */
@@ -166,5 +157,5 @@ function progressLine({ stage, progress }: Pick<OperationRecord, 'stage' | 'prog
   const amount =
     progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
   const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter((part) => part);
-  return parts.length ? parts.map((part) => short(part!)).join(': ') : undefined;
+  return parts.length ? parts.map((part) => shortLine(part!)).join(': ') : undefined;
 }

@@ -13,9 +13,8 @@ import { SEARCH_ATTRIBUTES, START_MEMO, type StartMemo } from '../../operations/
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { count, OTHER } from '../../platform/observe/metrics/index.js';
 import type { Tools } from '../../platform/project/tools.js';
-import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
+import { anyOf, quote, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
-import { isOpen } from './description.js';
 import { eventsFromEnd, toDate } from './history.js';
 import type { TemporalClient } from '../temporal/client.js';
 
@@ -97,7 +96,9 @@ export class OverdueRuns {
    */
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
-    const isLate = isOpen({ status }) && isOverdue(startTime, memo, await this.temporal.nowMs());
+    // A paused run takes no task, so it can't end itself.
+    const isRunning = status.name === 'RUNNING';
+    const isLate = isRunning && isOverdue(startTime, memo, await this.temporal.nowMs());
     if (!isLate || !this.#isStuck(description)) return false;
     try {
       await this.temporal.call((client) =>
@@ -173,7 +174,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): st
       `StartTime < '${new Date(nowMs - limitMs).toISOString()}')`,
   );
   return [
-    `ExecutionStatus = 'Running'`,
+    RUNNING_RUNS,
     `TaskQueue = ${quote(temporal.taskQueue)}`,
     `${SEARCH_ATTRIBUTES.status} IS NULL`,
     `(${late.join(' OR ')})`,

@@ -7,7 +7,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../../operations/errors.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
-import { isOpen } from './description.js';
+import { isOpen } from '../../platform/temporal/find-workflow.js';
 import { lastTaskFailure, type TaskFailure } from './history.js';
 import type { TemporalClient } from '../temporal/client.js';
 

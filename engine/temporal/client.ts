@@ -1,7 +1,12 @@
 /** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  Client,
+  QueryRejectedError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import {
   ValueError,
   type DataConverter,
@@ -213,6 +218,8 @@ export class TemporalClient {
       const unavailable = (message: string, isRetryable = true) =>
         new LonghaulError('unavailable', message, { cause: error, retryable: isRetryable });
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
+      if (error instanceof QueryRejectedError)
+        throw unavailable('the workflow is paused in Temporal, and answers once it is resumed there');
       if (isDiskFullError(error)) throw new DiskFullError(this.settings.home, error);
       if (error === OVERDUE && waitsForStorage(this.storage))
         throw new StorageError(

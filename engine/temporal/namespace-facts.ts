@@ -5,6 +5,7 @@ import type { Settings } from '../../platform/settings/index.js';
 import { GRPC, isDenied, isGrpcError, temporalMessage } from '../../platform/temporal/grpc-errors.js';
 import type { Logger } from '../../platform/observe/log.js';
 import { noNamespaceError } from '../../platform/temporal/namespace.js';
+import { openRunsIn, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { programCommand } from '../../platform/home/program.js';
 import {
   addSearchAttributes,
@@ -25,6 +26,8 @@ const WITHOUT_ATTRIBUTES = "lists by them don't work, everything else does";
 export interface TemporalFacts {
   /** How long the namespace keeps closed workflows, in seconds. */
   retentionSeconds: number;
+  /** Visibility term for open runs. */
+  openRuns: string;
   /** Whether Longhaul's search attributes work. Only lists by them need them. */
   searchAttributes: boolean;
 }
@@ -71,28 +74,32 @@ export class NamespaceFacts {
   }
 
   async #readAll(): Promise<TemporalFacts> {
-    const [retentionSeconds, searchAttributes] = await Promise.all([
-      this.#readRetention(),
+    const [described, searchAttributes] = await Promise.all([
+      this.#readNamespace(),
       this.#known?.searchAttributes || this.#canUseSearchAttributes(),
     ]);
-    this.#known = { retentionSeconds, searchAttributes };
+    this.#known = { ...described, searchAttributes };
     this.#readAtMs = performance.now();
     return this.#known;
   }
 
-  async #readRetention(): Promise<number> {
+  async #readNamespace(): Promise<Omit<TemporalFacts, 'searchAttributes'>> {
     try {
-      const { config } = await this.temporal.call(
+      const described = await this.temporal.call(
         (client) => client.workflowService.describeNamespace({ namespace: this.temporal.namespace }),
         DEADLINE_MS,
       );
-      return Number(config?.workflowExecutionRetentionTtl?.seconds ?? ASSUMED_RETENTION_SECONDS);
+      const retention = described.config?.workflowExecutionRetentionTtl?.seconds;
+      return {
+        retentionSeconds: Number(retention ?? ASSUMED_RETENTION_SECONDS),
+        openRuns: openRunsIn(described),
+      };
     } catch (error) {
       if (isGrpcError(error, GRPC.notFound)) throw noNamespaceError(this.temporal.namespace, error);
       if (!isDenied(error)) throw error;
       const hours = ASSUMED_RETENTION_SECONDS / 3_600;
       this.#warnOnce(`the credentials may not read the namespace's retention; ${hours} hours are assumed`);
-      return this.#known?.retentionSeconds ?? ASSUMED_RETENTION_SECONDS;
+      return this.#known ?? { retentionSeconds: ASSUMED_RETENTION_SECONDS, openRuns: RUNNING_RUNS };
     }
   }
 

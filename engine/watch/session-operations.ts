@@ -35,12 +35,13 @@ export async function findSessionOperations(
   secret: Buffer,
 ): Promise<SessionOperation[]> {
   const runTokens = new RunTokens(secret);
-  if (!(await temporal.facts()).searchAttributes) return [];
+  const { searchAttributes, openRuns } = await temporal.facts();
+  if (!searchAttributes) return [];
   const principals = new Map(scopes.map(({ session, principal }) => [session, principal]));
   const found: SessionOperation[] = [];
   const sessions = [...principals.keys()];
   for (let at = 0; at < sessions.length; at += QUERY_SESSIONS) {
-    const query = sessionsQuery(sessions.slice(at, at + QUERY_SESSIONS), period);
+    const query = sessionsQuery(sessions.slice(at, at + QUERY_SESSIONS), period, openRuns);
     for await (const infos of pagesOfRuns(temporal, 'sessions', query, PAGE_RUNS, MAX_PAGES)) {
       const operations = infos.map((info) => sessionOperation(temporal, principals, info, runTokens));
       found.push(...(await Promise.all(operations)).filter((one) => one !== undefined));
@@ -49,11 +50,11 @@ export async function findSessionOperations(
   return found;
 }
 
-function sessionsQuery(sessions: string[], period: SessionPeriod): string {
+function sessionsQuery(sessions: string[], period: SessionPeriod, openRuns: string): string {
   const term =
     'startedAfter' in period
       ? `StartTime > '${period.startedAfter.toISOString()}'`
-      : `(ExecutionStatus = 'Running' OR CloseTime > '${period.closedAfter.toISOString()}')`;
+      : `(${openRuns} OR CloseTime > '${period.closedAfter.toISOString()}')`;
   return `${SEARCH_ATTRIBUTES.session} ${anyOf(sessions)} AND ${NOT_CONTINUED} AND ${term}`;
 }
 

@@ -66,7 +66,8 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
     callCount: 0,
   };
   const types = [INBOX_WORKFLOW, DIRECTORY_WORKFLOW].map(quote).join(', ');
-  const query = `ExecutionStatus = 'Running' AND TaskQueue = ${quote(temporal.taskQueue)} AND WorkflowType IN (${types})`;
+  const { openRuns } = await temporal.facts();
+  const query = `${openRuns} AND TaskQueue = ${quote(temporal.taskQueue)} AND WorkflowType IN (${types})`;
   const counted = new Set<string>();
   const nowMs = await temporal.nowMs();
   let next: Uint8Array | undefined;

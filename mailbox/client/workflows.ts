@@ -18,6 +18,7 @@ import type { DirectoryInput, DirectoryMemo, InboxInput, InboxMemo, Publication 
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO, publicationQuery, type Refusal } from '../wire.js';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
+import { isOpen } from '../../platform/temporal/find-workflow.js';
 import { Updates } from './updates.js';
 
 /** Deadline of a query, including its time in the worker's queue, in milliseconds. */
@@ -205,7 +206,7 @@ export class MailboxWorkflows {
     const description = await this.temporal.describe(workflowId, deadlineMs).catch(undefinedIf('not_found'));
     // The memo's times are compared with Temporal's.
     await this.temporal.nowMs();
-    return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
+    return description && isOpen(description) ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 
   #inboxStart(principal: string, name: string): WorkflowStart {

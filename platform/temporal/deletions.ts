@@ -6,6 +6,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../../operations/wire/index.js';
 import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
+import { openRuns } from './visibility-query.js';
 import { GRPC, isGrpcError } from './grpc-errors.js';
 import { prefixesOf } from '../storage/keys.js';
 import type { Storage } from '../storage/index.js';
@@ -89,7 +90,7 @@ export async function completeDeletion(
 
 /** All interrupted deletions. Removing an item completes it. */
 export async function* interruptedDeletions(client: Client, storage: Storage): AsyncGenerator<SweepItem> {
-  const query = `WorkflowType = '${DELETION_TYPE}' AND ExecutionStatus = 'Running'`;
+  const query = `WorkflowType = '${DELETION_TYPE}' AND ${await openRuns(client)}`;
   for await (const { workflowId } of client.workflow.list({ query })) {
     const found = await findWorkflow(client, workflowId);
     const deletion = found && !found.closeTime ? deletionIn(found) : undefined;

@@ -14,7 +14,7 @@ import {
 import { findWorkflow } from './find-workflow.js';
 import { describeQueue, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
 import { temporalNowMs, timestampMs } from './time.js';
-import { quote } from './visibility-query.js';
+import { openRuns, quote, RUNNING_RUNS } from './visibility-query.js';
 
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
@@ -50,21 +50,26 @@ export interface DeploymentReport {
   /** Newest first; retired ones last. */
   versions: VersionReport[];
   hasUnversioned: boolean;
+  /** Visibility term for open runs. */
+  openRuns: string;
 }
 
 /** Reads a deployment. Queries visibility once for each version in use, and once or twice for all others. */
 export async function reportDeployment(client: Client, taskQueue: string): Promise<DeploymentReport> {
   const deploymentName = deploymentNameOf(taskQueue);
-  const [deployment, { pollers }] = await Promise.all([
+  const [deployment, { pollers }, open] = await Promise.all([
     describeDeployment(client, deploymentName),
     describeQueue(client, taskQueue, 'workflows'),
+    openRuns(client),
   ]);
   const known = deployment?.versions ?? [];
   const used = known.filter(({ status }) => ['current', 'ramping', 'draining'].includes(status));
   const counts = new Map<string, number>();
   for (const { buildId } of used)
-    counts.set(buildId, await countOpenOn(client, { deploymentName, buildId }, ROOTS));
-  const others = deployment ? await otherBuilds(client, deploymentName, used) : new Map<string, number>();
+    counts.set(buildId, await countOpenOn(client, { deploymentName, buildId }, open, ROOTS));
+  const others = deployment
+    ? await otherBuilds(client, deploymentName, used, open)
+    : new Map<string, number>();
   const report = async (buildId: string): Promise<Omit<VersionReport, 'status'>> => {
     const own = pollers.filter((poller) => poller.buildId === buildId);
     const openOperations = counts.get(buildId) ?? others.get(buildId) ?? 0;
@@ -86,6 +91,7 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
       )),
     ],
     hasUnversioned: pollers.some((poller) => poller.buildId === undefined && isPolling(poller)),
+    openRuns: open,
   };
 }
 
@@ -108,13 +114,16 @@ async function hasUntakenTask(
   return after.some((scheduledMs) => before.includes(scheduledMs));
 }
 
-/** When the version's waiting tasks that are newer than its latest poll became due, in epoch milliseconds. */
+/**
+ * When the version's waiting tasks that are newer than its latest poll became due, in epoch milliseconds. Tasks of paused workflows don't
+ * count.
+ */
 async function untakenTasks(
   client: Client,
   taskQueue: string,
   version: DeploymentVersion,
 ): Promise<number[]> {
-  const open = await list(client, `${openOn(version)} AND ${ROOTS}`, LOOKED_AT);
+  const open = await list(client, `${openOn(version, RUNNING_RUNS)} AND ${ROOTS}`, LOOKED_AT);
   const found = await Promise.all(open.map(({ workflowId }) => findWorkflow(client, workflowId)));
   const { pollers } = await describeQueue(client, taskQueue, 'workflows');
   const latest = pollers.find(({ buildId }) => buildId === version.buildId);
@@ -130,11 +139,12 @@ async function otherBuilds(
   client: Client,
   deploymentName: string,
   used: VersionState[],
+  open: string,
 ): Promise<Map<string, number>> {
   const prefix = `${deploymentName}:`;
   const query =
     `TemporalWorkerDeployment = ${quote(deploymentName)} AND TemporalWorkflowVersioningBehavior = 'Pinned' ` +
-    `AND ExecutionStatus = 'Running' AND ${ROOTS}` +
+    `AND ${open} AND ${ROOTS}` +
     used.map(({ buildId }) => ` AND ${VERSION_ATTRIBUTE} != ${quote(prefix + buildId)}`).join('');
   const builds = new Map<string, number>();
   for (const { version } of await list(client, query, LISTED)) {

@@ -209,14 +209,15 @@ function isPassing(error: unknown): boolean {
   );
 }
 
-/** Number of open workflows, including parts, that only a version can run. @param condition further condition of visibility */
+/** Number of open workflows, including parts, that only a version can run. @param open term for open runs @param condition another one */
 export async function countOpenOn(
   client: Client,
   version: DeploymentVersion,
+  open: string,
   condition?: string,
 ): Promise<number> {
   const { namespace } = client.options;
-  const query = openOn(version) + (condition === undefined ? '' : ` AND ${condition}`);
+  const query = openOn(version, open) + (condition === undefined ? '' : ` AND ${condition}`);
   const { count } = await client.withDeadline(Date.now() + READ_LIMIT_MS, () =>
     client.workflowService.countWorkflowExecutions({ namespace, query }),
   );
@@ -224,9 +225,9 @@ export async function countOpenOn(
 }
 
 /** Visibility query for the open workflows that only a version can run. The version's name has a colon there. */
-export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
+export function openOn({ deploymentName, buildId }: DeploymentVersion, open: string): string {
   return (
     `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +
-    `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`
+    `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ${open}`
   );
 }

@@ -3,6 +3,11 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription }
 
 export const CALL_LIMIT_MS = 5_000;
 
+/** Whether the run can still change. An operator may have paused it. */
+export function isOpen({ status }: Pick<WorkflowExecutionDescription, 'status'>): boolean {
+  return status.name === 'RUNNING' || status.name === 'PAUSED';
+}
+
 /** Describes a workflow; undefined when Temporal doesn't know it. @throws when Temporal can't be reached */
 export async function findWorkflow(
   client: Client,

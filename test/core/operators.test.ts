@@ -1,6 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadSettings } from '../../platform/settings/index.js';
+import { findTemporalBinary } from '../../stack/temporal/binary.js';
+import { eventually } from '../stack/cli-process.js';
+import { namedTemporal, operatorVariables } from '../support/run-temporal.js';
 import { TestStack } from '../support/test-stack.js';
+
+const SINCE = 'since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ';
 
 let parts: TestStack;
 beforeAll(async () => {
@@ -44,6 +51,58 @@ describe("what operators do in Temporal's own tools", () => {
     expect((await client.until(handle.workflowId, 'cancelled')).statusMessage).toBe('canceled: wrong file');
     expect((await handle.describe()).status.name).toBe('CANCELLED');
   });
+
+  test('pause of an activity: the status says by whom and since when, and the work continues after it', async () => {
+    const { client } = parts;
+    const { binFolder } = await loadSettings();
+    const { path } = await findTemporalBinary({ binFolder }, () => undefined);
+    const taskId = await client.start('slow_compute', { seconds: 5 });
+    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+    const change = (verb: string) =>
+      execFileSync(path, ['activity', verb, '-w', taskId, '--activity-type', 'countPrimes'], {
+        env: { ...process.env, ...operatorVariables() },
+      });
+    change('pause');
+    const isPaused = ({ statusMessage }: any) => /paused(?!.*still runs)/.test(statusMessage ?? '');
+    const paused = await client.until(taskId, isPaused);
+    expect(paused.status).toBe('working');
+    expect(paused.statusMessage).toMatch(new RegExp(`^countPrimes is paused by temporal-cli:\\S+ ${SINCE}`));
+    change('unpause');
+    await client.until(taskId, 'completed');
+  });
+
+  // The embedded Temporal can't pause workflows.
+  (namedTemporal() ? test : test.skip)(
+    'pause of a workflow: the status says by whom, since when and why, and lists show it as open',
+    async () => {
+      const { client } = parts;
+      const { workflowService } = await parts.temporal();
+      const key = randomUUID();
+      const workflowId = await client.start('slow_compute', { seconds: 5, idempotency_key: key });
+      await client.until(workflowId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+      const change = { namespace: 'default', workflowId, identity: 'alice', reason: 'maintenance' };
+      await workflowService.pauseWorkflowExecution({ ...change, requestId: randomUUID() });
+      const paused = await client.until(workflowId, ({ statusMessage }) =>
+        /paused/.test(statusMessage ?? ''),
+      );
+      expect(paused.status).toBe('working');
+      expect(paused.statusMessage).toMatch(new RegExp(`^paused by alice ${SINCE}: maintenance$`));
+      const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Paused'`;
+      await eventually(
+        'lists of Temporal have the pause',
+        async () =>
+          Number((await workflowService.countWorkflowExecutions({ namespace: 'default', query })).count) ===
+          1,
+      );
+      const { result } = await client.request('tools/call', {
+        name: 'operation_list',
+        arguments: { idempotency_key: key, status: 'working' },
+      });
+      expect(result.structuredContent.operations).toMatchObject([{ status: 'working' }]);
+      await workflowService.unpauseWorkflowExecution({ ...change, requestId: randomUUID() });
+      await client.until(workflowId, 'completed');
+    },
+  );
 
   test('reset: the operation runs again under the same token, and ends again', async () => {
     const { client } = parts;

@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import proto from '@temporalio/proto';
+import { PLACES_QUERY, queueWorkflowId } from '../../operations/wire/queue-wire.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { TemporalProxy, type ProxyCall } from '../support/temporal-proxy.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -17,6 +20,7 @@ jest.setTimeout(PROCESSES_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-fair-'));
 /** Callers of their own: lists of others would be full of their operations. */
 const TENANT = `fair-${randomUUID()}`;
+let proxy: TemporalProxy;
 let stack: TestStack;
 let worker: Part;
 const callers: Record<'alice' | 'bob', JobsClient> = {} as never;
@@ -31,8 +35,10 @@ afterEach(() => release());
 
 beforeAll(async () => {
   const keys = join(folder, 'keys');
-  // Own stack: with API keys and a project of queues; a worker is killed.
+  proxy = await TemporalProxy.start(() => undefined);
+  // Own stack: with API keys and a project of queues; a worker is killed, and a proxy shows a workflow as paused.
   stack = await TestStack.serverAlone({
+    TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keys,
     LONGHAUL_PROJECT: resolve('test/fair/project'),
@@ -45,6 +51,7 @@ beforeAll(async () => {
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();
+  await proxy?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -217,6 +224,48 @@ test('a holder that is cancelled, and one that an operator terminates, free thei
   await untilBegun(['w2']);
   release();
   await completed(alice, waiting);
+});
+
+const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
+
+/** A description as a Temporal with workflow pause gives it, if its workflow ID ends like this. */
+function pausedIf(idEnd: string): (call: ProxyCall) => ((message: Buffer) => Uint8Array) | undefined {
+  const paused = (message: Buffer) => {
+    const described = DescribeWorkflowExecutionResponse.decode(message);
+    const info = described.workflowExecutionInfo;
+    if (!info?.execution?.workflowId?.endsWith(idEnd)) return message;
+    info.status = proto.temporal.api.enums.v1.WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_PAUSED;
+    described.workflowExtendedInfo!.pauseInfo = {
+      ...{ identity: 'alice', reason: 'maintenance' },
+      pausedTime: info.startTime,
+    };
+    return DescribeWorkflowExecutionResponse.encode(described).finish();
+  };
+  return ({ method }) => (method === 'DescribeWorkflowExecution' ? paused : undefined);
+}
+
+// The embedded Temporal can't pause workflows.
+test('a holder that an operator has paused keeps its turn, and its status says by whom', async () => {
+  const { alice } = callers;
+  const held = await start(alice, 'brush', 'held');
+  await untilBegun(['held']);
+  const next = await start(alice, 'brush', 'next');
+  await untilWaiting(alice, next, 'it is next');
+  proxy.rewrite = pausedIf(held);
+  await alice.until(held, (job) =>
+    /^paused by alice since \S+Z: maintenance$/.test(job.status_message ?? ''),
+  );
+  const { workflow } = await stack.temporal();
+  const queue = workflow.getHandle(queueWorkflowId(stack.taskQueue, 'easel'));
+  // Nobody asks meanwhile, so each new marker is of a look at holders.
+  const looks = async () =>
+    (await queue.fetchHistory()).events!.filter((event) => event.markerRecordedEventAttributes).length;
+  const before = await looks();
+  await eventually('the queue has looked at its holder', async () => (await looks()) > before);
+  expect((await queue.query(PLACES_QUERY)).order).toHaveLength(1);
+  proxy.rewrite = () => undefined;
+  release();
+  await completed(alice, [held, next]);
 });
 
 test('tools that share a queue run one at a time, those of higher priority first', async () => {

@@ -147,12 +147,15 @@ describe('a step without a worker', () => {
     expect(readdirSync(join(home.journal('.')))).toContain('stopped-closed');
   });
 
-  test('whose attempt has timed out runs on until the next one takes it', async () => {
+  test.each([
+    ['whose attempt has timed out', { isTimedOut: true }],
+    ['whose workflow an operator has paused', { isPaused: true }],
+  ])('%s runs on until the next attempt takes it', async (_what, temporal) => {
     await home.killedWorker(COUNTING);
-    await home.adopt({ isTimedOut: true });
+    await home.adopt(temporal);
     expect(home.steps.adoptedCount).toBe(0);
     // A worker looks again and again.
-    await home.adopt({ isTimedOut: true });
+    await home.adopt(temporal);
     const next = home.run(COUNT);
     home.letGo();
     expect(await next).toEqual({ exitCode: 0, outputs: {} });

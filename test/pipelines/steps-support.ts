@@ -2,7 +2,13 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ActivityCancelledError, ActivityNotFoundError, type Client } from '@temporalio/client';
+import {
+  ActivityCancelledError,
+  ActivityNotFoundError,
+  QueryRejectedError,
+  type Client,
+} from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { createLogger } from '../../platform/observe/log.js';
 import { adoptSteps, type AdoptionContext } from '../../worker/steps/adopt-steps.js';
 import { hostId } from '../../worker/steps/host.js';
@@ -17,6 +23,8 @@ import type { OpenWorkspace, RunStep, StepDone, StepFailureDetails } from '../..
 import { defined } from '../../operations/json/defined.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
 import { stepLogText } from '../support/stored-log.js';
+
+const { WORKFLOW_EXECUTION_STATUS_PAUSED } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
 
 export const CHILD = { job: 'build' };
 
@@ -38,6 +46,8 @@ interface Temporal {
   /** Steps of the worker process. Default: those of this one */
   steps?: HostSteps;
   isClosed?: boolean;
+  /** Whether an operator has paused the workflow, whose attempt has timed out. */
+  isPaused?: boolean;
   /** Whether the attempt has timed out. */
   isTimedOut?: boolean;
   isCanceled?: boolean;
@@ -125,18 +135,29 @@ export class StepHome {
   }
 
   /** Context of a worker that adopts steps, with a Temporal that answers heartbeats as given and takes all outcomes. */
-  adoption({ steps = this.steps, isClosed, isTimedOut, isCanceled }: Temporal = {}): AdoptionContext {
+  adoption({
+    steps = this.steps,
+    isClosed,
+    isPaused,
+    isTimedOut,
+    isCanceled,
+  }: Temporal = {}): AdoptionContext {
     const activity = {
       heartbeat: async (_token: Uint8Array, details: unknown) => {
         this.heartbeats.push(details);
-        if (isClosed || isTimedOut) throw new ActivityNotFoundError('not found');
+        if (isClosed || isPaused || isTimedOut) throw new ActivityNotFoundError('not found');
         if (isCanceled) throw new ActivityCancelledError('cancelled');
       },
     };
     const workflow = {
       getHandle: () => ({
-        describe: async () => ({ status: { name: isClosed ? 'TERMINATED' : 'RUNNING' } }),
-        query: async () => ({ children: [{ name: 'build', host: hostId(this.home) }] }),
+        describe: async () => ({
+          status: { name: isClosed ? 'TERMINATED' : isPaused ? 'PAUSED' : 'RUNNING' },
+        }),
+        query: async () => {
+          if (isPaused) throw new QueryRejectedError(WORKFLOW_EXECUTION_STATUS_PAUSED);
+          return { children: [{ name: 'build', host: hostId(this.home) }] };
+        },
       }),
     };
     const withDeadline = (_deadline: number, call: () => Promise<unknown>) => call();

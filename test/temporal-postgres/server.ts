@@ -30,6 +30,8 @@ const PLUGIN = 'postgres12';
 /** Databases with the schemas that are part of the SQL tool. */
 const DATABASES = { temporal: 'temporal', temporal_visibility: 'visibility' };
 const NAMESPACE = 'default';
+/** Features that the server has and leaves off. */
+const DYNAMIC_CONFIG = { 'frontend.WorkflowPauseEnabled': [{ value: true }] };
 const STOP_LIMIT_MS = 10_000;
 
 export interface TemporalServer {
@@ -65,7 +67,11 @@ export async function startTemporalServer(
   createDatabases(sqlTool, postgres);
   const port = await freePort();
   const config = join(folder, 'temporal.yaml');
-  writeFileSync(config, stringify(await configuration(postgres, port)), { mode: 0o600 });
+  const dynamicConfig = join(folder, 'dynamic.yaml');
+  writeFileSync(dynamicConfig, stringify(DYNAMIC_CONFIG));
+  const dynamicConfigClient = { filepath: dynamicConfig, pollInterval: '1m' };
+  const configured = { ...(await configuration(postgres, port)), dynamicConfigClient };
+  writeFileSync(config, stringify(configured), { mode: 0o600 });
   const start = async () => {
     const command = [server, '--config-file', config, '--allow-no-auth', 'start'];
     const started = await launch(command, { home: folder, log: LOG, environment: process.env });
@@ -119,7 +125,7 @@ function createDatabases(sqlTool: string, postgres: Postgres): void {
       execFileSync(sqlTool, ['--db', database, ...command], { env: environment, stdio: 'pipe' });
 }
 
-/** All four services in one process, with the server's defaults for everything else. */
+/** All four services in one process, with the server's defaults for everything but {@link DYNAMIC_CONFIG}. */
 async function configuration(postgres: Postgres, frontendPort: number): Promise<object> {
   const store = (databaseName: string) => ({
     sql: {

@@ -28,7 +28,8 @@ import {
   type ScheduledStart,
 } from '../../operations/wire/index.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
-import { findWorkflow } from '../../platform/temporal/find-workflow.js';
+import { findWorkflow, isOpen } from '../../platform/temporal/find-workflow.js';
+import { openRuns } from '../../platform/temporal/visibility-query.js';
 import type { Activity } from '../../platform/project/code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../../platform/temporal/signer.js';
 
@@ -107,12 +108,12 @@ async function openRunBefore(
   client: Client,
   { id, workflowId, startedMs }: { id: string; workflowId: string; startedMs: number },
 ): Promise<string | undefined> {
-  const query = `WorkflowId STARTS_WITH '${id}-' AND ExecutionStatus = 'Running'`;
+  const query = `WorkflowId STARTS_WITH '${id}-' AND ${await openRuns(client)}`;
   for await (const { workflowId: other } of client.workflow.list({ query })) {
     if (other === workflowId || scheduledRunOf(other)?.id !== id) continue;
     // Lists lag behind.
     const found = await findWorkflow(client, other);
-    if (found?.status.name !== 'RUNNING') continue;
+    if (!found || !isOpen(found)) continue;
     const isContinued = found.raw.workflowExecutionInfo?.firstRunId !== found.runId;
     const difference = found.startTime.getTime() - startedMs;
     if (isContinued || difference < 0 || (difference === 0 && other < workflowId)) return other;
@@ -140,13 +141,13 @@ async function askTurn(request: TurnRequest): Promise<void> {
 async function returnTurn(queue: string, id: string): Promise<void> {
   const { client, info } = Context.current();
   const handle = client.workflow.getHandle(queueWorkflowId(info.taskQueue, queue));
-  await isOpen(handle.signal(RETURN_TURN_SIGNAL, id));
+  await reachesOpen(handle.signal(RETURN_TURN_SIGNAL, id));
 }
 
 function tellTurns(notices: AddressedNotice[]): Promise<string[]> {
   const { client } = Context.current();
   return closedOf(notices, ({ id, notice }) =>
-    isOpen(client.workflow.getHandle(id).signal(TURN_SIGNAL, notice)),
+    reachesOpen(client.workflow.getHandle(id).signal(TURN_SIGNAL, notice)),
   );
 }
 
@@ -154,13 +155,7 @@ function checkTurns(ids: string[]): Promise<string[]> {
   const { client } = Context.current();
   return closedOf(
     ids.map((id) => ({ id })),
-    ({ id }) =>
-      isOpen(
-        client.workflow
-          .getHandle(id)
-          .describe()
-          .then(({ status }) => status.name === 'RUNNING'),
-      ),
+    ({ id }) => reachesOpen(client.workflow.getHandle(id).describe().then(isOpen)),
   );
 }
 
@@ -179,7 +174,7 @@ async function closedOf<T extends { id: string }>(
 }
 
 /** Result of a call about a workflow; false if Temporal has no such open workflow. */
-async function isOpen(call: Promise<boolean | void>): Promise<boolean> {
+async function reachesOpen(call: Promise<boolean | void>): Promise<boolean> {
   try {
     return (await call) ?? true;
   } catch (error) {

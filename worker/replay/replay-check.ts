@@ -1,9 +1,9 @@
 /** Checks whether open operations replay with a new bundle before a worker runs it. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { findWorkflow } from '../../platform/temporal/find-workflow.js';
+import { findWorkflow, isOpen } from '../../platform/temporal/find-workflow.js';
 import type { Logger } from '../../platform/observe/log.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 import type { WorkflowBundle } from '../versions/bundle.js';
 import { describeProblem } from './describe.js';
 import { Replayer } from './replayer.js';
@@ -41,9 +41,10 @@ export class ReplayCheck {
     const deadline = performance.now() + CHECK_LIMIT_MS;
     return this.#replaying(codePath, async (mismatch) => {
       const failures: ReplayFailure[] = [];
+      const open = await openRuns(this.client());
       let count = 0;
       for (const type of [...missing, ...changed]) {
-        const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ExecutionStatus = 'Running'`;
+        const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ${open}`;
         let countOfType = 0;
         for await (const execution of this.client().workflow.list({ query, pageSize: LIMIT_PER_TYPE })) {
           if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT || performance.now() > deadline) break;
@@ -56,8 +57,9 @@ export class ReplayCheck {
   }
 
   /** Replays a bounded number of open workflows that no version has taken yet. */
-  findUnversioned({ codePath, exports }: WorkflowBundle): Promise<ReplayFailure[]> {
-    const query = `TaskQueue = ${quote(this.taskQueue)} AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion IS NULL`;
+  async findUnversioned({ codePath, exports }: WorkflowBundle): Promise<ReplayFailure[]> {
+    const open = await openRuns(this.client());
+    const query = `TaskQueue = ${quote(this.taskQueue)} AND ${open} AND TemporalWorkerDeploymentVersion IS NULL`;
     return this.#replaying(codePath, async (mismatch) => {
       const failures: ReplayFailure[] = [];
       let count = 0;
@@ -73,7 +75,7 @@ export class ReplayCheck {
   async areOpen(tokens: readonly string[]): Promise<boolean> {
     for (const token of tokens) {
       const description = await findWorkflow(this.client(), token);
-      if (description?.status.name === 'RUNNING') return true;
+      if (description && isOpen(description)) return true;
     }
     return false;
   }

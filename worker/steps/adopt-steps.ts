@@ -24,6 +24,7 @@ import type { ActivityReport } from '../../operations/wire/report.js';
 import { OPERATION_QUERY } from '../../operations/wire/index.js';
 import { childName } from '../../pipelines/run.js';
 import type { Settings } from '../../platform/settings/index.js';
+import { isOpen } from '../../platform/temporal/find-workflow.js';
 import type { Logger } from '../../platform/observe/log.js';
 import { inWork } from '../../platform/observe/work-context.js';
 
@@ -150,7 +151,7 @@ async function heartbeat(
   }
 }
 
-/** Whether a step's workflow run is open and has the job on this host. True if Temporal doesn't answer. */
+/** Whether a step's workflow run is open and has the job on this host. True if Temporal doesn't answer, or the run is paused. */
 async function isNeeded(
   { workflowId, runId, step }: RunningStep,
   home: string,
@@ -158,8 +159,8 @@ async function isNeeded(
 ): Promise<boolean> {
   const handle = client.workflow.getHandle(workflowId, runId);
   try {
-    const { status } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => handle.describe());
-    if (status.name !== 'RUNNING') return false;
+    const described = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => handle.describe());
+    if (!isOpen(described)) return false;
     const { children = [] } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       handle.query(OPERATION_QUERY),
     );

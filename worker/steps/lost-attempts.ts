@@ -12,7 +12,7 @@ import { hostId } from './host.js';
 import { runningSteps } from './running.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { hasEndedHere } from '../../platform/temporal/host-presence.js';
-import { quote } from '../../platform/temporal/visibility-query.js';
+import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 import type { AdoptionContext } from './adopt-steps.js';
 
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
@@ -41,7 +41,7 @@ export async function failLostAttempts(
   // Read before asking Temporal: ended workers record no more steps.
   const recorded = await runningSteps(settings.home);
   const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
-  const query = `WorkflowType IN (${types}) AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(settings.taskQueue)}`;
+  const query = `WorkflowType IN (${types}) AND ${await openRuns(client())} AND TaskQueue = ${quote(settings.taskQueue)}`;
   const open: Execution[] = [];
   for await (const { workflowId, runId } of client().workflow.list({ query }))
     open.push({ workflowId, runId });

@@ -10,6 +10,7 @@ import {
   setCurrentCommand,
   type DeploymentVersion,
 } from '../../platform/temporal/deployments.js';
+import { openRuns } from '../../platform/temporal/visibility-query.js';
 import type { Logger } from '../../platform/observe/log.js';
 import type { WorkflowBundle } from './bundle.js';
 import { logUnversionedMismatches, type ReplayCheck } from '../replay/replay-check.js';
@@ -116,7 +117,7 @@ export class SingleBuildHost implements WorkflowHost {
     const { client, logger, taskQueue, identity } = this.options;
     const { buildId } = this.#version;
     const [open, others] = await Promise.all([
-      countOpenOn(client(), this.#version),
+      openRuns(client()).then((term) => countOpenOn(client(), this.#version, term)),
       otherWorkersOf(client(), { taskQueue, identity, buildId }),
     ]);
     if (open === 0 || others > 0) return;
