@@ -87,6 +87,9 @@ const DEFECTS = [
   ['reuse_keys', '3', 'ContractQuestion: the workflow continues with the answer'],
   ['accept_every_answer', '3', 'ContractQuestion: of two racing answers, one is accepted'],
   ['write_large_memos', '4', 'ContractPartial: a large one is not, and the memo says so'],
+  ['write_long_texts', '2', 'ContractProgress: each memo field fits its schema and its limit'],
+  ['write_every_field', '4', 'ContractPartial: an activity that ends rewrites only the memo operation'],
+  ['keep_status', '3', 'ContractContinue: LonghaulStatus is unset while no question is open'],
 ] as const;
 test(
   'a worker with a defect fails at the requirement that it breaks',
@@ -142,6 +145,10 @@ test('the runtime and the library for Python accept the same answers', async () 
     for (const x of misfit) expect([name, x, check(schema, { x }, 'content')]).not.toEqual([name, x, []]);
   }
   expect(await python('-m', 'unittest', 'tests/test_answers.py')).toContain('OK');
+});
+
+test('the library for Python keeps memo fields within their limits, and continues from them', async () => {
+  expect(await python('-m', 'unittest', 'tests/test_memo.py')).toMatch(/Ran 3 tests[^]*OK/);
 });
 
 test(
