@@ -91,20 +91,17 @@ const DEFECTS = [
   ['write_every_field', '4', 'ContractPartial: an activity that ends rewrites only the memo operation'],
   ['keep_status', '3', 'ContractContinue: LonghaulStatus is unset while no question is open'],
 ] as const;
-test(
-  'a worker with a defect fails at the requirement that it breaks',
-  async () => {
-    const fails = async ([defect, level, requirement]: (typeof DEFECTS)[number]) => {
-      const worker = await startPython(resolve('test/contract/wrong_worker.py'), defect);
-      try {
-        const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
-        expect([defect, failedOf(report)]).toEqual([defect, expect.arrayContaining([requirement])]);
-        expect([defect, report.ok, report.exitCode]).toEqual([defect, false, 1]);
-      } finally {
-        await worker.stop();
-      }
-    };
-    await Promise.all(DEFECTS.map(fails));
+test.each(DEFECTS)(
+  'a worker with the defect %s fails at the requirement that it breaks',
+  async (defect, level, requirement) => {
+    const worker = await startPython(resolve('test/contract/wrong_worker.py'), defect);
+    try {
+      const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
+      expect(failedOf(report)).toEqual(expect.arrayContaining([requirement]));
+      expect([report.ok, report.exitCode]).toEqual([false, 1]);
+    } finally {
+      await worker.stop();
+    }
   },
   PROCESSES_MS,
 );
