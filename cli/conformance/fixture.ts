@@ -20,11 +20,22 @@ import {
   PROVIDE_INPUT_UPDATE,
   SEARCH_ATTRIBUTES,
   START_MEMO,
-  STATE_MEMO,
   type ProvidedInput,
   type StartMemo,
-  type StateMemo,
 } from '../../operations/wire/index.js';
+import {
+  DETAILS_MEMO,
+  INPUT_MEMO,
+  INPUT_MEMO_BYTES,
+  jsonBytes,
+  PARTIAL_MEMO,
+  publishedState,
+  SMALL_FIELD_BYTES,
+  STATE_MEMO,
+  UNSTORED_BYTES,
+  type OperationState,
+  type PublishedState,
+} from '../../operations/wire/state.js';
 import { check, type JsonSchema } from '../../operations/tool/schema.js';
 
 const POLL_MS = 100;
@@ -100,7 +111,6 @@ export class Fixture {
       // Cleans up even if this process is killed.
       workflowExecutionTimeout: 20 * limitMs,
       workflowTaskTimeout: '5s',
-      ...(searchAttributes ? { typedSearchAttributes: [{ key: STATUS, value: 'working' }] } : {}),
     });
   }
 
@@ -146,16 +156,16 @@ export class Fixture {
     );
   }
 
-  async describe(): Promise<WorkflowExecutionDescription & { state: StateMemo | undefined }> {
+  async describe(): Promise<WorkflowExecutionDescription & { state: PublishedState | undefined }> {
     const description = await this.handle.describe();
-    const state = description.memo?.[STATE_MEMO] as StateMemo | undefined;
+    const state = publishedState(description.memo);
     this.#hasState ||= state !== undefined;
-    if (state) for (const problem of contractProblems('state-memo', state)) this.#memoProblems.add(problem);
+    for (const problem of memoProblems(description.memo)) this.#memoProblems.add(problem);
     return Object.assign(description, { state });
   }
 
-  /** Waits for a state memo that meets the condition. */
-  async state(expected: string, isMet: (state: StateMemo) => boolean): Promise<StateMemo> {
+  /** Waits for a state in the memo that meets the condition. */
+  async state(expected: string, isMet: (state: PublishedState) => boolean): Promise<PublishedState> {
     return this.eventually(expected, async () => {
       const { state } = await this.describe();
       return state && isMet(state) ? state : undefined;
@@ -164,14 +174,14 @@ export class Fixture {
 
   /** Waits for an open question with this message, and returns its key. */
   async question(message: string): Promise<{ key: string }> {
-    return this.eventually(`an open question "${message}" in the state memo`, async () => {
+    return this.eventually(`an open question "${message}" in the memo ${INPUT_MEMO}`, async () => {
       const { state } = await this.describe();
       const found = Object.entries(state?.inputRequests ?? {}).find(([, one]) => one.message === message);
       return found && { key: found[0] };
     });
   }
 
-  query(): Promise<StateMemo> {
+  query(): Promise<OperationState> {
     return this.handle.query(OPERATION_QUERY);
   }
 
@@ -214,6 +224,18 @@ export class Fixture {
     return (await this.handle.fetchHistory()).events ?? [];
   }
 
+  /** Names of the memo fields that each event of history has written, and the workflow task that wrote them. */
+  async memoWrites(): Promise<{ task: string; fields: string[] }[]> {
+    return (await this.events()).flatMap(({ workflowPropertiesModifiedEventAttributes: modified }) =>
+      modified
+        ? {
+            task: String(modified.workflowTaskCompletedEventId),
+            fields: Object.keys(modified.upsertedMemo?.fields ?? {}),
+          }
+        : [],
+    );
+  }
+
   /** First heartbeat detail of the pending activity. */
   async heartbeat(): Promise<unknown> {
     return this.eventually('a pending activity with heartbeat details', async () => {
@@ -232,16 +254,18 @@ export class Fixture {
     if (problem) throw new Error(`${problem}; in ${JSON.stringify(value)?.slice(0, 300)}`);
   }
 
-  async expectStatus(expected: string): Promise<void> {
+  /** @param expected undefined for none */
+  async expectStatus(expected: string | undefined): Promise<void> {
     const { typedSearchAttributes } = await this.handle.describe();
     const found = typedSearchAttributes.get(STATUS);
-    expectThat(found === expected, `the search attribute ${STATUS.name} "${expected}"`, found);
+    const value = expected === undefined ? 'no' : `"${expected}" as`;
+    expectThat(found === expected, `${value} search attribute ${STATUS.name}`, found);
   }
 
   /** Checks on the whole run. */
   async finish(): Promise<void> {
     if (this.#hasState)
-      await this.check('each state memo fits state-memo.json', () => {
+      await this.check('each memo field fits its schema and its limit', () => {
         const [problem] = this.#memoProblems;
         if (problem) throw new Error(problem);
       });
@@ -258,7 +282,8 @@ export class Fixture {
 }
 
 const NAMES = [
-  ...['state', 'state-memo', 'start-memo', 'provided-input'],
+  ...['state', 'state-memo', 'input-memo', 'details-memo', 'partial-memo'],
+  ...['start-memo', 'provided-input'],
   ...['heartbeat-report', 'activity-result', 'closing-details'],
 ] as const;
 
@@ -287,4 +312,23 @@ function schemaOf(name: ContractSchema): JsonSchema {
 /** Why a value doesn't fit a schema of the contract; empty if it does. */
 export function contractProblems(name: ContractSchema, value: unknown): string[] {
   return check(schemaOf(name), value, `${name}.json`);
+}
+
+const STATE_FIELDS: [field: string, schema: ContractSchema, limitBytes: number][] = [
+  [STATE_MEMO, 'state-memo', SMALL_FIELD_BYTES],
+  [INPUT_MEMO, 'input-memo', INPUT_MEMO_BYTES],
+  [DETAILS_MEMO, 'details-memo', UNSTORED_BYTES],
+  [PARTIAL_MEMO, 'partial-memo', UNSTORED_BYTES],
+];
+
+/** Why the state's fields in a memo don't fit their schemas and limits; empty if they do. */
+export function memoProblems(memo: Record<string, unknown> = {}): string[] {
+  return STATE_FIELDS.filter(([field]) => memo[field] != null).flatMap(([field, schema, limitBytes]) => {
+    const bytes = jsonBytes(memo[field]);
+    const isLarge = bytes > limitBytes;
+    return [
+      ...contractProblems(schema, memo[field]),
+      ...(isLarge ? [`the memo ${field}: expected at most ${limitBytes} bytes of JSON; got ${bytes}`] : []),
+    ];
+  });
 }

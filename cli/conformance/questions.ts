@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { canonicalJson } from '../../operations/json/canonical-json.js';
 import type { Answer } from '../../operations/record.js';
-import { START_MEMO, type StartMemo, type StateMemo } from '../../operations/wire/index.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import type { PublishedState } from '../../operations/wire/state.js';
 import { expectThat, type Fixture } from './fixture.js';
 
 const confirm = (value: unknown): Answer => ({ action: 'accept', content: { confirm: value } });
@@ -19,11 +20,12 @@ export async function checkQuestion(fixture: Fixture): Promise<void> {
   };
   const isOpen = async (key: string) => key in ((await fixture.query()).inputRequests ?? {});
 
-  const first = await fixture.need('a question is in the state memo', async () => {
-    const found = await asked('Delete?');
-    const { questionsSince } = (await fixture.describe()).state ?? {};
+  const first = await fixture.need('a question is in the memo', async () => {
+    const { key } = await asked('Delete?');
+    const { questionsSince, questions } = (await fixture.describe()).state ?? {};
     expectThat(questionsSince, 'questionsSince while a question is open', questionsSince);
-    return found.key;
+    expectThat(isSame(questions, { count: 1, keys: [key] }), `questions with the key ${key}`, questions);
+    return key;
   });
   if (fixture.hasSearchAttributes)
     await fixture.check('LonghaulStatus is input_required while a question is open', () =>
@@ -87,7 +89,7 @@ export async function checkQuestion(fixture: Fixture): Promise<void> {
     const expected = { confirm: { confirm: accepted.value }, count: { count: 3 }, last: 'decline' };
     expectThat(isSame(result, expected), JSON.stringify(expected), result);
   });
-  await fixture.check('answers are in the state memo, and no question is left', async () => {
+  await fixture.check('answers are in the memo, and no question is left', async () => {
     const { state } = await fixture.describe();
     const answers = (state?.answers ?? []).map(({ key, action }) => [key, action]);
     const expected = [
@@ -135,16 +137,25 @@ export async function checkContinue(fixture: Fixture): Promise<void> {
     expectThat(second !== first, `another key than ${first}`, second);
     await fixture.expectRefusal(fixture.answer(first, confirm(true)), 'unknown_key', 'already_answered');
   });
-  await fixture.check('the last run completes the operation', async () => {
+  await fixture.check('no question is open after the answer', async () => {
     await fixture.answer(second, confirm(true));
+    expectClosed(await fixture.state('progress 2', ({ progress }) => progress?.progress === 2));
+  });
+  if (fixture.hasSearchAttributes)
+    await fixture.check('LonghaulStatus is unset while no question is open', () =>
+      fixture.expectStatus(undefined),
+    );
+  await fixture.check('the last run completes the operation', async () => {
+    await fixture.handle.signal('next');
     const result = (await fixture.handle.result()) as unknown;
     expectThat(result === 'finished', '"finished"', result);
   });
 }
 
-function expectClosed(state: StateMemo | undefined): void {
-  const left = Object.keys(state?.inputRequests ?? {});
-  expectThat(left.length === 0 && !state?.questionsSince, 'no open question at the end', left);
+function expectClosed({ inputRequests = {}, questions, questionsSince }: PublishedState = {}): void {
+  const left = Object.keys(inputRequests);
+  expectThat(left.length === 0, 'no open question', left);
+  expectThat(!questions && !questionsSince, 'neither questions nor questionsSince', questions);
 }
 
 /** Whether two values are the same JSON, in any order of keys. */

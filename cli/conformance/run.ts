@@ -3,11 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { Fixture, FixtureStopped, type CheckResult, type ConformanceOptions, expectThat } from './fixture.js';
 import { checkContinue, checkQuestion } from './questions.js';
+import { PROGRESS_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
 import {
-  PROGRESS_METADATA,
-  STATE_MEMO_LIMIT_BYTES,
-  type ClosingDetails,
-} from '../../operations/wire/index.js';
+  CUT_MARK,
+  DETAILS_MEMO,
+  PARTIAL_MEMO,
+  STATE_MEMO,
+  type PublishedState,
+} from '../../operations/wire/state.js';
 import type { Progress } from '../../operations/record.js';
 
 const FIXTURES: [name: string, level: number, check: (fixture: Fixture) => Promise<void>][] = [
@@ -57,7 +60,7 @@ async function checkHeartbeat(fixture: Fixture): Promise<void> {
 
 async function checkProgress(fixture: Fixture): Promise<void> {
   await fixture.start();
-  const first = await fixture.need('stage and progress are in the state memo', async () => {
+  const first = await fixture.need('stage and progress are in the memo', async () => {
     const state = await fixture.state('the stage "first"', ({ stage }) => stage === 'first');
     const { progress } = state;
     const isExpected = progress?.progress === 1 && progress.total === 3 && progress.message === 'one';
@@ -95,11 +98,16 @@ async function checkProgress(fixture: Fixture): Promise<void> {
     const progress = await finalProgress(fixture);
     expectThat(progress?.progress === 2, 'progress 2 at the end, though the code set 0', progress);
   });
+  await fixture.check('a long text is cut in the memo, and kept whole', async () => {
+    const { state } = await fixture.describe();
+    const { stage, cut = [], texts, claims } = state ?? {};
+    expectThat(stage?.endsWith(CUT_MARK) && cut.includes('stage'), 'a cut stage, named in "cut"', state);
+    expectThat(claims?.[DETAILS_MEMO] ?? texts?.stage === LONG_STAGE, 'the whole text in "texts"', texts);
+    const whole = (await fixture.query()).stage;
+    expectThat(whole === LONG_STAGE, 'the whole stage in the query', whole);
+  });
   await fixture.check('a workflow task writes the memo at most once', async () => {
-    const tasks = (await fixture.events()).flatMap(
-      ({ workflowPropertiesModifiedEventAttributes: modified }) =>
-        modified ? String(modified.workflowTaskCompletedEventId) : [],
-    );
+    const tasks = (await fixture.memoWrites()).map(({ task }) => task);
     expectThat(new Set(tasks).size === tasks.length, 'one memo event for each workflow task', tasks);
   });
 }
@@ -112,24 +120,36 @@ async function finalProgress(fixture: Fixture): Promise<Progress | undefined> {
   return (await fixture.describe()).state?.progress;
 }
 
-/** Length of the text in a partial result that is too large for the memo. */
+const LONG_STAGE = 'x'.repeat(3_000);
+/** Length of the text in a partial result that fits the memo of every worker, and in one that doesn't. */
+const SMALL = 8_000;
 const LARGE = 80_000;
 const REASON = 'no longer needed';
 
 const rowsIn = (partial: unknown) => (partial as { rows?: number } | undefined)?.rows;
 const textLengthIn = (partial: unknown) => (partial as { text?: string } | undefined)?.text?.length;
 
+/** Whether the memo refers to a partial result in Longhaul's storage that has more bytes than these. */
+const isStored = ({ claims }: PublishedState, bytes: number) => (claims?.[PARTIAL_MEMO]?.bytes ?? 0) > bytes;
+
 async function checkPartial(fixture: Fixture): Promise<void> {
   await fixture.start();
-  await fixture.need('a small partial result is in the state memo', () =>
-    fixture.state('the partial result {"rows":1}', ({ partial }) => rowsIn(partial) === 1),
+  await fixture.need(`a partial result of 8 KB is in the memo ${PARTIAL_MEMO}`, () =>
+    fixture.state(
+      `the partial result with ${SMALL} characters`,
+      (state) => textLengthIn(state.partial) === SMALL || isStored(state, SMALL),
+    ),
   );
   await fixture.handle.signal('next');
-  await fixture.need('a large one is not, and the memo says so', async () => {
-    const state = await fixture.state('isPartialLarge', ({ isPartialLarge }) => isPartialLarge === true);
-    const bytes = Buffer.byteLength(JSON.stringify(state));
-    expectThat(bytes <= STATE_MEMO_LIMIT_BYTES, `a memo of at most ${STATE_MEMO_LIMIT_BYTES} bytes`, bytes);
+  await fixture.check(`an activity that ends rewrites only the memo ${STATE_MEMO}`, async () => {
+    await fixture.state('progress 1', ({ progress }) => progress?.progress === 1);
+    const fields = (await fixture.memoWrites()).at(-1)?.fields ?? [];
+    expectThat(fields.join() === STATE_MEMO, `one written field, ${STATE_MEMO}`, fields);
   });
+  await fixture.handle.signal('next');
+  await fixture.need('a large one is not, and the memo says so', () =>
+    fixture.state('isTooLarge', (state) => state.isPartialLarge === true || isStored(state, LARGE)),
+  );
   await fixture.check('the query returns the whole partial result', async () => {
     const { partial } = await fixture.query();
     expectThat(rowsIn(partial) === 2 && textLengthIn(partial) === LARGE, 'all of it', partial);
@@ -144,9 +164,11 @@ async function checkPartial(fixture: Fixture): Promise<void> {
     const details = (await applicationFailure(fixture)).details?.[0];
     fixture.fits('closing-details', details);
     const { error, partial } = details as ClosingDetails;
+    const { state = {} } = await fixture.describe();
     const isExpected = error?.type === 'Broken' && error.message === 'nothing left';
     expectThat(isExpected, 'the error Broken, "nothing left"', error);
-    expectThat(rowsIn(partial) === 2 && textLengthIn(partial) === LARGE, 'the partial result', partial);
+    const isWhole = rowsIn(partial) === 2 && textLengthIn(partial) === LARGE;
+    expectThat(isWhole || isStored(state, LARGE), 'the partial result', partial);
   });
 }
 
@@ -161,12 +183,12 @@ async function checkCancel(fixture: Fixture): Promise<void> {
     const failure = await fixture.failure();
     expectThat(failure.name === 'CancelledFailure', 'a canceled workflow', failure.name);
   });
-  await fixture.check('the state memo keeps stage and partial result', async () => {
+  await fixture.check('the memo keeps stage and partial result', async () => {
     const { state } = await fixture.describe();
     expectThat(rowsIn(state?.partial) === 1, 'the partial result {"rows":1}', state?.partial);
     expectThat(state?.stage === 'waiting', 'the stage "waiting"', state?.stage);
   });
-  await fixture.check('a reason in the state memo is that of the request', async () => {
+  await fixture.check('a reason in the memo is that of the request', async () => {
     const { cancelReason = REASON } = (await fixture.describe()).state ?? {};
     expectThat(cancelReason === REASON, `"${REASON}", or none`, cancelReason);
   });

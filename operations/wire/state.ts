@@ -29,8 +29,8 @@ export const SMALL_FIELD_BYTES = 2 * 1024;
 /** Maximum JSON of an input request, and of those in the memo together. */
 export const INPUT_REQUEST_BYTES = 32 * 1024;
 export const INPUT_MEMO_BYTES = 128 * 1024;
-/** Maximum JSON of a partial result in the memo of a worker without storage. */
-export const UNSTORED_PARTIAL_BYTES = 32 * 1024;
+/** Maximum JSON of the details, and of the partial result, in the memo of a worker without storage. */
+export const UNSTORED_BYTES = 32 * 1024;
 
 /** Maximum JSON of a cut text and of the listed keys. Together with the numbers they fit {@link SMALL_FIELD_BYTES}. */
 const STAGE_BYTES = 400;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { STATE_MEMO, type StateMemo } from '../../operations/wire/index.js';
+import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { run } from '../cli/commands.js';
 import { Caller, textOf } from '../operation-tools/support.js';
 import { linesOf } from '../pipelines/support.js';

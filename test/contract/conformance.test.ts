@@ -87,21 +87,21 @@ const DEFECTS = [
   ['reuse_keys', '3', 'ContractQuestion: the workflow continues with the answer'],
   ['accept_every_answer', '3', 'ContractQuestion: of two racing answers, one is accepted'],
   ['write_large_memos', '4', 'ContractPartial: a large one is not, and the memo says so'],
+  ['write_long_texts', '2', 'ContractProgress: each memo field fits its schema and its limit'],
+  ['write_every_field', '4', 'ContractPartial: an activity that ends rewrites only the memo operation'],
+  ['keep_status', '3', 'ContractContinue: LonghaulStatus is unset while no question is open'],
 ] as const;
-test(
-  'a worker with a defect fails at the requirement that it breaks',
-  async () => {
-    const fails = async ([defect, level, requirement]: (typeof DEFECTS)[number]) => {
-      const worker = await startPython(resolve('test/contract/wrong_worker.py'), defect);
-      try {
-        const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
-        expect([defect, failedOf(report)]).toEqual([defect, expect.arrayContaining([requirement])]);
-        expect([defect, report.ok, report.exitCode]).toEqual([defect, false, 1]);
-      } finally {
-        await worker.stop();
-      }
-    };
-    await Promise.all(DEFECTS.map(fails));
+test.each(DEFECTS)(
+  'a worker with the defect %s fails at the requirement that it breaks',
+  async (defect, level, requirement) => {
+    const worker = await startPython(resolve('test/contract/wrong_worker.py'), defect);
+    try {
+      const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
+      expect(failedOf(report)).toEqual(expect.arrayContaining([requirement]));
+      expect([report.ok, report.exitCode]).toEqual([false, 1]);
+    } finally {
+      await worker.stop();
+    }
   },
   PROCESSES_MS,
 );
@@ -142,6 +142,10 @@ test('the runtime and the library for Python accept the same answers', async () 
     for (const x of misfit) expect([name, x, check(schema, { x }, 'content')]).not.toEqual([name, x, []]);
   }
   expect(await python('-m', 'unittest', 'tests/test_answers.py')).toContain('OK');
+});
+
+test('the library for Python keeps memo fields within their limits, and continues from them', async () => {
+  expect(await python('-m', 'unittest', 'tests/test_memo.py')).toMatch(/Ran 3 tests[^]*OK/);
 });
 
 test(

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Client, WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, type ApplicationFailure } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
-import { contractProblems, type ContractSchema } from '../../cli/conformance/fixture.js';
-import { OPERATION_QUERY, START_MEMO, STATE_MEMO } from '../../operations/wire/index.js';
+import { contractProblems, memoProblems, type ContractSchema } from '../../cli/conformance/fixture.js';
+import { OPERATION_QUERY, START_MEMO } from '../../operations/wire/index.js';
+import { PARTIAL_MEMO, publishedState, type PublishedState } from '../../operations/wire/state.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -27,19 +28,18 @@ function expectFit(schema: ContractSchema, value: unknown): void {
 const decode = (payloads: api.api.common.v1.IPayload[] | null | undefined) =>
   (payloads ?? []).map((payload) => defaultPayloadConverter.fromPayload<unknown>(payload));
 
-/** The memos of an operation, which fit. */
-async function memosOf(token: string): Promise<{ start: any; state: any }> {
+/** The state in the memo of an operation, whose fields fit. */
+async function stateOf(token: string): Promise<PublishedState> {
   const { memo } = await temporal.workflow.getHandle(token).describe();
-  const { [START_MEMO]: start, [STATE_MEMO]: state } = memo!;
-  expectFit('start-memo', start);
-  if (state) expectFit('state-memo', state);
-  return { start, state };
+  expectFit('start-memo', memo![START_MEMO]);
+  expect([memo, memoProblems(memo)]).toEqual([memo, []]);
+  return publishedState(memo) ?? {};
 }
 
 const eventsOf = async (token: string) =>
   (await temporal.workflow.getHandle(token).fetchHistory()).events ?? [];
 
-test('heartbeats, the state memo, the query and the result of an activity', async () => {
+test('heartbeats, the memo, the query and the result of an activity', async () => {
   const token = await caller.start('slow_compute', { seconds: 3 });
   const heartbeat = await eventually('a heartbeat', async () => {
     const { raw } = await temporal.workflow.getHandle(token).describe();
@@ -47,33 +47,30 @@ test('heartbeats, the state memo, the query and the result of an activity', asyn
   });
   expectFit('heartbeat-report', heartbeat);
   expectFit('state', await temporal.workflow.getHandle(token).query(OPERATION_QUERY));
-  expect((await memosOf(token)).state).toMatchObject({ stage: 'count primes' });
+  expect(await stateOf(token)).toMatchObject({ stage: 'count primes' });
   await caller.settled(token);
   const completed = (await eventsOf(token)).flatMap(({ activityTaskCompletedEventAttributes: attributes }) =>
     decode(attributes?.result?.payloads),
   );
   expect(completed).toHaveLength(1);
   expectFit('activity-result', completed[0]);
-  await memosOf(token);
+  await stateOf(token);
 });
 
 test('questions, and the answers that the server sends', async () => {
   const token = await caller.asking();
-  const { state } = await memosOf(token);
-  expect(Object.keys(state.inputRequests)).toEqual(['input-1']);
+  const key = 'input-1';
+  const { inputRequests, questions } = await stateOf(token);
+  expect([Object.keys(inputRequests!), questions]).toEqual([[key], { count: 1, keys: [key] }]);
   expectFit('state', await temporal.workflow.getHandle(token).query(OPERATION_QUERY));
-  const [key] = Object.keys(state.inputRequests);
   const misfit = { key, answerId: 'misfit', answer: { action: 'accept', content: {} } };
   await temporal.workflow.getHandle(token).signal('provide_input', misfit);
   await caller.get('operation_answer', { token, content: { confirm: true } });
   await caller.settled(token);
-  const answered = (await memosOf(token)).state;
+  const answered = await stateOf(token);
   expect(answered.refusedAnswers).toMatchObject([{ key, id: 'misfit' }]);
-  expect([answered.answers.length, answered.inputRequests, answered.questionsSince]).toEqual([
-    1,
-    {},
-    undefined,
-  ]);
+  const { answers, questionsSince } = answered;
+  expect([answers!.length, answered.inputRequests, questionsSince]).toEqual([1, {}, undefined]);
   const inputs = (await eventsOf(token)).flatMap(
     ({ workflowExecutionUpdateAcceptedEventAttributes: attributes }) =>
       decode(attributes?.acceptedRequest?.input?.args?.payloads),
@@ -84,11 +81,10 @@ test('questions, and the answers that the server sends', async () => {
 
 test('a large partial result', async () => {
   const token = await caller.start('large_values', { partialBytes: 80_000, thenWaitSeconds: 60 });
-  const state = await eventually('the memo says so', async () => {
-    const { state } = await memosOf(token);
-    return state?.isPartialLarge ? state : undefined;
+  const claim = await eventually('the memo refers to it', async () => {
+    return (await stateOf(token)).claims?.[PARTIAL_MEMO];
   });
-  expect(state.partial).toBeUndefined();
+  expect(claim.bytes).toBeGreaterThan(80_000);
   const whole: any = await temporal.workflow.getHandle(token).query(OPERATION_QUERY);
   expectFit('state', whole);
   expect(whole.partial.text).toHaveLength(80_000);
@@ -103,11 +99,8 @@ test('the details of a failure', async () => {
     .catch((error: unknown) => (error as WorkflowFailedError).cause as ApplicationFailure);
   const details = (failure as ApplicationFailure).details?.[0];
   expectFit('closing-details', details);
-  expect(details).toMatchObject({
-    longhaul: 'closing',
-    partial: { text: 'pppppppppp' },
-    error: { type: 'Large' },
-  });
+  expect(details).toMatchObject({ longhaul: 'closing', error: { type: 'Large' } });
+  expect((await stateOf(token)).partial).toEqual({ text: 'pppppppppp' });
 });
 
 test('values that do not fit are refused', () => {
@@ -119,11 +112,21 @@ test('values that do not fit are refused', () => {
     ['state-memo', { updatedAt: 'yesterday' }],
     ['state-memo', { updatedAt: now, progress: { total: 3 } }],
     ['state-memo', { updatedAt: now, progress: { progress: -1 } }],
-    ['state-memo', { updatedAt: now, inputRequests: { a: { message: 'Delete?' } } }],
-    ['state-memo', { updatedAt: now, inputRequests: [question] }],
-    ['state-memo', { updatedAt: now, answers: [{ key: 'a', action: 'yes', at: now }] }],
-    ['state-memo', { updatedAt: now, refusedAnswers: [{ key: 'a', id: 'b', action: 'accept', at: now }] }],
-    ['state-memo', { updatedAt: now, partial: 1, isPartialLarge: true }],
+    ['state-memo', { updatedAt: now, questions: { keys: ['a'] } }],
+    ['state-memo', { updatedAt: now, cut: ['partial'] }],
+    ['state-memo', { updatedAt: now, inputRequests: {} }],
+    ['state-memo', { updatedAt: now, partial: 1 }],
+    ['state', { inputRequests: { a: { message: 'Delete?' } } }],
+    ['state', { stage: 1 }],
+    ['input-memo', { a: { message: 'Delete?' } }],
+    ['input-memo', [question]],
+    ['details-memo', { answers: [{ key: 'a', action: 'yes', at: now }] }],
+    ['details-memo', { refusedAnswers: [{ key: 'a', id: 'b', action: 'accept', at: now }] }],
+    ['details-memo', { texts: { partial: 'first' } }],
+    ['details-memo', { longhaul: 'stored', answers: [] }],
+    ['partial-memo', { rows: 1 }],
+    ['partial-memo', { value: 1, isTooLarge: true }],
+    ['partial-memo', { longhaul: 'stored', key: 'a' }],
     ['start-memo', { version: 2, tool: 'a', principal: 'anonymous', searchAttributes: true, attempt: 1 }],
     ['provided-input', { key: 'a', answer: { action: 'accept', content: {} } }],
     ['provided-input', { key: 'a', answerId: 'b', answer: { action: 'accept' } }],

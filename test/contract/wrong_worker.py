@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples/runtime-contract/python"))
 
-from longhaul_temporal import _operation  # noqa: E402
+from longhaul_temporal import _memo  # noqa: E402
 from longhaul_temporal._operation import Operation  # noqa: E402
 
 import contract_worker  # noqa: E402
@@ -34,10 +34,30 @@ def accept_every_answer() -> None:
 
 
 def write_large_memos() -> None:
-    _operation.STATE_MEMO_LIMIT_BYTES = 1_000_000
+    _memo.VALUE_LIMIT_BYTES = 1_000_000
 
 
-DEFECTS = {each.__name__: each for each in (reuse_keys, accept_every_answer, write_large_memos)}
+def write_long_texts() -> None:
+    _memo._SHOWN_TEXT_BYTES = 1_000_000
+
+
+def write_every_field() -> None:
+    publish = Operation.publish
+
+    def publishing(self):
+        self._unwritten.update(_memo.FIELD_OF.values())
+        publish(self)
+
+    Operation.publish = publishing
+
+
+def keep_status() -> None:
+    publish_status = Operation._publish_status
+    Operation._publish_status = lambda self, status: publish_status(self, status or "working")
+
+
+ALL = (reuse_keys, accept_every_answer, write_large_memos, write_long_texts, write_every_field, keep_status)
+DEFECTS = {each.__name__: each for each in ALL}
 
 if __name__ == "__main__":
     DEFECTS[sys.argv[3]]()

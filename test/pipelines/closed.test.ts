@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire/index.js';
+import { CHILDREN_MEMO, isStoredClaim } from '../../operations/wire/state.js';
 import { storedKeysIn } from '../../platform/temporal/data-converter.js';
 import { payloadKey } from '../../platform/storage/keys.js';
 import { openStorage } from '../../platform/storage/index.js';
@@ -185,9 +185,9 @@ describe('without a worker', () => {
     const parts = await partsOf(token);
     expect(parts).toHaveLength(30);
     expect(parts[29]).toMatchObject({ name: 'each[29]', status: 'completed', outputs: { length: '4000' } });
-    const { [STATE_MEMO]: state, [LARGE_STATE_MEMO]: claim } = await memoOf(token);
-    expect(state as StateMemo).toMatchObject({ areChildrenLarge: true });
-    expect(claim).toEqual({ longhaul: 'stored', key: expect.stringContaining(payloadKey(token, '')) });
+    const { [CHILDREN_MEMO]: claim } = await memoOf(token);
+    const key = expect.stringContaining(payloadKey(token, ''));
+    expect(claim).toEqual({ longhaul: 'stored', key, bytes: expect.any(Number) });
     expect(await storedKeys(token)).toContain(claim.key);
     const temporal = await project.parts.temporal();
     expect(storedKeysIn(await temporal.workflow.getHandle(token).fetchHistory())).toContain(claim.key);
@@ -212,7 +212,8 @@ describe('without a worker', () => {
     ] as const) {
       const items = await partsOf(token, name);
       expect(items[0]).toMatchObject({ name: `each[${position}]`, status: 'completed' });
-      expect(LARGE_STATE_MEMO in (await memoOf(`${token}/${name}`))).toBe(isStored);
+      const { [CHILDREN_MEMO]: children } = await memoOf(`${token}/${name}`);
+      expect(isStoredClaim(children)).toBe(isStored);
     }
     expect(await storedKeys(`${token}/each[22-43]`)).not.toEqual([]);
     const log = await call('operation_get', { token, view: 'logs', step: 'each[3]/check' });
@@ -242,7 +243,7 @@ describe('without a worker', () => {
 
   test('a lost value costs the list of steps and the resume, not the record or a list', async () => {
     const token = tokens['damaged']!;
-    await storage.remove((await memoOf(token))[LARGE_STATE_MEMO].key);
+    await storage.remove((await memoOf(token))[CHILDREN_MEMO].key);
     const steps = await call('operation_get', { token, view: 'steps' });
     expect(steps.structuredContent).toMatchObject({ status: 'failed', is_live: false });
     expect(textOf(steps)).toContain("the list of its steps can't be read from storage");

@@ -8,18 +8,21 @@ import (
 )
 
 // openQuestion adds a question under a key that is never used again.
-func (o *operation) openQuestion(ctx workflow.Context, request inputRequest) (string, *question) {
-	o.state.InputRequestCount++
-	key := keyOf(o.state.InputRequestCount)
-	asked := &question{schema: request.Schema}
-	o.questions[key] = asked
+func (o *operation) openQuestion(ctx workflow.Context, request inputRequest) (string, *question, error) {
+	key := keyOf(o.state.InputRequestCount + 1)
 	requests := map[string]inputRequest{key: request}
 	for other, open := range o.state.InputRequests {
 		requests[other] = open
 	}
+	if jsonBytes(request) > requestLimitBytes || jsonBytes(requests) > inputLimitBytes {
+		return "", nil, refusal("too_large", "a question has at most 32 KiB of JSON, and all open ones have 128 KiB")
+	}
+	asked := &question{schema: request.Schema}
+	o.state.InputRequestCount++
+	o.questions[key] = asked
 	o.state.InputRequests = requests
-	o.changed(ctx)
-	return key, asked
+	o.changed(ctx, inputMemoKey)
+	return key, asked, nil
 }
 
 func (o *operation) withdraw(ctx workflow.Context, key string) {
@@ -34,14 +37,14 @@ func (o *operation) withdraw(ctx workflow.Context, key string) {
 		}
 	}
 	o.state.InputRequests = left
-	o.changed(ctx)
+	o.changed(ctx, inputMemoKey)
 }
 
 func (o *operation) keepAnswer(ctx workflow.Context, answer answeredRequest) {
 	answer.At = isoTime(workflow.Now(ctx))
 	answers := append(slices.Clone(o.state.Answers), answer)
 	o.state.Answers = answers[max(0, len(answers)-keptAnswers):]
-	o.changed(ctx)
+	o.changed(ctx, detailsMemoKey)
 }
 
 // check says why an answer is refused; nil for one that fits, and for a repetition of the accepted one.

@@ -55,7 +55,7 @@ func (w *workflowInbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.
 	case ctx.Err() != nil:
 		if err == nil && o.state.Partial == nil {
 			o.state.Partial = result
-			o.changed(ctx)
+			o.changed(ctx, partialMemoKey)
 		}
 		return nil, firstOf(o.end(ctx), temporal.NewCanceledError())
 	case errors.As(err, &continued):
@@ -114,14 +114,20 @@ func (w *workflowOutbound) ExecuteActivity(ctx workflow.Context, activityType st
 
 // newOperation is nil in workflows that Longhaul did not start.
 func newOperation(ctx workflow.Context) *operation {
-	o := &operation{questions: map[string]*question{}, answerIDs: map[string]string{}, status: "working"}
+	o := &operation{unwritten: map[string]bool{}, questions: map[string]*question{}, answerIDs: map[string]string{}}
 	info := workflow.GetInfo(ctx)
 	if !memoValue(info, startMemoKey, &o.start) || o.start["version"] != 1.0 {
 		return nil
 	}
 	// Retries and cron runs have the memo of the start.
 	if info.ContinuedExecutionRunID != "" && info.Attempt == 1 && info.CronSchedule == "" {
-		memoValue(info, stateMemoKey, &o.state)
+		var memo stateMemo
+		var details detailsMemo
+		var partial struct{ Value any }
+		memoValue(info, stateMemoKey, &memo)
+		memoValue(info, detailsMemoKey, &details)
+		memoValue(info, partialMemoKey, &partial)
+		o.state = continuedState(memo, details, partial.Value)
 	}
 	if status, isSet := workflow.GetTypedSearchAttributes(ctx).GetKeyword(statusKey); isSet {
 		o.status = status

@@ -1,8 +1,8 @@
 package longhaul
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"go.temporal.io/sdk/temporal"
@@ -19,11 +19,15 @@ type operation struct {
 	start     map[string]any
 	state     operationState
 	isChanged bool
-	hasEnded  bool
-	questions map[string]*question
+	// unwritten has the memo fields beside the state that have changed since they were written.
+	unwritten    map[string]bool
+	writtenTexts map[string]string
+	hasEnded     bool
+	questions    map[string]*question
 	// answerIDs has the ID of the accepted answer by the key of its question.
 	answerIDs map[string]string
-	status    string
+	// status is empty while no question is open.
+	status string
 }
 
 type operationContextKey struct{}
@@ -63,7 +67,8 @@ func (o *operation) token(ctx workflow.Context) string {
 	return token
 }
 
-func (o *operation) changed(ctx workflow.Context) {
+// changed takes the memo fields beside the state that have to be written.
+func (o *operation) changed(ctx workflow.Context, fields ...string) {
 	now := isoTime(workflow.Now(ctx))
 	o.state.UpdatedAt = now
 	if len(o.state.InputRequests) == 0 {
@@ -72,6 +77,9 @@ func (o *operation) changed(ctx workflow.Context) {
 		o.state.QuestionsSince = now
 	}
 	o.isChanged = true
+	for _, field := range fields {
+		o.unwritten[field] = true
+	}
 }
 
 func (o *operation) setProgress(ctx workflow.Context, next Progress) {
@@ -126,21 +134,33 @@ func (o *operation) publish(ctx workflow.Context) error {
 	if !o.isChanged {
 		return nil
 	}
-	o.isChanged = false
-	memo := o.state
-	written, err := json.Marshal(memo)
-	if err != nil {
-		return fmt.Errorf("the partial result is not JSON: %w", err)
+	memo, texts := shownState(o.state)
+	fields := map[string]any{stateMemoKey: memo}
+	if o.unwritten[inputMemoKey] {
+		fields[inputMemoKey] = o.state.InputRequests
 	}
-	if memo.Partial != nil && len(written) > stateMemoLimit {
-		memo.Partial, memo.IsPartialLarge = nil, true
+	if o.unwritten[detailsMemoKey] || !maps.Equal(texts, o.writtenTexts) {
+		fields[detailsMemoKey] = detailsField(o.state.Answers, texts)
 	}
-	if err := workflow.UpsertMemo(ctx, map[string]any{stateMemoKey: memo}); err != nil {
+	if o.unwritten[partialMemoKey] {
+		partial, err := partialField(o.state.Partial)
+		if err != nil {
+			return err
+		}
+		fields[partialMemoKey] = partial
+	}
+	o.isChanged, o.writtenTexts = false, texts
+	clear(o.unwritten)
+	if err := workflow.UpsertMemo(ctx, fields); err != nil {
 		return err
 	}
-	status := "working"
-	if len(memo.InputRequests) > 0 {
-		status = "input_required"
+	return o.publishStatus(ctx)
+}
+
+func (o *operation) publishStatus(ctx workflow.Context) error {
+	status, update := "", statusKey.ValueUnset()
+	if len(o.state.InputRequests) > 0 {
+		status, update = "input_required", statusKey.ValueSet("input_required")
 	}
 	if status == o.status {
 		return nil
@@ -149,7 +169,7 @@ func (o *operation) publish(ctx workflow.Context) error {
 	if o.start["searchAttributes"] != true {
 		return nil
 	}
-	return workflow.UpsertTypedSearchAttributes(ctx, statusKey.ValueSet(status))
+	return workflow.UpsertTypedSearchAttributes(ctx, update)
 }
 
 // end publishes the last changes; later ones are dropped.
@@ -165,8 +185,21 @@ func (o *operation) handOver(ctx workflow.Context) error {
 		o.start["createdAt"] = isoTime(workflow.GetInfo(ctx).WorkflowStartTime)
 	}
 	state := o.state
-	state.InputRequests, state.QuestionsSince = nil, ""
-	return workflow.UpsertMemo(ctx, map[string]any{startMemoKey: o.start, stateMemoKey: state})
+	state.InputRequests, state.QuestionsSince = map[string]inputRequest{}, ""
+	memo, texts := shownState(state)
+	fields := map[string]any{
+		startMemoKey: o.start, stateMemoKey: memo, inputMemoKey: state.InputRequests,
+		detailsMemoKey: detailsField(state.Answers, texts),
+	}
+	partial, err := partialField(state.Partial)
+	if err != nil {
+		return err
+	}
+	if _, isTooLarge := partial["isTooLarge"]; isTooLarge {
+		// The next run could not give it to a query.
+		fields[partialMemoKey] = nil
+	}
+	return workflow.UpsertMemo(ctx, fields)
 }
 
 func refusal(kind, format string, values ...any) error {

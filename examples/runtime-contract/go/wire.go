@@ -8,14 +8,11 @@ import (
 
 const (
 	startMemoKey    = "longhaul"
-	stateMemoKey    = "operation"
 	operationHeader = "longhaul"
 	answerName      = "provide_input"
 	queryName       = "operation"
 
-	// stateMemoLimit is the maximum size of the state memo as JSON. A larger partial result is left out; the query has it.
-	stateMemoLimit = 64 * 1024
-	keptAnswers    = 20
+	keptAnswers = 20
 )
 
 var statusKey = temporal.NewSearchAttributeKeyKeyword("LonghaulStatus")
@@ -43,18 +40,22 @@ type answeredRequest struct {
 	At        string         `json:"at"`
 }
 
-// operationState is the state memo, and the answer to the query.
+// summary is what the query and the memo operation both have.
+type summary struct {
+	Stage             string    `json:"stage,omitempty"`
+	Progress          *Progress `json:"progress,omitempty"`
+	Unreached         *float64  `json:"unreached,omitempty"`
+	QuestionsSince    string    `json:"questionsSince,omitempty"`
+	InputRequestCount int       `json:"inputRequestCount,omitempty"`
+	UpdatedAt         string    `json:"updatedAt,omitempty"`
+}
+
+// operationState is the answer to the query.
 type operationState struct {
-	Stage             string                  `json:"stage,omitempty"`
-	Progress          *Progress               `json:"progress,omitempty"`
-	Unreached         *float64                `json:"unreached,omitempty"`
-	InputRequests     map[string]inputRequest `json:"inputRequests,omitempty"`
-	QuestionsSince    string                  `json:"questionsSince,omitempty"`
-	Answers           []answeredRequest       `json:"answers,omitempty"`
-	InputRequestCount int                     `json:"inputRequestCount,omitempty"`
-	Partial           any                     `json:"partial,omitempty"`
-	IsPartialLarge    bool                    `json:"isPartialLarge,omitempty"`
-	UpdatedAt         string                  `json:"updatedAt,omitempty"`
+	summary
+	InputRequests map[string]inputRequest `json:"inputRequests,omitempty"`
+	Answers       []answeredRequest       `json:"answers,omitempty"`
+	Partial       any                     `json:"partial,omitempty"`
 }
 
 type givenAnswer struct {

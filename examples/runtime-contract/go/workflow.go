@@ -32,7 +32,7 @@ func SetProgress(ctx workflow.Context, progress Progress) {
 func SetPartial(ctx workflow.Context, value any) {
 	if o := operationIn(ctx); o != nil {
 		o.state.Partial = value
-		o.changed(ctx)
+		o.changed(ctx, partialMemoKey)
 	}
 }
 
@@ -66,7 +66,8 @@ func (a Answer) Decode(target any) error {
 	return json.Unmarshal(written, target)
 }
 
-// Ask asks, and waits. A question that the client cancels is asked again, under a new key.
+// Ask asks, and waits. A question that the client cancels is asked again, under a new key. One over 32 KiB of JSON fails with type
+// too_large.
 func Ask(ctx workflow.Context, q Question) (Answer, error) {
 	o := operationIn(ctx)
 	if o == nil {
@@ -78,9 +79,11 @@ func Ask(ctx workflow.Context, q Question) (Answer, error) {
 		if q.Timeout > 0 {
 			request.ExpiresAt = isoTime(until)
 		}
-		key, asked := o.openQuestion(ctx, request)
+		key, asked, err := o.openQuestion(ctx, request)
+		if err != nil {
+			return Answer{}, err
+		}
 		isAnswered := func() bool { return asked.answer != nil }
-		var err error
 		if q.Timeout > 0 {
 			left := max(until.Sub(workflow.Now(ctx)), time.Millisecond)
 			_, err = workflow.AwaitWithTimeout(ctx, left, isAnswered)

@@ -3,6 +3,7 @@ package longhaul
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,12 @@ func stateOf(t *testing.T, env *testsuite.TestWorkflowEnvironment) operationStat
 		t.Fatal(err)
 	}
 	return state
+}
+
+func typeOf(err error) string {
+	var failure *temporal.ApplicationError
+	errors.As(err, &failure)
+	return failure.Type()
 }
 
 func withOptions(ctx workflow.Context) workflow.Context {
@@ -134,9 +141,10 @@ func TestQuestionThatNobodyAnswers(t *testing.T) {
 			return false, err
 		}
 		question.Default = nil
-		_, err = Ask(ctx, question)
-		var failure *temporal.ApplicationError
-		return answer.IsDefault && errors.As(err, &failure) && failure.Type() == "InputTimeout", nil
+		_, timeout := Ask(ctx, question)
+		question.Message = strings.Repeat("?", 33_000)
+		_, tooLarge := Ask(ctx, question)
+		return answer.IsDefault && typeOf(timeout) == "InputTimeout" && typeOf(tooLarge) == "too_large", nil
 	})
 	var isAsExpected bool
 	if err := env.GetWorkflowResult(&isAsExpected); err != nil || !isAsExpected {

@@ -73,6 +73,7 @@ class ContractProgress(Stepped):
         result = await workflow.execute_activity(report, start_to_close_timeout=timedelta(minutes=1))
         await self.step()
         longhaul.set_progress(0)
+        longhaul.set_stage("x" * 3_000)
         return result
 
 
@@ -90,7 +91,9 @@ class ContractQuestion:
 class ContractPartial(Stepped):
     @workflow.run
     async def run(self) -> None:
-        longhaul.set_partial({"rows": 1})
+        longhaul.set_partial({"rows": 1, "text": "x" * 8_000})
+        await self.step()
+        await workflow.execute_activity(report, start_to_close_timeout=timedelta(minutes=1))
         await self.step()
         longhaul.set_partial({"rows": 2, "text": "x" * 80_000})
         await self.step()
@@ -112,7 +115,7 @@ class ContractCancel:
 
 
 @workflow.defn(name="ContractContinue")
-class ContractContinue:
+class ContractContinue(Stepped):
     @workflow.run
     async def run(self, number: int) -> str:
         if number == 1:
@@ -123,6 +126,7 @@ class ContractContinue:
             workflow.continue_as_new(2)
         await longhaul.ask("Finish?", CONFIRM)
         longhaul.set_progress(2)
+        await self.step()
         return "finished"
 
 

@@ -69,6 +69,7 @@ func contractProgress(ctx workflow.Context) (map[string]int, error) {
 	}
 	step(ctx)
 	longhaul.SetProgress(ctx, longhaul.Progress{})
+	longhaul.SetStage(ctx, strings.Repeat("x", 3_000))
 	return result, nil
 }
 
@@ -88,7 +89,12 @@ func contractQuestion(ctx workflow.Context) (map[string]any, error) {
 }
 
 func contractPartial(ctx workflow.Context) error {
-	longhaul.SetPartial(ctx, map[string]any{"rows": 1})
+	longhaul.SetPartial(ctx, map[string]any{"rows": 1, "text": strings.Repeat("x", 8_000)})
+	step(ctx)
+	inTime := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Minute})
+	if err := workflow.ExecuteActivity(inTime, "contract_report").Get(ctx, nil); err != nil {
+		return err
+	}
 	step(ctx)
 	longhaul.SetPartial(ctx, map[string]any{"rows": 2, "text": strings.Repeat("x", 80_000)})
 	step(ctx)
@@ -118,6 +124,7 @@ func contractContinue(ctx workflow.Context, number int) (string, error) {
 		return "", err
 	}
 	longhaul.SetProgress(ctx, longhaul.Progress{Progress: 2})
+	step(ctx)
 	return "finished", nil
 }
 

@@ -20,7 +20,8 @@ from temporalio.worker import (
 )
 
 from ._activity import ReportingActivity
-from ._operation import START_MEMO, STATE_MEMO, Operation, current
+from ._memo import PARTIAL_MEMO, START_MEMO, continued_state
+from ._operation import Operation, current
 from ._reports import OPERATION_HEADER, report_in, unwrap_result
 
 
@@ -103,6 +104,8 @@ class _Outbound(WorkflowOutboundInterceptor):
         operation = current()
         if operation:
             memo = dict(workflow.memo() if input.memo is None else input.memo)
+            # This run's may be too large to be continued.
+            memo.pop(PARTIAL_MEMO, None)
             input.memo = {**memo, **operation.continued_memo()}
         super().continue_as_new(input)
 
@@ -111,8 +114,7 @@ def _previous_state() -> dict[str, Any] | None:
     """State of the run that this one continues. Retries and cron runs have the memo of the start."""
     info = workflow.info()
     is_continued = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule
-    state = workflow.memo_value(STATE_MEMO, None) if is_continued else None
-    return state if isinstance(state, dict) else None
+    return continued_state(workflow.memo()) if is_continued else None
 
 
 def _ends_workflow(error: BaseException) -> bool:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Callable, Mapping
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 
+from ._memo import (
+    DETAILS_MEMO,
+    FIELD_OF,
+    INPUT_LIMIT_BYTES,
+    REQUEST_LIMIT_BYTES,
+    START_MEMO,
+    STATE_MEMO,
+    continued_fields,
+    json_bytes,
+    state_fields,
+)
 from ._schema import problems_of, with_defaults
 
-START_MEMO = "longhaul"
-STATE_MEMO = "operation"
-STATE_MEMO_LIMIT_BYTES = 64 * 1024
-"""Of the state memo as JSON. A larger partial result is left out; the query has it."""
 KEPT_ANSWERS = 20
 
 _STATUS = SearchAttributeKey.for_keyword("LonghaulStatus")
@@ -38,13 +44,15 @@ class Operation:
     def __init__(self, start: Mapping[str, Any], previous: Mapping[str, Any] | None) -> None:
         self.start = start
         self.state: dict[str, Any] = dict(previous or {})
-        self.is_changed = False
         self.has_ended = False
+        self._unwritten: set[str] = set()
+        """Memo fields that have changed since they were written."""
+        self._written_texts: Any = None
         self._questions: dict[str, Question] = {}
         self._answer_ids: dict[str, str] = {}
         """Key of an answered question -> ID of the accepted answer."""
         # A run that was continued as new starts with the status of the previous one.
-        self._status = workflow.info().typed_search_attributes.get(_STATUS, "working")
+        self._status = workflow.info().typed_search_attributes.get(_STATUS)
 
     @property
     def token(self) -> str:
@@ -65,7 +73,7 @@ class Operation:
             self.state.pop("questionsSince", None)
         else:
             self.state.setdefault("questionsSince", now)
-        self.is_changed = True
+        self._unwritten.update(FIELD_OF.get(name, STATE_MEMO) for name in changes)
 
     def add_progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Sets the workflow's own progress, which never decreases."""
@@ -89,26 +97,28 @@ class Operation:
     async def publish_changes(self) -> None:
         # Conditions are evaluated once nothing else can run: the changes of a workflow task become one event.
         while True:
-            await workflow.wait_condition(lambda: self.is_changed and not self.has_ended)
+            await workflow.wait_condition(lambda: bool(self._unwritten) and not self.has_ended)
             self.publish()
 
     def publish(self) -> None:
-        if not self.is_changed:
+        if not self._unwritten:
             return
-        self.is_changed = False
-        memo = self.state
-        if "partial" in memo and len(json.dumps(memo, default=str).encode()) > STATE_MEMO_LIMIT_BYTES:
-            memo = {**memo, "isPartialLarge": True}
-            del memo["partial"]
-        workflow.upsert_memo({STATE_MEMO: memo})
-        self._publish_status("input_required" if memo.get("inputRequests") else "working")
+        fields = state_fields(self.state)
+        texts = fields[DETAILS_MEMO].get("texts")
+        if texts != self._written_texts:
+            self._unwritten.add(DETAILS_MEMO)
+        written = {STATE_MEMO, *self._unwritten}
+        workflow.upsert_memo({name: value for name, value in fields.items() if name in written})
+        self._unwritten.clear()
+        self._written_texts = texts
+        self._publish_status("input_required" if self.state.get("inputRequests") else None)
 
-    def _publish_status(self, status: str) -> None:
+    def _publish_status(self, status: str | None) -> None:
         if status == self._status:
             return
         self._status = status
         if self.start.get("searchAttributes"):
-            workflow.upsert_search_attributes([_STATUS.value_set(status)])
+            workflow.upsert_search_attributes([_STATUS.value_set(status) if status else _STATUS.value_unset()])
 
     def end(self) -> None:
         """Publishes the last changes; later ones are dropped."""
@@ -120,20 +130,19 @@ class Operation:
         self.has_ended = True
         created_at = workflow.info().workflow_start_time.isoformat(timespec="milliseconds")
         start = {"createdAt": created_at.replace("+00:00", "Z"), **self.start}
-        state = {name: value for name, value in self.state.items() if name != "questionsSince"}
-        return {START_MEMO: start, STATE_MEMO: {**state, "inputRequests": {}}}
+        return {START_MEMO: start, **continued_fields(self.state)}
 
     def open_question(self, message: str, schema: Mapping[str, Any], expires_at: str | None) -> str:
         count = self.state.get("inputRequestCount", 0) + 1
         key = f"input-{count}"
-        self._questions[key] = Question(schema)
         request = {"message": message, "schema": schema}
         if expires_at is not None:
             request["expiresAt"] = expires_at
-        self.change(
-            inputRequestCount=count,
-            inputRequests={**self.state.get("inputRequests", {}), key: request},
-        )
+        requests = {**self.state.get("inputRequests", {}), key: request}
+        if json_bytes(request) > REQUEST_LIMIT_BYTES or json_bytes(requests) > INPUT_LIMIT_BYTES:
+            raise _refusal("too_large", "a question has at most 32 KiB of JSON, and all open ones have 128 KiB")
+        self._questions[key] = Question(schema)
+        self.change(inputRequestCount=count, inputRequests=requests)
         return key
 
     def answer_to(self, key: str) -> Callable[[], dict[str, Any] | None]:

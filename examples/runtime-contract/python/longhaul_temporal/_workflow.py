@@ -59,8 +59,8 @@ async def ask(
         default: Content of the answer after the timeout.
 
     Raises:
-        ApplicationError: ``InputTimeout`` after a timeout without default; ``NotAnOperation`` in a workflow that Longhaul did
-            not start, where nobody could answer.
+        ApplicationError: ``InputTimeout`` after a timeout without default; ``too_large`` for a question over 32 KiB of JSON;
+            ``NotAnOperation`` in a workflow that Longhaul did not start, where nobody could answer.
     """
     operation = current()
     if operation is None:

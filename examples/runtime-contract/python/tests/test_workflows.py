@@ -79,7 +79,11 @@ class AsksInTime:
         try:
             await longhaul.ask("?", CONFIRM, timeout=timedelta(milliseconds=100))
         except ApplicationError as error:
-            return {"is_default": answer.is_default, "content": answer.content, "second": error.type}
+            found = {"is_default": answer.is_default, "content": answer.content, "second": error.type}
+        try:
+            await longhaul.ask("?" * 33_000, CONFIRM)
+        except ApplicationError as error:
+            return {**found, "third": error.type}
         return {}
 
 
@@ -103,14 +107,14 @@ class Workflows(unittest.IsolatedAsyncioTestCase):
         options = {"id": str(uuid4()), "task_queue": self.queue}
         return await self.client.start_workflow(run, memo=memo or {"longhaul": START}, **options)
 
-    async def state(self, handle):
-        return (await (await handle.describe()).memo())["operation"]
+    async def memo(self, handle):
+        return await (await handle.describe()).memo()
 
     async def test_results_keep_their_types(self) -> None:
         handle = await self.start(Results.run)
         self.assertEqual(await handle.result(), [3, None, [0, 1]])
         # The result in bytes is not JSON, so its report is not counted.
-        self.assertEqual((await self.state(handle))["progress"], {"progress": 2})
+        self.assertEqual((await self.memo(handle))["operation"]["progress"], {"progress": 2})
 
     async def test_a_failed_activity_keeps_its_progress(self) -> None:
         handle = await self.start(Fails.run)
@@ -120,16 +124,19 @@ class Workflows(unittest.IsolatedAsyncioTestCase):
         self.assertIsInstance(cause, ApplicationError)
         self.assertEqual((cause.type, cause.message), ("ValueError", "out of paper"))
         self.assertEqual(cause.details[0]["partial"], [1])
-        state = await self.state(handle)
+        memo = await self.memo(handle)
+        state = memo["operation"]
         self.assertEqual((state["progress"], state["unreached"]), ({"progress": 2}, 3))
+        self.assertEqual(memo["operation_partial"], {"value": [1]})
 
     async def test_a_question_that_nobody_answers(self) -> None:
         handle = await self.start(AsksInTime.run)
         expected = {"is_default": True, "content": {"confirm": False}, "second": "InputTimeout"}
-        self.assertEqual(await handle.result(), expected)
-        state = await self.state(handle)
-        self.assertEqual([answer["isDefault"] for answer in state["answers"]], [True])
-        self.assertEqual((state["inputRequests"], state["inputRequestCount"]), ({}, 2))
+        self.assertEqual(await handle.result(), {**expected, "third": "too_large"})
+        memo = await self.memo(handle)
+        answers = memo["operation_details"]["answers"]
+        self.assertEqual([answer["isDefault"] for answer in answers], [True])
+        self.assertEqual((memo["operation_input"], memo["operation"]["inputRequestCount"]), ({}, 2))
 
     async def test_workflows_of_others_are_left_alone(self) -> None:
         handle = await self.start(Results.run, {"other": 1})

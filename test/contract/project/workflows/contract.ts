@@ -51,6 +51,7 @@ export async function ContractProgress() {
   const result = await contract_report();
   await step();
   progress({ progress: 0 });
+  stage('x'.repeat(3_000));
   return result;
 }
 
@@ -68,7 +69,9 @@ export async function ContractQuestion() {
 
 export async function ContractPartial() {
   const step = steps();
-  partial({ rows: 1 });
+  partial({ rows: 1, text: 'x'.repeat(8_000) });
+  await step();
+  await contract_report();
   await step();
   partial({ rows: 2, text: 'x'.repeat(80_000) });
   await step();
@@ -85,6 +88,7 @@ export async function ContractCancel() {
 }
 
 export async function ContractContinue(run: number): Promise<string> {
+  const step = steps();
   if (run === 1) {
     stage('first run');
     progress({ progress: 1, total: 2 });
@@ -94,5 +98,6 @@ export async function ContractContinue(run: number): Promise<string> {
   }
   await requestInput(confirm, 'Finish?');
   progress({ progress: 2 });
+  await step();
   return 'finished';
 }
