@@ -30,7 +30,7 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
 const LOG = 'temporal';
 
-/** Skips the full fsync at each write, for over three times the throughput. */
+/** Syncs at checkpoints, not at each commit. `synchronous=FULL` costs a quarter of the throughput (docs/running.md). */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 const DYNAMIC_CONFIG = [
   // The default polls a queue 20 times a second, which adds 50 ms to every task.
