@@ -4,7 +4,7 @@ import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from './steps/host.js';
 import { HostSteps } from './steps/host-steps.js';
 import { stepTaskQueue } from '../pipelines/run.js';
-import type { Settings } from '../platform/settings/index.js';
+import { givenVersion, type Settings } from '../platform/settings/index.js';
 import { prepareMetrics, startProcessHealth } from '../platform/observe/health/process-health.js';
 import { openMeasuredStorage } from '../platform/observe/metrics/storage.js';
 import { dataConverterOf } from '../platform/temporal/data-converter.js';
@@ -144,14 +144,14 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       });
     return new SingleBuildHost({
       ...{ taskQueue: settings.taskQueue, deploymentName, identity, logger, client, replays },
-      createWorkers: ({ codePath, buildId }) =>
-        WorkerGroup.start(connect, (connection) => {
-          const version = { deploymentName, buildId };
-          return Promise.all([
+      givenBuildId: givenVersion().buildId,
+      createWorkers: ({ codePath }, version) =>
+        WorkerGroup.start(connect, (connection) =>
+          Promise.all([
             factory.workflows(codePath, connection, version),
             factory.activities(connection, version),
-          ]);
-        }),
+          ]),
+        ),
     });
   };
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);

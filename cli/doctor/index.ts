@@ -19,7 +19,7 @@ import { settingFlag } from '../../platform/settings/flag.js';
 import { usesExternalTemporal } from '../../platform/temporal/address.js';
 import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
 import { checkDatabaseFile } from '../../stack/temporal/database-check.js';
-import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
+import { cliVersionFor, ownCopies } from '../../stack/temporal/binary.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
 import { type Finding, checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal/version.js';
@@ -87,12 +87,16 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   const check = 'temporal binary';
   if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
-  const paths = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].filter(
-    existsSync,
-  );
-  const madeBy = databaseMadeBy(home);
+  const made = databaseMadeBy(home);
+  const madeBy = made?.server;
+  const database = made && { path: databasePath(home), madeBy: made };
+  const paths = [
+    ...ownCopies({ binFolder, database }),
+    ...folders.map((folder) => join(folder, 'temporal')),
+  ].filter(existsSync);
   const advice = `${programCommand()} up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS`;
-  if (paths.length === 0 && (madeBy === undefined || madeBy === TEMPORAL_SERVER_VERSION))
+  const isObtainable = cliVersionFor(made) !== undefined;
+  if (paths.length === 0 && isObtainable)
     return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
   const seen: string[] = [];
   for (const path of paths) {
@@ -107,9 +111,11 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
       seen.push(`${path}: ${(error as Error).message}`);
     }
   }
+  const detail = [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; ');
+  if (madeBy !== undefined && isObtainable) return { check, status: 'warn', detail, advice };
   return fail(
     check,
-    [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; '),
+    detail,
     madeBy === undefined
       ? advice
       : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,

@@ -8,6 +8,7 @@ import proto from '@temporalio/proto';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { waitIn } from '../../operations/wire/report.js';
 import { cutText } from '../../operations/wire/state.js';
+import { isOfVersion, versionIn, type DeploymentVersion } from '../../platform/temporal/deployments.js';
 import {
   hostOfQueue,
   hasJustPolled,
@@ -179,15 +180,15 @@ const { VERSIONING_BEHAVIOR_PINNED, VERSIONING_BEHAVIOR_AUTO_UPGRADE } = Version
 
 type RawDescription = WorkflowExecutionDescription['raw'];
 
-/** The build that a workflow is pinned to; undefined if it runs on any, or no worker has taken it yet. */
-function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | undefined {
+/** The version that a workflow is pinned to; undefined if it runs on any, or no worker has taken it yet. */
+function pinnedVersionOf({ workflowExecutionInfo }: RawDescription): DeploymentVersion | undefined {
   const info = workflowExecutionInfo?.versioningInfo;
   const override = info?.versioningOverride;
   if (override?.autoUpgrade || override?.behavior === VERSIONING_BEHAVIOR_AUTO_UPGRADE) return undefined;
-  const version =
+  return versionIn(
     override?.pinned?.version ??
-    (info?.behavior === VERSIONING_BEHAVIOR_PINNED ? info.deploymentVersion : undefined);
-  return version?.buildId || undefined;
+      (info?.behavior === VERSIONING_BEHAVIOR_PINNED ? info.deploymentVersion : undefined),
+  );
 }
 
 /**
@@ -204,18 +205,18 @@ async function describeMissingBuild(
   const state = await temporal.queueState(queue).catch(() => undefined);
   if (!state) return undefined;
   const isThere = work === 'workflows' ? hasJustPolled : isPolling;
-  const pinned = pinnedBuildOf(raw);
+  const pinned = pinnedVersionOf(raw);
   if (pinned !== undefined) {
-    const pollers = state.pollers.filter(({ buildId }) => buildId === pinned);
+    const pollers = state.pollers.filter((poller) => isOfVersion(poller, pinned));
     if (pollers.some(isThere)) return undefined;
     return (
-      `waits for a worker of build ${pinned}; ${lastPoll(pollers)}: ` +
+      `waits for a worker of build ${pinned.buildId}; ${lastPoll(pollers)}: ` +
       `start one of that release, or see \`longhaul deploy status\``
     );
   }
   if (work === 'activities') return undefined;
-  const { currentBuildId: current } = state;
-  const others = state.pollers.filter((poller) => poller.buildId !== current && isPolling(poller));
+  const { current } = state;
+  const others = state.pollers.filter((poller) => !isOfVersion(poller, current) && isPolling(poller));
   // Unversioned workers take tasks while no build is current.
   if (
     others.length === 0 ||
@@ -225,10 +226,10 @@ async function describeMissingBuild(
     return undefined;
   if (current === undefined)
     return 'no build of the workers is current, so new operations wait: see `longhaul deploy status`';
-  const pollers = state.pollers.filter(({ buildId }) => buildId === current);
+  const pollers = state.pollers.filter((poller) => isOfVersion(poller, current));
   if (pollers.some(isThere)) return undefined;
   return (
-    `waits for a worker of the current build ${current}; ${lastPoll(pollers)}: ` +
+    `waits for a worker of the current build ${current.buildId}; ${lastPoll(pollers)}: ` +
     `start one, or make another build current: see \`longhaul deploy status\``
   );
 }

@@ -35,6 +35,7 @@ import { isDiskFull, isDiskFullError } from '../../platform/home/disk.js';
 import { StorageError, type Storage } from '../../platform/storage/index.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from './ui.js';
 import { connectTemporal, type TemporalConnection } from '../../platform/temporal/connect.js';
+import { isOfVersion } from '../../platform/temporal/deployments.js';
 import {
   describeQueue,
   isPolling,
@@ -389,12 +390,12 @@ function notConnected(): LonghaulError {
 }
 
 /** Why new operations would wait for a worker, in one line. */
-function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueState): string | undefined {
+function workersProblem(taskQueue: string, { pollers, current }: QueueState): string | undefined {
   const live = pollers.filter(isPolling);
   if (live.length === 0) return `no worker polls the task queue "${taskQueue}"`;
   // Unversioned workers take tasks while no build is current.
-  if (live.some(({ buildId }) => buildId === currentBuildId)) return undefined;
-  return currentBuildId === undefined
+  if (live.some((poller) => isOfVersion(poller, current))) return undefined;
+  return current === undefined
     ? `no build of the workers of the task queue "${taskQueue}" is current: see \`longhaul deploy status\``
-    : `no worker of the current build ${currentBuildId} polls the task queue "${taskQueue}"`;
+    : `no worker of the current build ${current.buildId} polls the task queue "${taskQueue}"`;
 }

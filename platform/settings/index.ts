@@ -180,6 +180,17 @@ export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process
   return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
 }
 
+/** The version that a deployer gives a worker, by the variables of Temporal's Worker Controller. */
+export function givenVersion(environment: NodeJS.ProcessEnv = process.env): {
+  deploymentName: string | undefined;
+  buildId: string | undefined;
+} {
+  return {
+    deploymentName: environment['TEMPORAL_DEPLOYMENT_NAME'] || undefined,
+    buildId: environment['TEMPORAL_WORKER_BUILD_ID'] || undefined,
+  };
+}
+
 /** Whether `longhaul up` started this process, and restarts and ends it. */
 export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {
   return environment[SUPERVISED_VARIABLE] === '1';

@@ -270,7 +270,7 @@ export const SETTINGS = {
   workerVersioning: worker(
     yesOrNo,
     by(() => true, 'true; always false under `longhaul up`'),
-    "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with.",
+    "Run workers as versions of a Temporal Worker Deployment, so that an operation ends with the workflows' code that it began with. `TEMPORAL_DEPLOYMENT_NAME` and `TEMPORAL_WORKER_BUILD_ID` name the version, if set.",
     { underUp: false },
   ),
   maxCachedWorkflows: worker(

@@ -6,13 +6,14 @@ import {
   countOpenOn,
   deploymentNameOf,
   describeDeployment,
+  isOfVersion,
   openOn,
   type Deployment,
   type DeploymentVersion,
   type VersionState,
 } from './deployments.js';
 import { findWorkflow } from './find-workflow.js';
-import { describeQueue, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
+import { describeQueue, isPolling, JUST_POLLED_MS, type Poller, type QueueState } from './host-presence.js';
 import { temporalNowMs, timestampMs } from './time.js';
 import { openRuns, quote, RUNNING_RUNS } from './visibility-query.js';
 
@@ -54,14 +55,33 @@ export interface DeploymentReport {
   openRuns: string;
 }
 
+/**
+ * Name of the deployment of a task queue's workers: of its current version, else of a polling worker, else of an open operation. A
+ * worker's environment may name another deployment than the task queue suggests.
+ */
+async function deploymentNameIn(
+  client: Client,
+  taskQueue: string,
+  { current, pollers }: QueueState,
+  open: string,
+): Promise<string> {
+  const known =
+    current?.deploymentName ?? pollers.find(({ deploymentName }) => deploymentName)?.deploymentName;
+  if (known !== undefined) return known;
+  const query = `TaskQueue = ${quote(taskQueue)} AND ${VERSION_ATTRIBUTE} IS NOT NULL AND ${open} AND ${ROOTS}`;
+  const [operation] = await list(client, query, 1);
+  return operation?.version?.split(':')[0] ?? deploymentNameOf(taskQueue);
+}
+
 /** Reads a deployment. Queries visibility once for each version in use, and once or twice for all others. */
 export async function reportDeployment(client: Client, taskQueue: string): Promise<DeploymentReport> {
-  const deploymentName = deploymentNameOf(taskQueue);
-  const [deployment, { pollers }, open] = await Promise.all([
-    describeDeployment(client, deploymentName),
+  const [queue, open] = await Promise.all([
     describeQueue(client, taskQueue, 'workflows'),
     openRuns(client),
   ]);
+  const { pollers } = queue;
+  const deploymentName = await deploymentNameIn(client, taskQueue, queue, open);
+  const deployment = await describeDeployment(client, deploymentName);
   const known = deployment?.versions ?? [];
   const used = known.filter(({ status }) => ['current', 'ramping', 'draining'].includes(status));
   const counts = new Map<string, number>();
@@ -71,7 +91,7 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
     ? await otherBuilds(client, deploymentName, used, open)
     : new Map<string, number>();
   const report = async (buildId: string): Promise<Omit<VersionReport, 'status'>> => {
-    const own = pollers.filter((poller) => poller.buildId === buildId);
+    const own = pollers.filter((poller) => isOfVersion(poller, { deploymentName, buildId }));
     const openOperations = counts.get(buildId) ?? others.get(buildId) ?? 0;
     const isPolled = own.some(isPolling);
     const isStranded =
@@ -126,7 +146,7 @@ async function untakenTasks(
   const open = await list(client, `${openOn(version, RUNNING_RUNS)} AND ${ROOTS}`, LOOKED_AT);
   const found = await Promise.all(open.map(({ workflowId }) => findWorkflow(client, workflowId)));
   const { pollers } = await describeQueue(client, taskQueue, 'workflows');
-  const latest = pollers.find(({ buildId }) => buildId === version.buildId);
+  const latest = pollers.find((poller) => isOfVersion(poller, version));
   return found
     .map((description) => description?.raw.pendingWorkflowTask)
     .filter((task) => task?.state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED)

@@ -58,7 +58,23 @@ export interface Deployment {
   conflictToken: Uint8Array;
 }
 
-/** Name of the deployment of a task queue's workers. Temporal allows neither `.` nor `:` in it. */
+/** Version in an answer of Temporal's; undefined for unversioned workers. */
+export function versionIn(
+  version: proto.temporal.api.deployment.v1.IWorkerDeploymentVersion | null | undefined,
+): DeploymentVersion | undefined {
+  const { deploymentName, buildId } = version ?? {};
+  return deploymentName && buildId ? { deploymentName, buildId } : undefined;
+}
+
+/** Whether a worker or a task is of a version. */
+export function isOfVersion(
+  one: Partial<DeploymentVersion>,
+  version: DeploymentVersion | undefined,
+): boolean {
+  return one.buildId === version?.buildId && one.deploymentName === version?.deploymentName;
+}
+
+/** Default name of the deployment of a task queue's workers. Temporal allows neither `.` nor `:` in it. */
 export function deploymentNameOf(taskQueue: string): string {
   return `longhaul-${taskQueue.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll(':', '%3A')}`;
 }

@@ -5,6 +5,7 @@ import proto from '@temporalio/proto';
 import { defined } from '../../operations/json/defined.js';
 import { hostTaskQueue } from '../../pipelines/run.js';
 import { bootId, processIdentity } from '../home/process-identity.js';
+import { versionIn, type DeploymentVersion } from './deployments.js';
 import { temporalNowMs, timestampMs } from './time.js';
 
 const { TaskQueueType, WorkerVersioningMode } = proto.temporal.api.enums.v1;
@@ -27,7 +28,8 @@ export interface Poller {
   polledAt: Date;
   /** The same by `performance.now()` of this process. */
   polledMs: number;
-  /** Build of a versioned worker. */
+  /** Of a versioned worker. */
+  deploymentName?: string;
   buildId?: string;
 }
 
@@ -36,8 +38,8 @@ export type QueueWork = keyof typeof QUEUE_TYPES;
 export interface QueueState {
   /** Workers that polled within the last five minutes, latest poll first. */
   pollers: Poller[];
-  /** Build for work without a fixed build; undefined if none is current. */
-  currentBuildId?: string;
+  /** Version for work without a fixed one; undefined if none is current. */
+  current?: DeploymentVersion;
   /** Approximate waiting tasks; only on request, and if this Temporal counts them. */
   backlog?: { count: number; ageSeconds: number };
 }
@@ -70,12 +72,15 @@ export async function describeQueue(
           polledAt: new Date(polledAtMs),
           polledMs: polledAtMs - offsetMs,
           ...(options?.workerVersioningMode === isVersioned
-            ? defined({ buildId: options.buildId ?? undefined })
+            ? defined({
+                deploymentName: options.deploymentName ?? undefined,
+                buildId: options.buildId ?? undefined,
+              })
             : {}),
         };
       })
       .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime()),
-    ...defined({ currentBuildId: versioningInfo?.currentDeploymentVersion?.buildId ?? undefined }),
+    ...defined({ current: versionIn(versioningInfo?.currentDeploymentVersion) }),
     ...(stats
       ? {
           backlog: {

@@ -98,7 +98,7 @@ async function stage(home: string, binFolder: string, staging: string, say: Say)
     if (problems.length)
       throw new StackError(`${databasePath(home)} is damaged, so there is no backup: ${problems.join('; ')}`);
   } else say('The home has no database: back up the named Temporal with its own tools.');
-  const temporal = hasDatabase ? databaseMadeBy(home) : undefined;
+  const temporal = hasDatabase ? databaseMadeBy(home)?.server : undefined;
   const manifest = newManifest({
     home,
     temporal,

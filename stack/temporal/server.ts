@@ -20,6 +20,7 @@ import { messageOf, StackError, type Say } from '../stack-error.js';
 import { updateStackState } from '../stack-state.js';
 import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './binary.js';
+import { recoverRecord } from './unrecorded-database.js';
 import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './version.js';
 
 const HOST = '127.0.0.1';
@@ -29,7 +30,7 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
 const LOG = 'temporal';
 
-/** Skips the full fsync at each write, for over three times the throughput. */
+/** Syncs at checkpoints, not at each commit. `synchronous=FULL` costs a quarter of the throughput (docs/running.md). */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 const DYNAMIC_CONFIG = [
   // The default polls a queue 20 times a second, which adds 50 ms to every task.
@@ -83,10 +84,11 @@ export async function startEmbeddedTemporal(
   const { home } = settings;
   mkdirSync(home, { recursive: true });
   await endOrphanedTemporal(home, say);
-  const madeBy = databaseMadeBy(home);
-  const database = madeBy === undefined ? undefined : { path: databasePath(home), madeBy };
+  const recovered = await recoverRecord(home, say);
+  const madeBy = recovered?.version ?? databaseMadeBy(home);
+  const database = madeBy && { path: databasePath(home), madeBy };
   const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
-  if (!database) markDatabase(home, binary.version);
+  if (recovered || !database) markDatabase(home, binary.version, recovered?.isFair ?? true);
   const stopRotation = startLogRotation(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));

@@ -3,13 +3,16 @@
  * it.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { writeFileAtomically } from '../../platform/home/atomic-files.js';
 
 export interface TemporalVersion {
   /** Version of the server in the CLI, such as `1.29.1`. */
   server: string;
+  /** Version of the CLI, such as `1.5.1`; undefined if unknown. */
+  cli?: string | undefined;
   /** Output line of `temporal --version`. */
   line: string;
 }
@@ -23,22 +26,29 @@ export async function readTemporalVersion(path: string): Promise<TemporalVersion
   const line = stdout.trim();
   const server = /Server (\d+\.\d+\.\d+)/.exec(line)?.[1];
   if (!server) throw new Error(`\`${path} --version\` names no server version: ${line}`);
-  return { server, line };
+  return { server, cli: cliVersion(path, line), line };
 }
 
-/** Server version that made this home's database; undefined without a database. */
-export function databaseMadeBy(home: string): string | undefined {
+/** A CLI that was built with Go calls itself 0.0.0-DEV, so its file's name tells: `temporal-1.5.1`. */
+function cliVersion(path: string, line: string): string | undefined {
+  const said = /^temporal version (\d+\.\d+\.\d+)(?= )/.exec(line)?.[1];
+  return said ?? /^temporal-(\d+\.\d+\.\d+)$/.exec(basename(path))?.[1];
+}
+
+/** Version that made this home's database; undefined without a database or without a record of it. */
+export function databaseMadeBy(home: string): TemporalVersion | undefined {
   if (!existsSync(databasePath(home))) return undefined;
   try {
-    return (JSON.parse(readFileSync(versionFile(home), 'utf8')) as TemporalVersion).server;
+    const made = JSON.parse(readFileSync(versionFile(home), 'utf8')) as TemporalVersion;
+    return typeof made.server === 'string' ? made : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Writes the version file for a database about to be created. */
-export function markDatabase(home: string, version: TemporalVersion): void {
-  writeFileSync(versionFile(home), `${JSON.stringify({ ...version, fairness: true })}\n`);
+/** Writes the version file of a database. @param fairness whether it has fair task queues */
+export function markDatabase(home: string, version: TemporalVersion, fairness: boolean): void {
+  writeFileAtomically(versionFile(home), `${JSON.stringify({ ...version, fairness })}\n`);
 }
 
 /** Whether this database has fair task queues. Servers before 1.30 can't convert between the two forms. */

@@ -182,6 +182,43 @@ test('an operation of a build without workers says so, and can be moved to anoth
   await deployed.stack.client.until(reset, 'completed');
 });
 
+test('a worker takes deployment and build from its environment, and readers find them without it', async () => {
+  const deploymentName = `team/${deployed.stack.taskQueue}`;
+  const worker = deployed.stack.worker({
+    LONGHAUL_WORKER_VERSIONING: 'true',
+    TEMPORAL_DEPLOYMENT_NAME: deploymentName,
+    TEMPORAL_WORKER_BUILD_ID: 'tag-1',
+  });
+  await eventually(
+    () => `the worker polls: ${worker.output()}`,
+    async () => (await versionOf('tag-1'))?.isPolled,
+  );
+  const { stdout } = await deployed.deploy('status');
+  expect(stdout).toContain(`No build of ${deploymentName} is current`);
+  await deployed.runPrinted(stdout, '--yes');
+  await deployed.stack.ready();
+  expect(await doctor()).toEqual([
+    expect.objectContaining({ status: 'ok', detail: `${deploymentName}, current build tag-1` }),
+  ]);
+  const token = await deployed.stack.client.start('confirm_delete', { filename: 'a.txt' });
+  await deployed.stack.client.until(token, 'input_required');
+  await deployed.runsOn(token, 'tag-1');
+
+  // Without workers and a current version, the open operation names the deployment.
+  await worker.end('SIGKILL');
+  await temporal.run(
+    ...['worker', 'deployment', 'set-current-version', '--deployment-name', deploymentName],
+    ...['--unversioned', '--yes'],
+  );
+  await eventually('the operation is counted, and no worker polls', async () => {
+    const { versions } = await status();
+    return versions[0]?.buildId === 'tag-1' && versions[0].openOperations === 1 && !versions[0].isPolled;
+  });
+  expect(documents(await deployed.deploy('status', '--json'))).toMatchObject([
+    { deployment: deploymentName, current: null, versions: [{ buildId: 'tag-1', workers: [] }] },
+  ]);
+});
+
 test('a worker of a further build says that it gets no work, and is taken once there is room', async () => {
   await deployed.worker('b1');
   await deployed.worker('b2');

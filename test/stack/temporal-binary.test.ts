@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { cachedBinaryPath, findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../stack/temporal/binary.js';
+import type { TemporalVersion } from '../../stack/temporal/version.js';
 
 let folder: string;
 let binFolder: string;
@@ -27,26 +28,32 @@ function putTemporal(path: string, server: string): void {
 }
 
 /** A `go` that "builds" by writing such a program to GOBIN. */
-function putGo(): void {
-  const build = `#!/bin/sh\necho "$@" > ${folder}/go-arguments\nprintf '#!/bin/sh\\necho "temporal version 0 (Server 1.29.1)"' > "$GOBIN/temporal"\n`;
+function putGo(server = '1.29.1'): void {
+  const build = `#!/bin/sh\necho "$@" > ${folder}/go-arguments\nprintf '#!/bin/sh\\necho "temporal version 0 (Server ${server})"' > "$GOBIN/temporal"\n`;
   writeFileSync(join(pathFolder, 'go'), build);
   chmodSync(join(pathFolder, 'go'), 0o755);
 }
 
+const databaseOf = (madeBy: TemporalVersion) => ({ path: join(folder, 'home', 'temporal.db'), madeBy });
+
 const noNetwork: typeof fetch = () => Promise.reject(new Error('network is closed'));
 
-/** An official download that works, as a gzipped tar of a program. */
-function download(): typeof fetch {
-  putTemporal(join(folder, 'made', 'temporal'), '1.29.1');
+/** An official download that works, as a gzipped tar of a program. @param requested gets the addresses */
+function download(server = '1.29.1', requested: string[] = []): typeof fetch {
+  putTemporal(join(folder, 'made', 'temporal'), server);
   const { stdout } = spawnSync('tar', ['-czf', '-', '-C', join(folder, 'made'), 'temporal']);
-  return () => Promise.resolve(new Response(new Uint8Array(stdout)));
+  return (url) => {
+    requested.push(String(url));
+    return Promise.resolve(new Response(new Uint8Array(stdout)));
+  };
 }
 
-const find = (get: typeof fetch, madeBy?: string) =>
+/** @param server that made the database; undefined without a database @param cli its CLI, if its record names that */
+const find = (get: typeof fetch, server?: string, cli?: string) =>
   findTemporalBinary(
     {
       binFolder,
-      database: madeBy === undefined ? undefined : { path: join(folder, 'temporal.db'), madeBy },
+      database: server === undefined ? undefined : databaseOf({ server, cli, line: '' }),
       environment: { PATH: `${pathFolder}:/usr/bin:/bin` },
       fetch: get,
     },
@@ -80,17 +87,53 @@ test('a binary that is there and fits the database comes before the own copy tha
   expect((await find(noNetwork, '1.30.0')).path).toBe(join(pathFolder, 'temporal'));
 });
 
-test.each(['1.27.9', '1.31.2'])(
-  'nothing is downloaded or built for a database that server %s has made',
-  async (madeBy) => {
+test.each(['binFolder', 'home'])(
+  'a database goes on with the copy of its version in the %s',
+  async (where) => {
+    const copy = cachedBinaryPath(where === 'home' ? join(folder, 'home', 'bin') : binFolder, '1.6.2');
+    putTemporal(copy, '1.31.2');
+    putTemporal(cachedBinaryPath(binFolder), '1.29.1');
+    expect((await find(noNetwork, '1.31.2', '1.6.2')).path).toBe(copy);
+    expect(said).toEqual([
+      expect.stringMatching(
+        /made by Temporal server 1\.31\.2.*going on with .*temporal-1\.6\.2, not with server 1\.29\.1\. To move/,
+      ),
+    ]);
+  },
+);
+
+test('a database whose version is not here gets that version by download, and else by a build', async () => {
+  const requested: string[] = [];
+  const copy = cachedBinaryPath(binFolder, '1.6.2');
+  expect((await find(download('1.31.2', requested), '1.31.2', '1.6.2')).path).toBe(copy);
+  expect(requested).toEqual([expect.stringContaining('/v1.6.2?')]);
+  rmSync(binFolder, { recursive: true });
+  putGo('1.31.2');
+  expect((await find(noNetwork, '1.31.2', '1.6.2')).path).toBe(copy);
+  expect(readFileSync(join(folder, 'go-arguments'), 'utf8')).toContain('cmd/temporal@v1.6.2');
+});
+
+test('a version that turns out to have another server does not open the database', async () => {
+  const failure = find(download('1.30.0'), '1.31.2', '1.6.2');
+  await expect(failure).rejects.toThrow(
+    /can be had.*Nothing was changed.*download.*carries server 1\.30\.0/s,
+  );
+});
+
+test.each([
+  ['1.27.9', '1.3.0'],
+  ['1.31.2', undefined],
+])(
+  'nothing is downloaded or built for a database of server %s and CLI %s: too old, or not known',
+  async (server, cli) => {
     putGo();
     const requests: unknown[] = [];
     const get: typeof fetch = (url) => {
       requests.push(url);
       return Promise.reject(new Error('asked'));
     };
-    await expect(find(get, madeBy)).rejects.toThrow(
-      new RegExp(`temporal\\.db was made by Temporal server ${madeBy}.*Longhaul gets server 1\\.29\\.1`),
+    await expect(find(get, server, cli)).rejects.toThrow(
+      new RegExp(`temporal\\.db was made by Temporal server ${server}.*Longhaul's is server 1\\.29\\.1`),
     );
     expect({ requests, said, isBuilt: existsSync(join(folder, 'go-arguments')) }).toEqual({
       requests: [],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
@@ -7,8 +7,14 @@ import { loadSettings, type Settings } from '../../platform/settings/index.js';
 import { hiddenAddress } from '../../platform/http/free-address.js';
 import { readStackState } from '../../platform/temporal/address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/temporal/search-attributes.js';
-import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal/binary.js';
+import {
+  cachedBinaryPath,
+  TEMPORAL_CLI_VERSION,
+  TEMPORAL_SERVER_VERSION,
+} from '../../stack/temporal/binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal/server.js';
+import { copyDatabase } from '../../stack/temporal/database-snapshot.js';
+import { databasePath } from '../../stack/temporal/version.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { freePort, isRunning } from './cli-process.js';
 
@@ -84,14 +90,74 @@ test('an address that pages do not find is random, and missing where loopback is
   expect(await hiddenAddress('192.0.2.1')).toBeUndefined();
 });
 
-test('a database that another server version made is refused, saying what to do', async () => {
+/** The home's record of the Temporal that made its database. */
+const record = () => join(home, 'temporal.version');
+
+/** A Temporal that says it has another version, and is the real one. */
+function putOtherVersion(path: string, real: string): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  const version = 'temporal version 1.6.2 (Server 1.31.2, UI 2.48.1)';
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${version}" && exit\nexec ${real} "$@"\n`;
+  writeFileSync(path, script, { mode: 0o755 });
+}
+
+test('a database goes on with the version that made it, and keeps its record', async () => {
+  const real = cachedBinaryPath(settings.binFolder);
   await (await start()).stop();
-  const file = join(home, 'temporal.version');
-  const made = JSON.parse(readFileSync(file, 'utf8')) as { server: string };
-  expect(made.server).toBe(TEMPORAL_SERVER_VERSION);
-  writeFileSync(file, JSON.stringify({ ...made, server: '1.27.9' }));
-  await expect(start()).rejects.toThrow(/made by Temporal server 1\.27\.9.*move temporal\.db\*/);
-  expect(readFileSync(file, 'utf8')).toContain('1.27.9');
+  const made = JSON.parse(readFileSync(record(), 'utf8')) as { server: string };
+  expect(made).toMatchObject({ server: TEMPORAL_SERVER_VERSION, cli: TEMPORAL_CLI_VERSION });
+  const older = JSON.stringify({ ...made, server: '1.31.2', cli: '1.6.2' });
+  writeFileSync(record(), older);
+  putOtherVersion(cachedBinaryPath(join(home, 'bin'), '1.6.2'), real);
+  const said: string[] = [];
+  running = await startEmbeddedTemporal(settings, (line) => said.push(line));
+  expect(readFileSync(`/proc/${running.pid}/cmdline`, 'utf8')).toContain(databasePath(home));
+  expect((await namespaceOf(running)).retention).toBe(72 * 3_600);
+  expect(said).toEqual([expect.stringMatching(/made by Temporal server 1\.31\.2.*To move to that, /)]);
+  expect(readFileSync(record(), 'utf8')).toBe(older);
+});
+
+test('a database whose version cannot be had is refused, saying what to do, and nothing is touched', async () => {
+  await (await start()).stop();
+  const made = JSON.parse(readFileSync(record(), 'utf8')) as { server: string };
+  const older = JSON.stringify({ ...made, server: '1.27.9', cli: '1.3.0' });
+  writeFileSync(record(), older);
+  const database = readFileSync(databasePath(home));
+  await expect(start()).rejects.toThrow(/made by Temporal server 1\.27\.9.*move temporal\.db\*/s);
+  expect(readFileSync(record(), 'utf8')).toBe(older);
+  expect(readFileSync(databasePath(home)).equals(database)).toBe(true);
+});
+
+test.each([true, false])('a database without a record gets it by its tables: fair %s', async (fairness) => {
+  await (await start()).stop();
+  if (!fairness) {
+    // As an earlier release's: it has rows in the other tables alone.
+    const copy = join(home, 'copy.db');
+    copyDatabase(databasePath(home), copy);
+    const { default: sqlite } = await import('node-sqlite3-wasm');
+    const database = new sqlite.Database(copy);
+    database.run('DELETE FROM task_queues_v2');
+    database.close();
+    rmSync(`${databasePath(home)}-wal`, { force: true });
+    renameSync(copy, databasePath(home));
+  }
+  writeFileSync(record(), '{"serv');
+  const said: string[] = [];
+  running = await startEmbeddedTemporal(settings, (line) => said.push(line));
+  expect(said).toEqual([expect.stringMatching(/no usable temporal\.version; .* server 1\.29\.1/)]);
+  expect(JSON.parse(readFileSync(record(), 'utf8'))).toMatchObject({
+    server: TEMPORAL_SERVER_VERSION,
+    fairness,
+  });
+});
+
+test('a database without a record that another server made is refused, and nothing is touched', async () => {
+  const { default: sqlite } = await import('node-sqlite3-wasm');
+  const database = new sqlite.Database(databasePath(home));
+  database.run('CREATE TABLE current_chasm_executions (run_id INT)');
+  database.close();
+  await expect(start()).rejects.toThrow(/no record of the Temporal that made it.*temporal\.version/);
+  expect(existsSync(record())).toBe(false);
 });
 
 test('task queues are fair in a new database, and stay as they were in an older one', async () => {
@@ -100,10 +166,9 @@ test('task queues are fair in a new database, and stay as they were in an older 
   const first = await start();
   expect(isFair(first)).toBe(true);
   await first.stop();
-  const file = join(home, 'temporal.version');
-  const { fairness, ...older } = JSON.parse(readFileSync(file, 'utf8')) as { fairness: boolean };
+  const { fairness, ...older } = JSON.parse(readFileSync(record(), 'utf8')) as { fairness: boolean };
   expect(fairness).toBe(true);
-  writeFileSync(file, JSON.stringify(older));
+  writeFileSync(record(), JSON.stringify(older));
   expect(isFair(await start())).toBe(false);
 });
 

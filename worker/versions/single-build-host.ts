@@ -25,11 +25,14 @@ export interface SingleBuildHostOptions {
   logger: Logger;
   client: () => Client;
   replays: ReplayCheck;
-  createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
+  /** Build ID of the worker's environment, instead of the bundle's. */
+  givenBuildId: string | undefined;
+  createWorkers: (bundle: WorkflowBundle, version: DeploymentVersion) => Promise<WorkerGroup>;
 }
 
 export class SingleBuildHost implements WorkflowHost {
   #buildId = '';
+  #bundleId = '';
   #workers: WorkerGroup | undefined;
   readonly #stopping = new AbortController();
   #lastWords: Promise<void> = Promise.resolve();
@@ -42,8 +45,9 @@ export class SingleBuildHost implements WorkflowHost {
 
   async start(bundle: WorkflowBundle): Promise<Refusal[]> {
     const { logger, replays } = this.options;
-    this.#buildId = bundle.buildId;
-    this.#workers = await this.options.createWorkers(bundle);
+    this.#bundleId = bundle.buildId;
+    this.#buildId = this.options.givenBuildId ?? bundle.buildId;
+    this.#workers = await this.options.createWorkers(bundle, this.#version);
     this.#workers.ended.then(
       () => this.#lastWords.then(() => this.#settle.resolve()),
       (error: unknown) => this.#settle.reject(error),
@@ -53,18 +57,21 @@ export class SingleBuildHost implements WorkflowHost {
       logger.warn({ err: error }, 'the current version of the deployment could not be read'),
     );
     void logUnlessRegistered(this.options.client, this.#version, logger, this.#stopping.signal);
-    void logUnversionedMismatches(replays, bundle, logger).catch((error: unknown) =>
-      logger.warn({ err: error }, 'whether open operations replay could not be checked'),
+    void logUnversionedMismatches(replays, { ...bundle, buildId: this.#buildId }, logger).catch(
+      (error: unknown) => logger.warn({ err: error }, 'whether open operations replay could not be checked'),
     );
     return [];
   }
 
   async take(bundle: WorkflowBundle): Promise<Refusal[]> {
     // The edit was undone.
-    if (bundle.buildId === this.#buildId) return [];
+    if (bundle.buildId === this.#bundleId) return [];
+    const { givenBuildId } = this.options;
+    const buildId = givenBuildId === undefined ? bundle.buildId : 'BUILD';
+    const change = givenBuildId === undefined ? `they are build ${buildId} now, and` : 'and';
     const message =
-      `the workflows have changed: they are build ${bundle.buildId} now, and this worker runs build ${this.#buildId} until it ends. ` +
-      `Start another worker for the new build, then send new operations to it: ${this.#setCurrent(bundle.buildId)}`;
+      `the workflows have changed: ${change} this worker runs build ${this.#buildId} until it ends. ` +
+      `Start another worker for the new build, then send new operations to it: ${this.#setCurrent(buildId)}`;
     return [{ about: { buildId: bundle.buildId }, message }];
   }
 
@@ -118,7 +125,7 @@ export class SingleBuildHost implements WorkflowHost {
     const { buildId } = this.#version;
     const [open, others] = await Promise.all([
       openRuns(client()).then((term) => countOpenOn(client(), this.#version, term)),
-      otherWorkersOf(client(), { taskQueue, identity, buildId }),
+      otherWorkersOf(client(), { taskQueue, identity, version: this.#version }),
     ]);
     if (open === 0 || others > 0) return;
     logger.error(

@@ -1,10 +1,11 @@
 /** Decides whether this worker is a version of a Worker Deployment. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../../platform/settings/index.js';
+import { givenVersion, type Settings } from '../../platform/settings/index.js';
 import {
   deploymentNameOf,
   describeDeployment,
+  isOfVersion,
   MAX_VERSIONS,
   type DeploymentVersion,
 } from '../../platform/temporal/deployments.js';
@@ -15,7 +16,7 @@ import {
   isUnreachable,
   temporalMessage,
 } from '../../platform/temporal/grpc-errors.js';
-import { isPolling, pollersOf } from '../../platform/temporal/host-presence.js';
+import { describeQueue, isPolling, pollersOf } from '../../platform/temporal/host-presence.js';
 import type { Logger } from '../../platform/observe/log.js';
 
 const CALL_LIMIT_MS = 5_000;
@@ -35,11 +36,11 @@ export async function deploymentOf(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const deploymentName = deploymentNameOf(settings.taskQueue);
   if (!settings.workerVersioning) {
-    void logIfDeployed(client, deploymentName, logger);
+    void logIfDeployed(client, settings.taskQueue, logger);
     return undefined;
   }
+  const deploymentName = givenVersion().deploymentName ?? deploymentNameOf(settings.taskQueue);
   const lacking = await whyNoDeployments(client, { deploymentName, buildId: 'none' }, signal);
   if (lacking === undefined) return deploymentName;
   logger.warn(
@@ -50,13 +51,15 @@ export async function deploymentOf(
 }
 
 /** Logs that an unversioned worker gets no operations. */
-async function logIfDeployed(client: Client, deploymentName: string, logger: Logger): Promise<void> {
-  const deployment = await describeDeployment(client, deploymentName).catch(() => undefined);
-  const current = deployment?.current;
+async function logIfDeployed(client: Client, taskQueue: string, logger: Logger): Promise<void> {
+  const { current } = await describeQueue(client, taskQueue, 'workflows').catch(() => ({
+    current: undefined,
+  }));
   if (current === undefined) return;
+  const { deploymentName, buildId } = current;
   logger.error(
-    { deployment: deploymentName, buildId: current },
-    `this worker has no version, but the current version of the deployment ${deploymentName} is build ${current}: it ` +
+    { deployment: deploymentName, buildId },
+    `this worker has no version, but the current version of the deployment ${deploymentName} is build ${buildId}: it ` +
       'gets no operations. Send new operations to workers without a version: ' +
       `temporal worker deployment set-current-version --deployment-name ${deploymentName} --unversioned`,
   );
@@ -112,13 +115,13 @@ export async function logUnlessRegistered(
   }
 }
 
-/** Number of other worker processes that run a build's workflows. @param worker.identity of this process */
+/** Number of other worker processes of a version. @param worker.identity of this process */
 export async function otherWorkersOf(
   client: Client,
-  worker: { taskQueue: string; identity: string; buildId: string },
+  worker: { taskQueue: string; identity: string; version: DeploymentVersion },
 ): Promise<number> {
   const pollers = await pollersOf(client, worker.taskQueue, 'workflows');
   return pollers.filter(
-    (one) => one.buildId === worker.buildId && one.identity !== worker.identity && isPolling(one),
+    (one) => isOfVersion(one, worker.version) && one.identity !== worker.identity && isPolling(one),
   ).length;
 }
