@@ -4,11 +4,15 @@
  * writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { isKind } from '../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { PollLimit } from './poll-limit.js';
-import { RETRY_MS, Watch, type Watcher } from './watch.js';
+import { RETRY_MS, Watch, type Place, type Watcher } from './watch.js';
+
+/** Maximum number of workflows whose place is kept while nobody watches them: 3 MB. */
+const MAX_PLACES = 10_000;
 
 export interface WatchOptions {
   signal: AbortSignal;
@@ -31,6 +35,8 @@ interface ChangeOptions extends WatchOptions {
 
 export class Watches {
   readonly #watches = new Map<string, Watch>();
+  /** Where watches have ended, by workflow. The next one continues there, so it reads no event again. */
+  readonly #places = new LRUCache<string, Place>({ max: MAX_PLACES });
   readonly #limit: PollLimit;
 
   constructor(private readonly temporal: TemporalClient) {
@@ -118,11 +124,18 @@ export class Watches {
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {
-      watch = new Watch(this.temporal, this.#limit, workflowId, () => this.#watches.delete(workflowId));
+      const place = this.#places.get(workflowId);
+      watch = new Watch(this.temporal, this.#limit, workflowId, place, (last) => this.#end(workflowId, last));
       this.#watches.set(workflowId, watch);
     }
     watch.add(watcher);
     return () => watch.remove(watcher);
+  }
+
+  #end(workflowId: string, place: Place | undefined): void {
+    this.#watches.delete(workflowId);
+    if (place) this.#places.set(workflowId, place);
+    else this.#places.delete(workflowId);
   }
 }
 

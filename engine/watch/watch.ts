@@ -4,12 +4,20 @@ import proto from '@temporalio/proto';
 import { isKind } from '../../operations/errors.js';
 import { isSignalledAnswer } from '../answer/sent.js';
 import { CLOSING_EVENTS } from '../read/history.js';
-import { isThrottled, isUnreachable, retryDelayMs } from '../../platform/temporal/grpc-errors.js';
+import {
+  GRPC,
+  isGrpcError,
+  isThrottled,
+  isUnreachable,
+  retryDelayMs,
+} from '../../platform/temporal/grpc-errors.js';
 import { LEAST_JITTER, withJitter } from '../../platform/jitter.js';
 import type { TemporalClient } from '../temporal/client.js';
 import type { PollLimit } from './poll-limit.js';
 
-const { EventType } = proto.temporal.api.enums.v1;
+const { EventType, HistoryEventFilterType } = proto.temporal.api.enums.v1;
+
+type HistoryRequest = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
 
 /** First and longest interval between reads of progress, in milliseconds. */
 const FIRST_TICK_MS = 1_000;
@@ -34,6 +42,9 @@ const CHANGING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
 ]);
 
+/** Place in the history of a run: Temporal's page token, which names the run. */
+export type Place = Uint8Array;
+
 /** Who waits for changes of a workflow. */
 export interface Watcher {
   onChange: () => void;
@@ -48,16 +59,21 @@ export class Watch {
   readonly #watchers = new Set<Watcher>();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
-  #nextPageToken: Uint8Array | undefined;
   #retryMs = RETRY_MS;
   #described = '';
+  /** Whether the place is from before a pause or an error. Its run may have ended since, and another one may have begun. */
+  #isOld: boolean;
+  #hasEnded = false;
 
   constructor(
     private readonly temporal: TemporalClient,
     private readonly limit: PollLimit,
     private readonly workflowId: string,
-    private readonly onUnused: () => void,
+    /** Where an earlier watch ended. */
+    private place: Place | undefined,
+    private readonly onUnused: (place: Place | undefined) => void,
   ) {
+    this.#isOld = place !== undefined;
     void this.#follow();
   }
 
@@ -101,39 +117,68 @@ export class Watch {
         await delay(withJitter(pauseMs), undefined, { ref: hasPoll });
     } while (this.#watchers.size > 0);
     if (hasPoll) this.limit.release();
-    this.onUnused();
+    this.onUnused(this.place);
   }
 
-  /** Polls the history from its beginning, then for new events and the next run. @returns pause until the next poll, in milliseconds */
+  /** @returns pause until the next poll, in milliseconds */
   async #poll(): Promise<number> {
     try {
-      const { client } = this.temporal;
-      const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
-        client.workflowService.getWorkflowExecutionHistory({
-          namespace: this.temporal.namespace,
-          execution: { workflowId: this.workflowId },
-          waitNewEvent: true,
-          nextPageToken: this.#nextPageToken,
-        }),
-      );
-      const events = response.history?.events ?? [];
-      const types = events.map(({ eventType }) => eventType as number);
-      this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
+      const pauseMs = await (this.#hasEnded ? this.#lookForRun() : this.#pollRun());
       this.#retryMs = RETRY_MS;
-      // Without a worker, no other event follows an answer.
-      if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
-      // Without a token this run has ended: the next poll has no run ID and gets the following run.
-      const isContinued =
-        this.#nextPageToken !== undefined ||
-        types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
-      return isContinued ? 0 : this.#retryMs;
+      return pauseMs;
     } catch (error) {
-      // A limit doesn't change the workflow, and watchers' reads would only meet it too.
-      if (isThrottled(error)) return this.#backoffMs(error);
-      this.#nextPageToken = undefined;
-      if (!isUnreachable(error)) this.notify();
-      return this.#retryMs;
+      return this.#afterError(error);
     }
+  }
+
+  /** Polls a run's history from its place or beginning to its end. */
+  async #pollRun(): Promise<number> {
+    const { history, nextPageToken } = await this.#nextEvents({
+      waitNewEvent: true,
+      nextPageToken: this.place,
+    });
+    const events = history?.events ?? [];
+    const types = events.map(({ eventType }) => eventType as number);
+    this.place = nextPageToken?.length ? nextPageToken : undefined;
+    // Without a worker, no other event follows an answer.
+    if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
+    if (this.place && events.length === 0) this.#isOld = false;
+    const isContinued = types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
+    if (this.place || isContinued) return 0;
+    this.#hasEnded = true;
+    return this.#isOld ? 0 : RETRY_MS;
+  }
+
+  /** After the end of a run, looks for another one, without reading the history that has ended. */
+  async #lookForRun(): Promise<number> {
+    const { history } = await this.#nextEvents({
+      historyEventFilterType: HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+    });
+    this.#hasEnded = Boolean(history?.events?.length);
+    this.notify();
+    return this.#hasEnded ? RETRY_MS : 0;
+  }
+
+  #nextEvents(request: HistoryRequest) {
+    const { client } = this.temporal;
+    return client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: this.temporal.namespace,
+        execution: { workflowId: this.workflowId },
+        ...request,
+      }),
+    );
+  }
+
+  /** Keeps the place, unless its run is gone or Temporal doesn't know it, e.g. after a restore. @returns pause in milliseconds */
+  #afterError(error: unknown): number {
+    // A limit doesn't change the workflow, and watchers' reads would only meet it too.
+    if (isThrottled(error)) return this.#backoffMs(error);
+    if (!isUnreachable(error)) this.notify();
+    const isLost = this.place !== undefined && isGrpcError(error, GRPC.notFound, GRPC.invalidArgument);
+    if (isLost) this.place = undefined;
+    this.#isOld = this.place !== undefined;
+    return isLost ? 0 : this.#retryMs;
   }
 
   /** Describes the workflow, unless all watchers read its progress anyway. @returns pause in milliseconds */

@@ -1,0 +1,307 @@
+/** What watches read of a workflow's history: calls and events, counted by a proxy before Temporal. No worker takes the workflows. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { NativeConnection } from '@temporalio/worker';
+import type { TemporalClient } from '../../engine/temporal/client.js';
+import { Watches } from '../../engine/watch/index.js';
+import { PROVIDE_INPUT_SIGNAL } from '../../operations/wire/index.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { resetBefore, type HistoryEvent } from '../support/reset-workflow.js';
+import { connectToTemporal } from '../support/run-temporal.js';
+import { TemporalProxy } from '../support/temporal-proxy.js';
+import { TestStack } from '../support/test-stack.js';
+
+const { GetWorkflowExecutionHistoryResponse } = proto.temporal.api.workflowservice.v1;
+const { COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION } = proto.temporal.api.enums.v1.CommandType;
+const POLL = 'GetWorkflowExecutionHistory';
+const SIGNALS = 2_000;
+const SIGNALS_AT_A_TIME = 50;
+
+/** The start and the first workflow task, then the signals. */
+const LONG_HISTORY = 2 + SIGNALS;
+
+/** Watches of this process, whose connection goes through a proxy. */
+class Watcher {
+  /** Events in the responses so far, and how many of them were the first of a run. */
+  events = 0;
+  starts = 0;
+  /** Polls that ended with an error. */
+  failures = 0;
+  changes = 0;
+
+  private constructor(
+    readonly proxy: TemporalProxy,
+    readonly watches: Watches,
+    private readonly connection: NativeConnection,
+  ) {
+    onEvents(proxy, (events) => {
+      this.events += events.length;
+      this.starts += events.filter(({ eventId }) => Number(eventId) === 1).length;
+    });
+    const service = connection.workflowService as any;
+    const poll = service.getWorkflowExecutionHistory.bind(service);
+    service.getWorkflowExecutionHistory = (request: object) =>
+      poll(request).catch((error: unknown) => {
+        this.failures += 1;
+        throw error;
+      });
+  }
+
+  static async start(): Promise<Watcher> {
+    const proxy = await TemporalProxy.start(() => undefined);
+    const connection = await NativeConnection.connect({ address: proxy.address });
+    const client = new Client({ connection });
+    const watches = new Watches({ client, namespace: 'default' } as unknown as TemporalClient);
+    return new Watcher(proxy, watches, connection);
+  }
+
+  follow(workflowId: string): () => void {
+    return this.watches.follow(workflowId, () => (this.changes += 1));
+  }
+
+  /** Watches a workflow up to now, then leaves it with nobody who watches. */
+  async visit(workflowId: string): Promise<void> {
+    const before = this.events;
+    const leave = this.follow(workflowId);
+    await eventually('its events are read', () => this.events > before);
+    leave();
+    await this.endPoll(workflowId);
+  }
+
+  /** Ends the poll of a workflow that nobody watches, by an event. */
+  async endPoll(workflowId: string): Promise<void> {
+    await eventually('nothing is watched', async () => {
+      await temporal.workflow.getHandle(workflowId).signal('noise');
+      return this.watches.counts.operations === 0;
+    });
+  }
+
+  async expectWakes(workflowId: string): Promise<void> {
+    const before = this.changes;
+    await answer(workflowId);
+    await eventually('the watcher is called', () => this.changes > before);
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+    await this.proxy.close();
+  }
+}
+
+/** Calls back with the events in each response of a watch. */
+function onEvents(proxy: TemporalProxy, read: (events: HistoryEvent[]) => void): void {
+  proxy.rewrite = ({ method }) => (method === POLL ? readResponse : undefined);
+  const readResponse = (message: Buffer) => {
+    read(GetWorkflowExecutionHistoryResponse.decode(message).history?.events ?? []);
+    return message;
+  };
+}
+
+let temporal: Client;
+let watcher: Watcher;
+beforeAll(async () => {
+  temporal = new Client({ connection: await connectToTemporal() });
+  watcher = await Watcher.start();
+});
+afterAll(async () => {
+  await watcher?.close();
+  await temporal?.connection.close();
+});
+
+/** Starts a workflow that no worker takes, on a queue with its ID as name. */
+async function startUntaken(workflowId = `watched-${randomUUID()}`): Promise<string> {
+  await temporal.workflow.start('any', { workflowId, taskQueue: workflowId });
+  return workflowId;
+}
+
+/** Makes a history long. A watcher isn't called for these events. */
+async function signal(workflowId: string): Promise<void> {
+  const handle = temporal.workflow.getHandle(workflowId);
+  for (let sent = 0; sent < SIGNALS; sent += SIGNALS_AT_A_TIME)
+    await Promise.all(Array.from({ length: SIGNALS_AT_A_TIME }, () => handle.signal('noise')));
+}
+
+/** Signals an answer, for which watchers are called even without a worker. */
+const answer = (workflowId: string) =>
+  temporal.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL.name, {});
+
+/** Completes a workflow task in place of a worker. */
+async function completeTask(taskQueue: string, commands: proto.temporal.api.command.v1.ICommand[] = []) {
+  const { namespace } = temporal.options;
+  const task = await temporal.workflowService.pollWorkflowTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+  });
+  await temporal.workflowService.respondWorkflowTaskCompleted({
+    namespace,
+    taskToken: task.taskToken,
+    commands,
+  });
+}
+
+function continueAsNew(workflowId: string): Promise<void> {
+  return completeTask(workflowId, [
+    {
+      commandType: COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION,
+      continueAsNewWorkflowExecutionCommandAttributes: {
+        workflowType: { name: 'any' },
+        taskQueue: { name: workflowId },
+      },
+    },
+  ]);
+}
+
+test(
+  'a watch goes on where it was after refused polls and lost connections',
+  async () => {
+    const workflowId = await startUntaken();
+    await signal(workflowId);
+    const leave = watcher.follow(workflowId);
+    await eventually('the history is read', () => watcher.events >= LONG_HISTORY);
+    // Cancelled, deadline exceeded, internal, unavailable: what a frontend that restarts answers.
+    for (const code of [1, 4, 13, 14]) {
+      const before = watcher.failures;
+      watcher.proxy.decide = ({ method }) => (method === POLL ? { code, message: 'restarting' } : undefined);
+      watcher.proxy.disconnect();
+      await eventually('a poll has failed', () => watcher.failures > before);
+      watcher.proxy.decide = () => undefined;
+      await watcher.expectWakes(workflowId);
+    }
+    expect(watcher.events).toBe(LONG_HISTORY + 4);
+    leave();
+    await watcher.endPoll(workflowId);
+  },
+  PROCESSES_MS,
+);
+
+/** What may happen to a run while nobody watches it. */
+const ENDS: Record<string, (workflowId: string) => Promise<unknown>> = {
+  'has ended, and another has begun': async (workflowId) => {
+    await temporal.workflow.getHandle(workflowId).terminate();
+    await startUntaken(workflowId);
+  },
+  'was deleted, and another has begun': async (workflowId) => {
+    await temporal.workflowService.deleteWorkflowExecution({
+      namespace: temporal.options.namespace,
+      workflowExecution: { workflowId },
+    });
+    const describe = () => temporal.workflow.getHandle(workflowId).describe();
+    await eventually('it is gone', () =>
+      describe().then(
+        () => false,
+        () => true,
+      ),
+    );
+    await startUntaken(workflowId);
+  },
+  'continued as new': continueAsNew,
+  'was reset': async (workflowId) => {
+    await completeTask(workflowId);
+    await temporal.workflow.getHandle(workflowId).signal('noise');
+    await resetBefore(temporal, workflowId, (event) =>
+      Boolean(event.workflowExecutionSignaledEventAttributes),
+    );
+  },
+};
+
+test.each(Object.entries(ENDS))(
+  'a watch that continues at the place of a run that %s follows the current run',
+  async (_name, end) => {
+    const workflowId = await startUntaken();
+    await watcher.visit(workflowId);
+    await end(workflowId);
+    const before = watcher.starts;
+    const leave = watcher.follow(workflowId);
+    await eventually('the current run is read', () => watcher.starts > before);
+    await watcher.expectWakes(workflowId);
+    leave();
+    await watcher.endPoll(workflowId);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'a second watch reads only what came after the first',
+  async () => {
+    const workflowId = await startUntaken();
+    await signal(workflowId);
+    const leave = watcher.follow(workflowId);
+    const before = watcher.events;
+    await eventually('the history is read', () => watcher.events >= before + LONG_HISTORY);
+    leave();
+    await watcher.endPoll(workflowId);
+    const { events, changes } = watcher;
+    const leaveAgain = watcher.follow(workflowId);
+    await answer(workflowId);
+    await eventually('the watcher is called', () => watcher.changes > changes);
+    // The last signal that ended the first watch's poll may have come after it.
+    expect(watcher.events - events).toBeLessThanOrEqual(2);
+    leaveAgain();
+    await watcher.endPoll(workflowId);
+  },
+  PROCESSES_MS,
+);
+
+describe('of a server', () => {
+  let stack: TestStack;
+  let proxy: TemporalProxy;
+  let events: HistoryEvent[] = [];
+  beforeAll(async () => {
+    proxy = await TemporalProxy.start(() => undefined);
+    onEvents(proxy, (read) => events.push(...read));
+    // Own server: a proxy counts its calls.
+    stack = await TestStack.serverAlone({
+      TEMPORAL_ADDRESS: proxy.address,
+      LONGHAUL_PROJECT: resolve('test/core/project'),
+    });
+    const health = () =>
+      fetch(`${stack.base}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await eventually('the server answers', health);
+  }, PROCESSES_MS);
+  afterAll(async () => {
+    await stack?.stop();
+    await proxy?.close();
+  });
+
+  /** Starts an operation with a long history. From then on, events are counted. */
+  async function startLong(tool: string): Promise<string> {
+    const token = await stack.client.start(tool);
+    await signal(token);
+    proxy.record();
+    events = [];
+    return token;
+  }
+
+  /** Calls operation_get with `wait`, as a plain client. */
+  async function waitFor(token: string, timeout: number): Promise<any> {
+    const call = { name: 'operation_get', arguments: { token, wait: true, timeout } };
+    return (await stack.client.with({}).request('tools/call', call)).result.structuredContent;
+  }
+
+  test(
+    'a second wait of a plain client reads no old event',
+    async () => {
+      const token = await startLong('counted');
+      expect(await waitFor(token, 1)).toMatchObject({ error_kind: 'wait_timeout' });
+      await eventually('the history is read, and its poll has ended', async () => {
+        await temporal.workflow.getHandle(token).signal('noise');
+        return events.length > LONG_HISTORY && proxy.openPolls(POLL) === 0;
+      });
+      events = [];
+      const second = waitFor(token, 600);
+      await eventually('it is polled', () => proxy.openPolls(POLL) > 0);
+      await temporal.workflow.getHandle(token).terminate();
+      expect(await second).toMatchObject({ status: 'failed' });
+      const old = events.filter(({ eventId }) => Number(eventId) <= LONG_HISTORY);
+      expect(old).toEqual([]);
+    },
+    PROCESSES_MS,
+  );
+});
