@@ -18,6 +18,11 @@ export interface WatchOptions {
   signal: AbortSignal;
   /** Also watch progress between changes of state. Default: false. */
   progress?: boolean;
+  /**
+   * Wait only for the end: yields the operation now, at its end and when the signal fires, and other changes late or never. Reads one event
+   * of each run. Default: false.
+   */
+  onlyEnd?: boolean;
 }
 
 export interface WatchedRecord extends OperationRecord {
@@ -35,6 +40,8 @@ interface ChangeOptions extends WatchOptions {
 
 export class Watches {
   readonly #watches = new Map<string, Watch>();
+  /** Watches for the end alone. */
+  readonly #ends = new Map<string, Watch>();
   /** Where watches have ended, by workflow. The next one continues there, so it reads no event again. */
   readonly #places = new LRUCache<string, Place>({ max: MAX_PLACES });
   readonly #limit: PollLimit;
@@ -45,7 +52,8 @@ export class Watches {
 
   /** Numbers of watched operations and of their open long polls. */
   get counts(): { operations: number; polls: number } {
-    return { operations: this.#watches.size, polls: this.#limit.openCount };
+    const watched = new Set([...this.#watches.keys(), ...this.#ends.keys()]);
+    return { operations: watched.size, polls: this.#limit.openCount };
   }
 
   /**
@@ -54,7 +62,7 @@ export class Watches {
    */
   async *changes(
     workflowId: string,
-    { signal, progress = false, pauseMs }: ChangeOptions,
+    { signal, progress = false, onlyEnd = false, pauseMs }: ChangeOptions,
   ): AsyncGenerator<boolean> {
     let wake: () => void = () => undefined;
     let hasChanged = true;
@@ -63,7 +71,7 @@ export class Watches {
       wake();
     };
     // Subscribe before the first read, so no change in between is missed.
-    const release = this.#join(workflowId, { onChange, wantsProgress: progress });
+    const release = this.#join(workflowId, { onChange, wantsProgress: progress }, onlyEnd);
     const stop = () => wake();
     signal.addEventListener('abort', stop);
     let timer: NodeJS.Timeout | undefined;
@@ -93,15 +101,15 @@ export class Watches {
     options: WatchOptions,
   ): AsyncGenerator<WatchedRecord> {
     const { signal } = options;
-    let last = '';
+    let shownBefore = '';
     let furthest = -Infinity;
     for await (const _change of this.changes(workflowId, options)) {
       const record = await retryUnavailable(read, signal);
       if (!record) return;
       const { updatedAt: _updatedAt, readAt: _readAt, ...shown } = record;
       const text = JSON.stringify(shown);
-      if (text !== last) {
-        last = text;
+      if (text !== shownBefore) {
+        shownBefore = text;
         if (options.progress) this.#watches.get(workflowId)?.quicken();
         const now = record.progress?.progress ?? -Infinity;
         const hasProgressed = now > furthest;
@@ -110,6 +118,9 @@ export class Watches {
       }
       if (isTerminal(record.status)) return;
     }
+    // It may have changed since the last read, without its end.
+    const last = options.onlyEnd ? await read().catch(() => undefined) : undefined;
+    if (last) yield { ...last, hasProgressed: false };
   }
 
   /** Calls back once at the beginning and at each change of a workflow. @returns function that ends it */
@@ -121,19 +132,26 @@ export class Watches {
     this.#watches.get(workflowId)?.notify();
   }
 
-  #join(workflowId: string, watcher: Watcher): () => void {
-    let watch = this.#watches.get(workflowId);
-    if (!watch) {
-      const place = this.#places.get(workflowId);
-      watch = new Watch(this.temporal, this.#limit, workflowId, place, (last) => this.#end(workflowId, last));
-      this.#watches.set(workflowId, watch);
-    }
+  #join(workflowId: string, watcher: Watcher, wantsOnlyEnd = false): () => void {
+    // A watch of all changes sees the end too.
+    const onlyEnd = wantsOnlyEnd && !this.#watches.has(workflowId);
+    const watches = onlyEnd ? this.#ends : this.#watches;
+    const watch = watches.get(workflowId) ?? this.#begin(workflowId, onlyEnd, watches);
     watch.add(watcher);
     return () => watch.remove(watcher);
   }
 
-  #end(workflowId: string, place: Place | undefined): void {
-    this.#watches.delete(workflowId);
+  #begin(workflowId: string, onlyEnd: boolean, watches: Map<string, Watch>): Watch {
+    const place = onlyEnd ? undefined : this.#places.get(workflowId);
+    const watch = new Watch(this.temporal, this.#limit, { workflowId, onlyEnd, place }, (last) => {
+      watches.delete(workflowId);
+      if (!onlyEnd) this.#keepPlace(workflowId, last);
+    });
+    watches.set(workflowId, watch);
+    return watch;
+  }
+
+  #keepPlace(workflowId: string, place: Place | undefined): void {
     if (place) this.#places.set(workflowId, place);
     else this.#places.delete(workflowId);
   }

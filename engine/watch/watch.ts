@@ -16,6 +16,7 @@ import type { TemporalClient } from '../temporal/client.js';
 import type { PollLimit } from './poll-limit.js';
 
 const { EventType, HistoryEventFilterType } = proto.temporal.api.enums.v1;
+const CLOSE_EVENT = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
 
 type HistoryRequest = proto.temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
 
@@ -51,6 +52,14 @@ export interface Watcher {
   wantsProgress: boolean;
 }
 
+export interface Watched {
+  workflowId: string;
+  /** Polls only for the event that closes a run, however long its history is. */
+  onlyEnd: boolean;
+  /** Where an earlier watch ended. */
+  place: Place | undefined;
+}
+
 /**
  * Long poll of a workflow, or describes in turn while no long poll is left. The connection can't abandon a poll, so a watch without
  * watchers stays until its poll returns, and new watchers join it.
@@ -64,15 +73,19 @@ export class Watch {
   /** Whether the place is from before a pause or an error. Its run may have ended since, and another one may have begun. */
   #isOld: boolean;
   #hasEnded = false;
+  #place: Place | undefined;
+  readonly #workflowId: string;
+  readonly #onlyEnd: boolean;
 
   constructor(
     private readonly temporal: TemporalClient,
     private readonly limit: PollLimit,
-    private readonly workflowId: string,
-    /** Where an earlier watch ended. */
-    private place: Place | undefined,
+    { workflowId, onlyEnd, place }: Watched,
     private readonly onUnused: (place: Place | undefined) => void,
   ) {
+    this.#workflowId = workflowId;
+    this.#onlyEnd = onlyEnd;
+    this.#place = place;
     this.#isOld = place !== undefined;
     void this.#follow();
   }
@@ -117,13 +130,13 @@ export class Watch {
         await delay(withJitter(pauseMs), undefined, { ref: hasPoll });
     } while (this.#watchers.size > 0);
     if (hasPoll) this.limit.release();
-    this.onUnused(this.place);
+    this.onUnused(this.#place);
   }
 
   /** @returns pause until the next poll, in milliseconds */
   async #poll(): Promise<number> {
     try {
-      const pauseMs = await (this.#hasEnded ? this.#lookForRun() : this.#pollRun());
+      const pauseMs = await this.#nextPoll();
       this.#retryMs = RETRY_MS;
       return pauseMs;
     } catch (error) {
@@ -131,29 +144,40 @@ export class Watch {
     }
   }
 
+  #nextPoll(): Promise<number> {
+    if (this.#onlyEnd) return this.#pollEnd();
+    return this.#hasEnded ? this.#lookForRun() : this.#pollRun();
+  }
+
+  /** Polls for the end of the current run. Notifies after each poll: some operations end only once somebody reads them. */
+  async #pollEnd(): Promise<number> {
+    const { history } = await this.#nextEvents({ waitNewEvent: true, historyEventFilterType: CLOSE_EVENT });
+    const types = (history?.events ?? []).map(({ eventType }) => eventType as number);
+    this.notify();
+    return types.some((type) => CLOSING_EVENTS.has(type)) ? RETRY_MS : 0;
+  }
+
   /** Polls a run's history from its place or beginning to its end. */
   async #pollRun(): Promise<number> {
     const { history, nextPageToken } = await this.#nextEvents({
       waitNewEvent: true,
-      nextPageToken: this.place,
+      nextPageToken: this.#place,
     });
     const events = history?.events ?? [];
     const types = events.map(({ eventType }) => eventType as number);
-    this.place = nextPageToken?.length ? nextPageToken : undefined;
+    this.#place = nextPageToken?.length ? nextPageToken : undefined;
     // Without a worker, no other event follows an answer.
     if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
-    if (this.place && events.length === 0) this.#isOld = false;
+    if (this.#place && events.length === 0) this.#isOld = false;
     const isContinued = types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
-    if (this.place || isContinued) return 0;
+    if (this.#place || isContinued) return 0;
     this.#hasEnded = true;
     return this.#isOld ? 0 : RETRY_MS;
   }
 
   /** After the end of a run, looks for another one, without reading the history that has ended. */
   async #lookForRun(): Promise<number> {
-    const { history } = await this.#nextEvents({
-      historyEventFilterType: HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-    });
+    const { history } = await this.#nextEvents({ historyEventFilterType: CLOSE_EVENT });
     this.#hasEnded = Boolean(history?.events?.length);
     this.notify();
     return this.#hasEnded ? RETRY_MS : 0;
@@ -164,7 +188,7 @@ export class Watch {
     return client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
       client.workflowService.getWorkflowExecutionHistory({
         namespace: this.temporal.namespace,
-        execution: { workflowId: this.workflowId },
+        execution: { workflowId: this.#workflowId },
         ...request,
       }),
     );
@@ -175,9 +199,9 @@ export class Watch {
     // A limit doesn't change the workflow, and watchers' reads would only meet it too.
     if (isThrottled(error)) return this.#backoffMs(error);
     if (!isUnreachable(error)) this.notify();
-    const isLost = this.place !== undefined && isGrpcError(error, GRPC.notFound, GRPC.invalidArgument);
-    if (isLost) this.place = undefined;
-    this.#isOld = this.place !== undefined;
+    const isLost = this.#place !== undefined && isGrpcError(error, GRPC.notFound, GRPC.invalidArgument);
+    if (isLost) this.#place = undefined;
+    this.#isOld = this.#place !== undefined;
     return isLost ? 0 : this.#retryMs;
   }
 
@@ -186,7 +210,7 @@ export class Watch {
     if ([...this.#watchers].every(({ wantsProgress }) => wantsProgress)) return DESCRIBE_INTERVAL_MS;
     try {
       const { raw, runId, historyLength } = await this.limit.describeInTurn(() =>
-        this.temporal.describe(this.workflowId),
+        this.temporal.describe(this.#workflowId),
       );
       const described = [runId, historyLength, raw.workflowExecutionInfo?.status].join();
       this.#retryMs = RETRY_MS;

@@ -8,6 +8,8 @@ import { NativeConnection } from '@temporalio/worker';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import { Watches } from '../../engine/watch/index.js';
 import { PROVIDE_INPUT_SIGNAL } from '../../operations/wire/index.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { resetBefore, type HistoryEvent } from '../support/reset-workflow.js';
@@ -202,9 +204,11 @@ const ENDS: Record<string, (workflowId: string) => Promise<unknown>> = {
   'was reset': async (workflowId) => {
     await completeTask(workflowId);
     await temporal.workflow.getHandle(workflowId).signal('noise');
-    await resetBefore(temporal, workflowId, (event) =>
-      Boolean(event.workflowExecutionSignaledEventAttributes),
-    );
+    let isTaken = false;
+    await resetBefore(temporal, workflowId, (event) => {
+      isTaken ||= Boolean(event.workflowTaskCompletedEventAttributes);
+      return isTaken && Boolean(event.workflowExecutionSignaledEventAttributes);
+    });
   },
 };
 
@@ -242,6 +246,33 @@ test(
     expect(watcher.events - events).toBeLessThanOrEqual(2);
     leaveAgain();
     await watcher.endPoll(workflowId);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'a wait for the end follows a continue-as-new, and reads one event of each run',
+  async () => {
+    const workflowId = await startUntaken();
+    await signal(workflowId);
+    const handle = temporal.workflow.getHandle(workflowId);
+    const read = async () => {
+      const isOpen = (await handle.describe()).status.name === 'RUNNING';
+      return { token: workflowId, status: isOpen ? 'working' : 'failed' } as OperationRecord;
+    };
+    const before = watcher.events;
+    watcher.proxy.record();
+    const { signal: never } = new AbortController();
+    const watch = watcher.watches.watch(workflowId, read, { signal: never, onlyEnd: true });
+    expect((await watch.next()).value).toMatchObject({ status: 'working' });
+    const end = watch.next();
+    await eventually('it is polled', () => watcher.proxy.openPolls(POLL) > 0);
+    await continueAsNew(workflowId);
+    await eventually('the end of the first run is read', () => watcher.events > before);
+    await handle.terminate();
+    expect((await end).value).toMatchObject({ status: 'failed' });
+    await watch.return(undefined);
+    expect(watcher.events - before).toBe(2);
   },
   PROCESSES_MS,
 );
@@ -301,6 +332,31 @@ describe('of a server', () => {
       expect(await second).toMatchObject({ status: 'failed' });
       const old = events.filter(({ eventId }) => Number(eventId) <= LONG_HISTORY);
       expect(old).toEqual([]);
+    },
+    PROCESSES_MS,
+  );
+
+  /** Waits for the end of a long operation: its token, and the end. */
+  const waits: Record<string, () => Promise<{ token: string; end: Promise<unknown> }>> = {
+    'a wait of a plain client, for a tool that asks nothing,': async () => {
+      const token = await startLong('watched');
+      return { token, end: waitFor(token, 600) };
+    },
+    'tasks/result': async () => {
+      const token = await startLong('counted');
+      const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', {});
+      return { token, end: session.request('tasks/result', { taskId: token }) };
+    },
+  };
+  test.each(Object.entries(waits))(
+    '%s reads one event of a run with 2,000',
+    async (_name, wait) => {
+      const { token, end } = await wait();
+      const isPolled = () => (proxy.recordedCalls(token)[POLL] ?? 0) > 0;
+      await eventually('it is polled', () => isPolled() && proxy.openPolls(POLL) > 0);
+      await temporal.workflow.getHandle(token).terminate();
+      expect(JSON.stringify(await end)).toContain('terminated');
+      expect(events).toHaveLength(1);
     },
     PROCESSES_MS,
   );
