@@ -287,7 +287,7 @@ export class Engine {
   ): Promise<OperationRecord> {
     const record = await awaitCancellation(
       await this.read(principal, token),
-      (end) => this.watch(principal, token, { signal: end }),
+      (end) => this.watch(principal, token, { signal: end, onlyEnd: true }),
       signal,
     );
     if (this.#runTokens.locate(principal, token).run)

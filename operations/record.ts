@@ -170,6 +170,8 @@ export interface OperationRecord {
   stage?: string;
   progress?: Progress;
   inputRequests: Record<string, InputRequest>;
+  /** Set if its tool declared at the start that it asks nothing. */
+  asksNothing?: true;
   /**
    * The latest {@link KEPT_ANSWERS} answered input requests, the latest {@link KEPT_REFUSED_ANSWERS} answers that were refused after
    * queueing, and the queued ones; oldest first.

@@ -198,6 +198,7 @@ export function startedRecord(token: string, memo: StartMemo) {
     tool,
     principal,
     inputRequests: {},
+    ...(memo.inputWaitSeconds === 0 ? { asksNothing: true as const } : {}),
     keepAliveSeconds,
     attempt,
     live: false,

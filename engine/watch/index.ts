@@ -4,45 +4,25 @@
  * writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import proto from '@temporalio/proto';
+import { LRUCache } from 'lru-cache';
 import { isKind } from '../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import { isSignalledAnswer } from '../answer/sent.js';
-import { CLOSING_EVENTS } from '../read/history.js';
-import { isThrottled, isUnreachable, retryDelayMs } from '../../platform/temporal/grpc-errors.js';
-import { LEAST_JITTER, withJitter } from '../../platform/jitter.js';
 import type { TemporalClient } from '../temporal/client.js';
-import PQueue from 'p-queue';
+import { PollLimit } from './poll-limit.js';
+import { RETRY_MS, Watch, type Place, type Watcher } from './watch.js';
 
-const { EventType } = proto.temporal.api.enums.v1;
-
-/** First and longest interval between reads of progress, in milliseconds. */
-const FIRST_TICK_MS = 1_000;
-const LONGEST_TICK_MS = 5_000;
-/** Deadline of a long poll, in milliseconds. Temporal ends one after about 20 s. */
-const POLL_DEADLINE_MS = 70_000;
-/** First and longest pause after a failed long poll, and the pause after a failed read, in milliseconds. */
-const RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 15_000;
-/** Longest pause to keep at the server's request, in milliseconds. */
-const LONGEST_ASKED_MS = 60_000;
-/** Pause between describes of a workflow without a long poll, in milliseconds. Under load, its turn comes later. */
-const DESCRIBE_INTERVAL_MS = 2_000;
-
-/** Events that change a record. Progress writes none. */
-const CHANGING_EVENTS: ReadonlySet<number> = new Set([
-  EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
-  EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
-  EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
-  ...CLOSING_EVENTS,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
-]);
+/** Maximum number of workflows whose place is kept while nobody watches them: 3 MB. */
+const MAX_PLACES = 10_000;
 
 export interface WatchOptions {
   signal: AbortSignal;
   /** Also watch progress between changes of state. Default: false. */
   progress?: boolean;
+  /**
+   * Wait only for the end: yields the operation now, at its end and when the signal fires, and other changes late or never. Reads one event
+   * of each run. Default: false.
+   */
+  onlyEnd?: boolean;
 }
 
 export interface WatchedRecord extends OperationRecord {
@@ -58,13 +38,12 @@ interface ChangeOptions extends WatchOptions {
   pauseMs?: () => number;
 }
 
-interface Watcher {
-  onChange: () => void;
-  wantsProgress: boolean;
-}
-
 export class Watches {
   readonly #watches = new Map<string, Watch>();
+  /** Watches for the end alone. */
+  readonly #ends = new Map<string, Watch>();
+  /** Where watches have ended, by workflow. The next one continues there, so it reads no event again. */
+  readonly #places = new LRUCache<string, Place>({ max: MAX_PLACES });
   readonly #limit: PollLimit;
 
   constructor(private readonly temporal: TemporalClient) {
@@ -73,7 +52,8 @@ export class Watches {
 
   /** Numbers of watched operations and of their open long polls. */
   get counts(): { operations: number; polls: number } {
-    return { operations: this.#watches.size, polls: this.#limit.openCount };
+    const watched = new Set([...this.#watches.keys(), ...this.#ends.keys()]);
+    return { operations: watched.size, polls: this.#limit.openCount };
   }
 
   /**
@@ -82,7 +62,7 @@ export class Watches {
    */
   async *changes(
     workflowId: string,
-    { signal, progress = false, pauseMs }: ChangeOptions,
+    { signal, progress = false, onlyEnd = false, pauseMs }: ChangeOptions,
   ): AsyncGenerator<boolean> {
     let wake: () => void = () => undefined;
     let hasChanged = true;
@@ -91,7 +71,7 @@ export class Watches {
       wake();
     };
     // Subscribe before the first read, so no change in between is missed.
-    const release = this.#join(workflowId, { onChange, wantsProgress: progress });
+    const release = this.#join(workflowId, { onChange, wantsProgress: progress }, onlyEnd);
     const stop = () => wake();
     signal.addEventListener('abort', stop);
     let timer: NodeJS.Timeout | undefined;
@@ -121,15 +101,15 @@ export class Watches {
     options: WatchOptions,
   ): AsyncGenerator<WatchedRecord> {
     const { signal } = options;
-    let last = '';
+    let shownBefore = '';
     let furthest = -Infinity;
     for await (const _change of this.changes(workflowId, options)) {
       const record = await retryUnavailable(read, signal);
       if (!record) return;
       const { updatedAt: _updatedAt, readAt: _readAt, ...shown } = record;
       const text = JSON.stringify(shown);
-      if (text !== last) {
-        last = text;
+      if (text !== shownBefore) {
+        shownBefore = text;
         if (options.progress) this.#watches.get(workflowId)?.quicken();
         const now = record.progress?.progress ?? -Infinity;
         const hasProgressed = now > furthest;
@@ -138,6 +118,9 @@ export class Watches {
       }
       if (isTerminal(record.status)) return;
     }
+    // It may have changed since the last read, without its end.
+    const last = options.onlyEnd ? await read().catch(() => undefined) : undefined;
+    if (last) yield { ...last, hasProgressed: false };
   }
 
   /** Calls back once at the beginning and at each change of a workflow. @returns function that ends it */
@@ -149,14 +132,28 @@ export class Watches {
     this.#watches.get(workflowId)?.notify();
   }
 
-  #join(workflowId: string, watcher: Watcher): () => void {
-    let watch = this.#watches.get(workflowId);
-    if (!watch) {
-      watch = new Watch(this.temporal, this.#limit, workflowId, () => this.#watches.delete(workflowId));
-      this.#watches.set(workflowId, watch);
-    }
+  #join(workflowId: string, watcher: Watcher, wantsOnlyEnd = false): () => void {
+    // A watch of all changes sees the end too.
+    const onlyEnd = wantsOnlyEnd && !this.#watches.has(workflowId);
+    const watches = onlyEnd ? this.#ends : this.#watches;
+    const watch = watches.get(workflowId) ?? this.#begin(workflowId, onlyEnd, watches);
     watch.add(watcher);
     return () => watch.remove(watcher);
+  }
+
+  #begin(workflowId: string, onlyEnd: boolean, watches: Map<string, Watch>): Watch {
+    const place = onlyEnd ? undefined : this.#places.get(workflowId);
+    const watch = new Watch(this.temporal, this.#limit, { workflowId, onlyEnd, place }, (last) => {
+      watches.delete(workflowId);
+      if (!onlyEnd) this.#keepPlace(workflowId, last);
+    });
+    watches.set(workflowId, watch);
+    return watch;
+  }
+
+  #keepPlace(workflowId: string, place: Place | undefined): void {
+    if (place) this.#places.set(workflowId, place);
+    else this.#places.delete(workflowId);
   }
 }
 
@@ -171,167 +168,4 @@ async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal):
     }
   }
   return undefined;
-}
-
-/**
- * Long poll of a workflow, or describes in turn while no long poll is left. The connection can't abandon a poll, so a watch without
- * watchers stays until its poll returns, and new watchers join it.
- */
-class Watch {
-  readonly #watchers = new Set<Watcher>();
-  #tick: NodeJS.Timeout | undefined;
-  #tickMs = FIRST_TICK_MS;
-  #nextPageToken: Uint8Array | undefined;
-  #retryMs = RETRY_MS;
-  #described = '';
-
-  constructor(
-    private readonly temporal: TemporalClient,
-    private readonly limit: PollLimit,
-    private readonly workflowId: string,
-    private readonly onUnused: () => void,
-  ) {
-    void this.#follow();
-  }
-
-  add(watcher: Watcher): void {
-    this.#watchers.add(watcher);
-    if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
-  }
-
-  remove(watcher: Watcher): void {
-    this.#watchers.delete(watcher);
-  }
-
-  notify(onlyProgress = false): void {
-    for (const watcher of this.#watchers) if (!onlyProgress || watcher.wantsProgress) watcher.onChange();
-  }
-
-  #scheduleTick(): void {
-    this.#tick = setTimeout(() => {
-      this.#tick = undefined;
-      if (![...this.#watchers].some(({ wantsProgress }) => wantsProgress)) return;
-      this.notify(true);
-      this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
-      this.#scheduleTick();
-    }, this.#tickMs);
-  }
-
-  /** Progress has changed: reads it again in a second. */
-  quicken(): void {
-    this.#tickMs = FIRST_TICK_MS;
-    if (!this.#tick) return;
-    clearTimeout(this.#tick);
-    this.#scheduleTick();
-  }
-
-  async #follow(): Promise<void> {
-    let hasPoll = false;
-    do {
-      hasPoll ||= this.limit.take();
-      const pauseMs = hasPoll ? await this.#poll() : await this.#describe();
-      if (pauseMs > 0 && this.#watchers.size > 0)
-        await delay(withJitter(pauseMs), undefined, { ref: hasPoll });
-    } while (this.#watchers.size > 0);
-    if (hasPoll) this.limit.release();
-    this.onUnused();
-  }
-
-  /** Polls the history from its beginning, then for new events and the next run. @returns pause until the next poll, in milliseconds */
-  async #poll(): Promise<number> {
-    try {
-      const { client } = this.temporal;
-      const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
-        client.workflowService.getWorkflowExecutionHistory({
-          namespace: this.temporal.namespace,
-          execution: { workflowId: this.workflowId },
-          waitNewEvent: true,
-          nextPageToken: this.#nextPageToken,
-        }),
-      );
-      const events = response.history?.events ?? [];
-      const types = events.map(({ eventType }) => eventType as number);
-      this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
-      this.#retryMs = RETRY_MS;
-      // Without a worker, no other event follows an answer.
-      if (types.some((type) => CHANGING_EVENTS.has(type)) || events.some(isSignalledAnswer)) this.notify();
-      // Without a token this run has ended: the next poll has no run ID and gets the following run.
-      const isContinued =
-        this.#nextPageToken !== undefined ||
-        types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
-      return isContinued ? 0 : this.#retryMs;
-    } catch (error) {
-      // A limit doesn't change the workflow, and watchers' reads would only meet it too.
-      if (isThrottled(error)) return this.#backoffMs(error);
-      this.#nextPageToken = undefined;
-      if (!isUnreachable(error)) this.notify();
-      return this.#retryMs;
-    }
-  }
-
-  /** Describes the workflow, unless all watchers read its progress anyway. @returns pause in milliseconds */
-  async #describe(): Promise<number> {
-    if ([...this.#watchers].every(({ wantsProgress }) => wantsProgress)) return DESCRIBE_INTERVAL_MS;
-    try {
-      const { raw, runId, historyLength } = await this.limit.describeInTurn(() =>
-        this.temporal.describe(this.workflowId),
-      );
-      const described = [runId, historyLength, raw.workflowExecutionInfo?.status].join();
-      this.#retryMs = RETRY_MS;
-      if (described !== this.#described) this.notify();
-      this.#described = described;
-      return DESCRIBE_INTERVAL_MS;
-    } catch (error) {
-      if (isKind(error, 'unavailable')) return this.#backoffMs(error);
-      this.notify();
-      return DESCRIBE_INTERVAL_MS;
-    }
-  }
-
-  /** Grows each time. Even with jitter, it's at least what the server asks for. */
-  #backoffMs(error: unknown): number {
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
-    const askedMs = Math.min(retryDelayMs(error) ?? 0, LONGEST_ASKED_MS);
-    return Math.max(this.#retryMs, askedMs / LEAST_JITTER);
-  }
-}
-
-/** Maximum number of describes per tenth of a second, and at a time: 500 workflows are described every 5 s. */
-const DESCRIBES_PER_TENTH = 10;
-const CONCURRENT_DESCRIBES = 20;
-
-const MAX_POLLS = 500;
-
-/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
-class PollLimit {
-  #polls = 0;
-  readonly #turns = new PQueue({
-    intervalCap: DESCRIBES_PER_TENTH,
-    interval: 100,
-    strict: true,
-    concurrency: CONCURRENT_DESCRIBES,
-  });
-
-  /** @param maxPolls maximum number of long polls at a time. Default: 500 */
-  constructor(private readonly maxPolls = MAX_POLLS) {}
-
-  get openCount(): number {
-    return this.#polls;
-  }
-
-  /** Takes a long poll, to be released later. @returns whether one was left */
-  take(): boolean {
-    if (this.#polls >= this.maxPolls) return false;
-    this.#polls += 1;
-    return true;
-  }
-
-  release(): void {
-    this.#polls -= 1;
-  }
-
-  /** Describes a workflow in its turn; first come, first served. */
-  describeInTurn<T>(describe: () => Promise<T>): Promise<T> {
-    return this.#turns.add(describe);
-  }
 }

@@ -166,7 +166,8 @@ async function waitForEnd(
   if (isTerminal(started.status)) return started;
   return withBudget(seconds, signalOf(context, c), async (signal) => {
     let record = started;
-    for await (record of context.engineOf(c).watch(started.token, { signal }))
+    const options = { signal, onlyEnd: started.asksNothing };
+    for await (record of context.engineOf(c).watch(started.token, options))
       if (isTerminal(record.status) || record.status === 'input_required') break;
     return record;
   });

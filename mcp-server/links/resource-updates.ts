@@ -32,7 +32,8 @@ export async function* followResource(engine: Guard, uri: string, signal: AbortS
   const address = parseResourceUri(uri);
   if (address?.kind === 'log') yield* followLog(engine, address.token, address.step, signal);
   if (address?.kind !== 'result') return;
-  for await (const { status } of engine.watch(address.token, { signal })) if (isTerminal(status)) yield;
+  for await (const { status } of engine.watch(address.token, { signal, onlyEnd: true }))
+    if (isTerminal(status)) yield;
 }
 
 async function* followLog(

@@ -47,6 +47,7 @@ export async function waitFor(
     for await (const { hasProgressed, ...read } of engine.watch(started.token, {
       signal: AbortSignal.any([signal, unanswered.signal]),
       progress: onProgress !== undefined,
+      onlyEnd: started.asksNothing && !onProgress,
     })) {
       record = read;
       if (hasProgressed) await onProgress?.(record.progress!);

@@ -122,6 +122,7 @@ async function waitForResult(
   for await (const record of engine.watch(taskId, {
     signal: AbortSignal.any([signal, shutdown.signal]),
     progress: onProgress !== undefined,
+    onlyEnd: !onProgress && questions?.kind !== 'stream',
   })) {
     last = record;
     // A cancelled task is terminal at once, but has its partial result only once its work has ended.

@@ -5,4 +5,5 @@ export default defineTool({
   description: { does: 'Runs one activity until it is cancelled.' },
   input: { type: 'object', properties: {} },
   estimate: { seconds: 3600 },
+  questions: {},
 });
