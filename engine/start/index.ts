@@ -29,6 +29,7 @@ import { hasSealedToken, nameStart, type StartOptions } from './names.js';
 import { originOfStart } from '../temporal/trace-calls.js';
 import { createdAtOf, isOpen, startOf } from '../read/description.js';
 import { startedRecord, type Records } from '../read/records.js';
+import { summaryOf } from './summary.js';
 import { DiskFullError, type TemporalClient } from '../temporal/client.js';
 import { createHash } from 'node:crypto';
 
@@ -76,7 +77,7 @@ export async function startOperation(
     workflow: tool.workflow,
     args: tool.toWorkflowArguments(args),
     external,
-    summary: tool.title,
+    summary: summaryOf(tool, args),
     memo: {
       ...memoOfTool(tool),
       principal,
