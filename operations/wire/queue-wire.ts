@@ -9,6 +9,8 @@ export const QUEUE_WORKFLOW = 'longhaul_queue';
 export const ASK_TURN_SIGNAL = defineSignal<[TurnRequest]>('longhaul_ask_turn');
 /** An operation has ended or stopped waiting. Argument: its workflow ID. */
 export const RETURN_TURN_SIGNAL = defineSignal<[id: string]>('longhaul_return_turn');
+/** Several of these at once, in order, from one worker. A worker with one change sends it by its own signal. */
+export const TURN_CHANGES_SIGNAL = defineSignal<[TurnChange[]]>('longhaul_turn_changes');
 export const TURN_SIGNAL = defineSignal<[TurnNotice]>('longhaul_turn');
 /** Waiting operations, in the order of their turns. */
 export const PLACES_QUERY = defineQuery<Places>('longhaul_places');
@@ -45,6 +47,9 @@ export interface TurnRequest {
   priority?: number;
   queue: ToolQueue;
 }
+
+/** An operation's request, or the workflow ID of one that has ended or stopped waiting. */
+export type TurnChange = { ask: TurnRequest } | { return: string };
 
 export type TurnNotice = { isGranted: true } | { isGranted: false; type: string; message: string };
 

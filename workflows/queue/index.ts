@@ -19,6 +19,7 @@ import {
   REFUSAL_QUERY,
   RETURN_TURN_SIGNAL,
   TELL_TURNS_ACTIVITY,
+  TURN_CHANGES_SIGNAL,
   type AddressedNotice,
   type QueueInput,
 } from '../../operations/wire/queue-wire.js';
@@ -88,6 +89,14 @@ export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput)
       changed();
     },
     { description: 'An operation has ended, or no longer waits; takes its workflow ID.' },
+  );
+  setHandler(
+    TURN_CHANGES_SIGNAL,
+    (batch) => {
+      turns.change(batch, Date.now());
+      changed();
+    },
+    { description: 'Several operations of a worker ask for turns, or have ended.' },
   );
   setHandler(PLACES_QUERY, () => turns.places(), { description: 'Who waits, in the order of their turns.' });
   setHandler(REFUSAL_QUERY, (principal, queue) => turns.refusal(principal, queue));
