@@ -1,4 +1,4 @@
-/** Summary of a run in Temporal's UI: what it works on, in one line. Whoever may list workflows sees it, so it has no secrets. */
+/** Summary of a run in Temporal's UI: what it works on, in one line. Anyone who may list workflows sees it, so it has no secrets. */
 import { isObject } from '../../operations/json/is-object.js';
 import { IN_PLACE_KEYWORDS, subschemasOf } from '../../operations/json-schema/subschemas.js';
 import type { Tool } from '../../operations/tool/index.js';
