@@ -155,7 +155,16 @@ export const SUITES: Suite[] = [
     { needs: ['go', 'python'] },
   ),
   folder('core', 'the engine through a server: tokens, kills, outages, large values, storage, costs', [
-    ...[...PROTOCOLS, ...STDIO, ...STACK, ...PIPELINES, ...QUEUES, ...MAILBOX, 'docs/cost.md'],
+    ...[
+      ...PROTOCOLS,
+      ...STDIO,
+      ...STACK,
+      ...PIPELINES,
+      ...QUEUES,
+      ...MAILBOX,
+      'docs/cost.md',
+      'docs/scale.md',
+    ],
   ]),
   folder('deadline', 'the maximum duration: without workers, beside questions, budget of cleanups', [PLAIN]),
   folder('deploy', '`longhaul deploy status`, stranded operations, the commands of docs/upgrade.md', [

@@ -30,6 +30,7 @@ import { originOfStart } from '../temporal/trace-calls.js';
 import { isOpen } from '../../platform/temporal/find-workflow.js';
 import { createdAtOf, startOf } from '../read/description.js';
 import { startedRecord, type Records } from '../read/records.js';
+import { summaryOf } from './summary.js';
 import { DiskFullError, type TemporalClient } from '../temporal/client.js';
 import { createHash } from 'node:crypto';
 
@@ -77,7 +78,7 @@ export async function startOperation(
     workflow: tool.workflow,
     args: tool.toWorkflowArguments(args),
     external,
-    summary: tool.title,
+    summary: summaryOf(tool, args),
     memo: {
       ...memoOfTool(tool),
       principal,

@@ -7,6 +7,7 @@ import { type StartMemo, OPERATION_QUERY } from '../../operations/wire/index.js'
 import { planResume, type ResumeRequest, type ClosedRun } from '../../pipelines/resume.js';
 import { startMemoOf, type Records } from '../read/records.js';
 import { startWorkflow } from './index.js';
+import { summarizeCall } from './summary.js';
 import { linkTrace, originOfStart } from '../temporal/trace-calls.js';
 import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { pageWorkflowId } from '../../pipelines/parts.js';
@@ -64,7 +65,12 @@ export async function resumeOperation(
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,
     args: [input],
-    summary: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
+    summary: summarizeCall({
+      title: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
+      schema: input.pipeline.inputs,
+      args: input.inputs,
+      secrets: input.pipeline.secrets,
+    }),
     memo: {
       ...kept,
       searchAttributes,

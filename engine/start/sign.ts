@@ -15,6 +15,7 @@ import {
 import { Signer } from '../../platform/temporal/signer.js';
 import { checkArguments } from './arguments.js';
 import { executionTimeoutMs, memoOfTool } from './index.js';
+import { summaryOf } from './summary.js';
 
 export interface SignRequest {
   principal: string;
@@ -74,7 +75,7 @@ export function signStart(
       : {},
     executionTimeoutSeconds: executionTimeoutMs(memo) / 1000,
     taskTimeoutSeconds: WORKFLOW_TASK_TIMEOUT_MS / 1000,
-    summary: tool.title,
+    summary: summaryOf(tool, checked),
   };
 }
 

@@ -6,10 +6,8 @@ import { SMALL_FIELD_BYTES } from './state.js';
 /** Workflow type of a queue. It has no start memo, so it's no operation. */
 export const QUEUE_WORKFLOW = 'longhaul_queue';
 
-/** An operation asks for a turn, once or again. */
-export const ASK_TURN_SIGNAL = defineSignal<[TurnRequest]>('longhaul_ask_turn');
-/** An operation has ended or stopped waiting. Argument: its workflow ID. */
-export const RETURN_TURN_SIGNAL = defineSignal<[id: string]>('longhaul_return_turn');
+/** Operations of one worker ask for turns, once or again, or have ended or stopped waiting. */
+export const TURN_CHANGES_SIGNAL = defineSignal<[TurnChange[]]>('longhaul_turn_changes');
 export const TURN_SIGNAL = defineSignal<[TurnNotice]>('longhaul_turn');
 /** Memo key of a queue's {@link Places}. */
 export const PLACES_MEMO = 'longhaul_places';
@@ -46,6 +44,9 @@ export interface TurnRequest {
   priority?: number;
   queue: ToolQueue;
 }
+
+/** An operation's request, or the workflow ID of one that has ended or stopped waiting. */
+export type TurnChange = { ask: TurnRequest } | { return: string };
 
 export type TurnNotice = { isGranted: true } | { isGranted: false; type: string; message: string };
 
@@ -93,6 +94,4 @@ export interface QueueInput {
   name: string;
   /** Missing in the first run. */
   state?: QueueState;
-  /** Whether the run publishes its {@link Places}. Runs that earlier releases started don't: their histories have no such events. */
-  hasPlaces?: true;
 }

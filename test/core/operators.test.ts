@@ -156,7 +156,7 @@ test('in Temporal an operation shows its tool, stage, status, input, result and 
   expect(description.status.name).toBe('COMPLETED');
   // Temporal's own clients get what the workflow returned.
   expect(await handle.result()).toMatchObject({ label: 'shown' });
-  expect(await description.staticSummary()).toBe('slow compute');
+  expect(await description.staticSummary()).toBe('slow compute: seconds=1, label=shown');
   expect(description.memo).toMatchObject({
     longhaul: { tool: 'slow_compute' },
     operation: { stage: 'count primes' },

@@ -1,5 +1,5 @@
 /** Cost of an operation in Temporal's history. */
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -32,8 +32,14 @@ export interface HistoryCost {
 }
 
 /** Counts of one operation's history. */
-export async function historyCost(temporal: Client, workflowId: string): Promise<HistoryCost> {
-  const handle = temporal.workflow.getHandle(workflowId);
+export function historyCost(temporal: Client, workflowId: string): Promise<HistoryCost> {
+  return costOf(temporal.workflow.getHandle(workflowId));
+}
+
+/** Counts of one run's history. */
+export async function costOf(
+  handle: Pick<WorkflowHandle, 'fetchHistory' | 'describe'>,
+): Promise<HistoryCost> {
   const { events } = await handle.fetchHistory();
   const { raw, closeTime } = await handle.describe();
   const types = (events ?? []).map(({ eventType }) => eventType as number);

@@ -1,24 +1,7 @@
 /** Local activities of every worker, called by the workflow runtime and by queues. */
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/common';
-import { WORKFLOW_TASK_TIMEOUT_MS } from '../../operations/tool/budgets.js';
-import {
-  ASK_TURN_ACTIVITY,
-  ASK_TURN_SIGNAL,
-  CHECK_TURNS_ACTIVITY,
-  QUEUE_WORKFLOW,
-  queueWorkflowId,
-  RETURN_TURN_ACTIVITY,
-  RETURN_TURN_SIGNAL,
-  TELL_TURNS_ACTIVITY,
-  TURN_SIGNAL,
-  type AddressedNotice,
-  type QueueInput,
-  type TurnRequest,
-} from '../../operations/wire/queue-wire.js';
 import type { Progress } from '../../operations/record.js';
-import { PRIORITIES } from '../../operations/tool/queue.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
@@ -32,11 +15,10 @@ import { findWorkflow, isOpen } from '../../platform/temporal/find-workflow.js';
 import { openRuns } from '../../platform/temporal/visibility-query.js';
 import type { Activity } from '../../platform/project/code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../../platform/temporal/signer.js';
+import { turnActivities } from './turn-activities.js';
 
 /** How far the clocks of Temporal's servers may differ, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 10_000;
-/** Calls to Temporal at once, about a queue's operations. */
-const CALLS_AT_ONCE = 10;
 
 /** The activities by type. @param signer verifies the signatures of answers */
 export function localActivities(signer: Signer): Record<string, Activity> {
@@ -45,10 +27,7 @@ export function localActivities(signer: Signer): Record<string, Activity> {
     [CHILD_PROGRESS_ACTIVITY]: childProgress,
     [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
     [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
-    [ASK_TURN_ACTIVITY]: askTurn,
-    [RETURN_TURN_ACTIVITY]: returnTurn,
-    [TELL_TURNS_ACTIVITY]: tellTurns,
-    [CHECK_TURNS_ACTIVITY]: checkTurns,
+    ...turnActivities(),
   };
 }
 
@@ -119,66 +98,4 @@ async function openRunBefore(
     if (isContinued || difference < 0 || (difference === 0 && other < workflowId)) return other;
   }
   return undefined;
-}
-
-/** A workflow itself can't signal-with-start its queue, or learn whether another one is still open. */
-async function askTurn(request: TurnRequest): Promise<void> {
-  const { client, info } = Context.current();
-  const { name } = request.queue;
-  await client.workflow.signalWithStart<(input: QueueInput) => Promise<void>, [TurnRequest]>(QUEUE_WORKFLOW, {
-    workflowId: queueWorkflowId(info.taskQueue, name),
-    taskQueue: info.taskQueue,
-    args: [{ name, hasPlaces: true }],
-    staticSummary: `queue ${name}`,
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-    // Its tasks let others run, so they go first.
-    priority: { priorityKey: PRIORITIES.first },
-    signal: ASK_TURN_SIGNAL,
-    signalArgs: [request],
-  });
-}
-
-async function returnTurn(queue: string, id: string): Promise<void> {
-  const { client, info } = Context.current();
-  const handle = client.workflow.getHandle(queueWorkflowId(info.taskQueue, queue));
-  await reachesOpen(handle.signal(RETURN_TURN_SIGNAL, id));
-}
-
-function tellTurns(notices: AddressedNotice[]): Promise<string[]> {
-  const { client } = Context.current();
-  return closedOf(notices, ({ id, notice }) =>
-    reachesOpen(client.workflow.getHandle(id).signal(TURN_SIGNAL, notice)),
-  );
-}
-
-function checkTurns(ids: string[]): Promise<string[]> {
-  const { client } = Context.current();
-  return closedOf(
-    ids.map((id) => ({ id })),
-    ({ id }) => reachesOpen(client.workflow.getHandle(id).describe().then(isOpen)),
-  );
-}
-
-async function closedOf<T extends { id: string }>(
-  all: T[],
-  isOpenOne: (one: T) => Promise<boolean>,
-): Promise<string[]> {
-  const closed: string[] = [];
-  for (let at = 0; at < all.length; at += CALLS_AT_ONCE)
-    await Promise.all(
-      all.slice(at, at + CALLS_AT_ONCE).map(async (one) => {
-        if (!(await isOpenOne(one))) closed.push(one.id);
-      }),
-    );
-  return closed;
-}
-
-/** Result of a call about a workflow; false if Temporal has no such open workflow. */
-async function reachesOpen(call: Promise<boolean | void>): Promise<boolean> {
-  try {
-    return (await call) ?? true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

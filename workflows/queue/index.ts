@@ -14,12 +14,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  ASK_TURN_SIGNAL,
   CHECK_TURNS_ACTIVITY,
   PLACES_MEMO,
   REFUSAL_QUERY,
-  RETURN_TURN_SIGNAL,
   TELL_TURNS_ACTIVITY,
+  TURN_CHANGES_SIGNAL,
   type AddressedNotice,
   type Places,
   type QueueInput,
@@ -63,7 +62,7 @@ class Timer {
   }
 }
 
-export async function longhaul_queue({ name, state = emptyQueue(), hasPlaces }: QueueInput): Promise<void> {
+export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput): Promise<void> {
   const turns = new Turns(name, state);
   let changes = 0;
   let isOver = false;
@@ -76,20 +75,12 @@ export async function longhaul_queue({ name, state = emptyQueue(), hasPlaces }: 
     if (isLong && activeAtMs - runStartTime.getTime() >= SHORTEST_RUN_MS) isOver = true;
   };
   setHandler(
-    ASK_TURN_SIGNAL,
-    (request) => {
-      turns.ask(request, Date.now());
+    TURN_CHANGES_SIGNAL,
+    (batch) => {
+      turns.change(batch, Date.now());
       changed();
     },
-    { description: 'An operation asks for a turn.' },
-  );
-  setHandler(
-    RETURN_TURN_SIGNAL,
-    (id) => {
-      turns.remove(id);
-      changed();
-    },
-    { description: 'An operation has ended, or no longer waits; takes its workflow ID.' },
+    { description: 'Operations of a worker ask for turns, or have ended.' },
   );
   setHandler(REFUSAL_QUERY, (principal, queue) => turns.refusal(principal, queue));
 
@@ -97,7 +88,7 @@ export async function longhaul_queue({ name, state = emptyQueue(), hasPlaces }: 
   const idle = new Timer();
   let pauseMs = FIRST_CHECK_MS;
   for (;;) {
-    if (hasPlaces) publish(turns.places());
+    publish(turns.places());
     if (turns.hasNotices) {
       for (const id of await tell(turns.takeNotices())) turns.remove(id);
       pauseMs = FIRST_CHECK_MS;
@@ -107,7 +98,6 @@ export async function longhaul_queue({ name, state = emptyQueue(), hasPlaces }: 
       await makeContinueAsNewFunc<typeof longhaul_queue>()({
         name,
         state: turns.state,
-        hasPlaces: true,
       });
     const { nextExpiryMs } = turns;
     if (nextExpiryMs === undefined) idle.start(IDLE_MS, 'time until an empty queue closes');

@@ -9,6 +9,7 @@ import {
   type Places,
   type QueueState,
   type Refusal,
+  type TurnChange,
   type TurnNotice,
   type TurnRequest,
   type Waiting,
@@ -29,6 +30,13 @@ export class Turns {
     private readonly name: string,
     readonly state: QueueState,
   ) {}
+
+  change(changes: TurnChange[], nowMs: number): void {
+    for (const change of changes) {
+      if ('ask' in change) this.ask(change.ask, nowMs);
+      else this.remove(change.return);
+    }
+  }
 
   /** Adds an operation, or answers it again. The latest request's limits apply, because authors edit them. */
   ask(

@@ -1,0 +1,10 @@
+import { z } from 'zod';
+import { defineTool } from 'longhaul';
+
+export default defineTool({
+  name: 'noop_in_narrow_queue',
+  description: { does: 'Nothing, in one activity, as one of four at once.' },
+  input: z.object({}),
+  estimate: { seconds: 1 },
+  queue: { concurrency: 4 },
+});

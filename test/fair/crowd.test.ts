@@ -1,0 +1,113 @@
+/** A crowd in one queue: each operation gets one turn, whatever happens to the queue's runs and workers. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { PLACES_QUERY, queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/wire/queue-wire.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const { EventType } = proto.temporal.api.enums.v1;
+const OPERATIONS = 200;
+const AT_ONCE = 8;
+/** Returns of nobody: with them, the queue continues as new. */
+const RETURNS = 520;
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-crowd-'));
+let stack: TestStack;
+let worker: Part;
+let temporal: Client;
+
+beforeAll(async () => {
+  // Own stack: a worker is killed.
+  stack = await TestStack.serverAlone({
+    LONGHAUL_PROJECT: resolve('test/fair/project'),
+    LONGHAUL_SHIPPED_TOOLS: 'false',
+    LONGHAUL_KICKOFFS_PER_MINUTE: '10000',
+  });
+  worker = stack.worker();
+  await stack.ready();
+  temporal = await stack.temporal();
+}, STACK_MS);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const eventsOf = async (handle: Pick<WorkflowHandle, 'fetchHistory'>, type: number) =>
+  ((await handle.fetchHistory()).events ?? []).filter(({ eventType }) => eventType === type);
+
+/** When the operation's activity was scheduled and completed, for each activity in its history. */
+async function work(handle: WorkflowHandle): Promise<[from: number, to: number][]> {
+  const times = async (type: number) =>
+    (await eventsOf(handle, type)).map(
+      ({ eventTime }) => Number(eventTime!.seconds) * 1e3 + eventTime!.nanos! / 1e6,
+    );
+  const ends = await times(EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED);
+  return (await times(EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED)).map((from, at) => [from, ends[at]!]);
+}
+
+const mostAtOnce = (all: [from: number, to: number][]) =>
+  Math.max(...all.map(([from]) => all.filter((other) => other[0] <= from && from < other[1]).length));
+
+const inParts = async <Item>(items: Item[], run: (item: Item) => Promise<unknown>) => {
+  const left = [...items];
+  const lane = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await run(item);
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+};
+
+test('200 operations get one turn each while the queue continues as new and its worker is killed', async () => {
+  const queueId = queueWorkflowId(stack.taskQueue, 'crowd');
+  const queue = temporal.workflow.getHandle(queueId);
+  const count = async (query: string) =>
+    (await temporal.workflow.count(`TaskQueue = '${stack.taskQueue}' AND ${query}`)).count;
+  const ids: string[] = [];
+  await inParts(
+    Array.from({ length: OPERATIONS }, (_, at) => `job-${at}`),
+    async (name) => void ids.push(await stack.client.start('crowd', { folder, name })),
+  );
+  await eventually('the queue has them all', async () => {
+    const { running, waiting } = await queue.query(PLACES_QUERY);
+    return running + waiting === OPERATIONS;
+  });
+  writeFileSync(join(folder, 'release'), '');
+  await eventually(
+    'some have ended',
+    async () => (await count("WorkflowType = 'crowd' AND ExecutionStatus = 'Completed'")) >= 20,
+  );
+  await worker.end('SIGKILL');
+  await inParts(
+    Array.from({ length: RETURNS }, (_, at) => `nobody-${at}`),
+    (id) => queue.signal(RETURN_TURN_SIGNAL, id),
+  );
+  worker = stack.worker();
+  await Promise.all(ids.map((id) => temporal.workflow.getHandle(id).result()));
+
+  const works = await Promise.all(ids.map((id) => work(temporal.workflow.getHandle(id))));
+  expect(works.map((each) => each.length)).toEqual(ids.map(() => 1));
+  expect(mostAtOnce(works.flat())).toBe(AT_ONCE);
+  await eventually('all turns are back', async () => {
+    const { running, waiting } = await queue.query(PLACES_QUERY);
+    return running + waiting === 0;
+  });
+  const runs = await eventually('lists have the run that the queue began', async () => {
+    const found: string[] = [];
+    for await (const { runId } of temporal.workflow.list({ query: `WorkflowId = '${queueId}'` }))
+      found.push(runId);
+    return found.length > 1 ? found : undefined;
+  });
+  const signals = await Promise.all(
+    runs.map((runId) =>
+      eventsOf(temporal.workflow.getHandle(queueId, runId), EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED),
+    ),
+  );
+  // One for each request and return, unless they came together.
+  expect(signals.flat().length - RETURNS).toBeLessThan(2 * OPERATIONS);
+});

@@ -1,0 +1,1 @@
+export { held as crowd } from '../held-workflow.js';
