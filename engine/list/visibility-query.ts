@@ -7,6 +7,8 @@ import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
+/** Works, and asks nothing. Workers in other languages and earlier releases write it, Longhaul's own remove the attribute. */
+export const IS_WORKING = `(${SEARCH_ATTRIBUTES.status} IS NULL OR ${SEARCH_ATTRIBUTES.status} = 'working')`;
 /** Maximum lag of lists, in milliseconds: by then they show the successor of a continued run. */
 const LAG_MS = 5_000;
 
@@ -88,7 +90,7 @@ function statusQuery(status: ListFilter['status']): string {
     case 'input_required':
       return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
     default:
-      return `ExecutionStatus = 'Running' AND ${attribute} IS NULL`;
+      return `ExecutionStatus = 'Running' AND ${IS_WORKING}`;
   }
 }
 
