@@ -3,9 +3,12 @@ import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import { isOpenPart, type ChildRecord } from '../../operations/record.js';
 import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../../operations/wire/index.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../../pipelines/run.js';
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from '../../platform/temporal/host-presence.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
+import { readMemo } from '../../platform/temporal/memo.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 
 /** Deadline of a call: a query may wait for a worker to replay. */
@@ -100,12 +103,15 @@ async function hostedJobs(
 ): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
   const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
   const open: { workflowId: string; startMemo: StartMemo }[] = [];
-  for await (const { workflowId, memo } of client.workflow.list({ query })) {
-    const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
-    if (startMemo) open.push({ workflowId, startMemo });
+  const unread: string[] = [];
+  for await (const { workflowId, info } of listWorkflows(client, query)) {
+    const { loadedDataConverter } = client.options;
+    const memo = await readMemo(loadedDataConverter, info.memo?.fields, [START_MEMO]);
+    const startMemo = memo[START_MEMO] as StartMemo | undefined;
+    if (isUnreadable(startMemo)) unread.push(workflowId);
+    else if (startMemo) open.push({ workflowId, startMemo });
   }
   const jobs: (HostedJob & { host: string })[] = [];
-  const unread: string[] = [];
   for (let at = 0; at < open.length; at += BATCH) {
     const batch = open.slice(at, at + BATCH).map(async ({ workflowId, startMemo: { tool, principal } }) => {
       const token = tokenOf(principal, workflowId);
