@@ -69,7 +69,7 @@ export function readableMemos(dataConverter: DataConverter): WorkflowClientInter
   };
 }
 
-/** What of an operation's memo can't be read, in one line; undefined if all can. */
+/** Names the fields of an operation's memo that can't be read, in one line; undefined if all can. */
 export function memoProblem(memo: Memo | undefined): string | undefined {
   const reasons = OWN_FIELDS.flatMap((name) => {
     const value = memo?.[name];

@@ -8,7 +8,7 @@ import { GRPC, isGrpcError, temporalMessage } from './grpc-errors.js';
 
 /** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
 const KEYWORD = 2;
-/** Keywords that a namespace in an SQL store has room for, whoever uses them. */
+/** Keywords that a namespace in an SQL store has room for, with those of other programs. */
 const SQL_KEYWORDS = 10;
 
 /** Only lists by these need them. SQL stores may have no room left. */

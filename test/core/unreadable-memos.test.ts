@@ -164,8 +164,9 @@ test(
     const [{ operations }] = documents<any>(await run(stack, [...args, '--json']));
     expect(operations.find((one: any) => one.token === second).problem).toContain('operation (');
     const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25');
-    const { result: page } = await session.request('tasks/list');
-    expect(page.tasks.find((task: any) => task.taskId === first).statusMessage).toContain('longhaul (');
+    // Callers without authentication have no tasks/list, which reads each task as this does.
+    const { result: task } = await session.request('tasks/get', { taskId: first });
+    expect(task.statusMessage).toContain('longhaul (');
     const { status, body } = await jobs.get(`/v1/jobs/${first}`);
     expect([status, body.status_message]).toEqual([200, expect.stringContaining('longhaul (')]);
     await Promise.all([fine, first, second].map((token) => end('anonymous', token)));
@@ -173,7 +174,7 @@ test(
   PROCESSES_MS,
 );
 
-test('a sweep of workspaces keeps its workspace, and goes on to the others', async () => {
+test('a sweep of workspaces keeps its workspace, and removes others', async () => {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-sweep-'));
   const bad = await begin({ longhaul: BAD.reference });
   await end('anonymous', bad);
