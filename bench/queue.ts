@@ -59,7 +59,7 @@ async function burst({ client }: Stack, temporal: Client, tool: string, count: n
 /** Counts of all runs of the tool's queue. */
 async function queueCost({ taskQueue }: Stack, temporal: Client, tool: string): Promise<HistoryCost> {
   const workflowId = queueWorkflowId(taskQueue, tool);
-  const sum: HistoryCost = { events: 0, actions: 0, workflowTasks: 0, transitions: 0 };
+  const sum: HistoryCost = { events: 0, actions: 0, workflowTasks: 0, transitions: 0, visibilityWrites: 0 };
   const query = `WorkflowId = '${workflowId}'`;
   for await (const { runId } of temporal.workflow.list({ query })) {
     const cost = await costOf(temporal.workflow.getHandle(workflowId, runId));

@@ -30,6 +30,7 @@ export async function withTemporal(
       { openStorage },
       { isUnreachable, temporalMessage },
       { followTime },
+      { readableMemos },
     ] = await Promise.all([
       settingsOf(command),
       import('@temporalio/client'),
@@ -38,6 +39,7 @@ export async function withTemporal(
       import('../platform/storage/index.js'),
       import('../platform/temporal/grpc-errors.js'),
       import('../platform/temporal/time.js'),
+      import('../platform/temporal/memo.js'),
     ]);
     const unreachable = async (message: string) =>
       new CommandFailure(message, EXIT.unreachable, await without(settings));
@@ -56,7 +58,10 @@ export async function withTemporal(
       // The record of a large pipeline is offloaded to storage.
       const dataConverter = dataConverterOf(openStorage(settings));
       const identity = `${userName()}@${hostname()}`;
-      const client = new Client({ connection: followTime(connection), namespace, dataConverter, identity });
+      const client = new Client({
+        ...{ connection: followTime(connection), namespace, dataConverter, identity },
+        interceptors: { workflow: [readableMemos(dataConverter)] },
+      });
       await run(client, settings);
     } catch (error) {
       if (!isUnreachable(error)) throw error;

@@ -36,7 +36,7 @@ export const ERROR_KINDS = [
   'timed_out',
   /** A caller cancelled the operation. */
   'canceled',
-  /** An operator terminated the workflow. */
+  /** An operator terminated the workflow, or Temporal did at one of its limits. */
   'terminated',
   /** A defect of Longhaul. */
   'internal',
@@ -60,6 +60,11 @@ export interface OperationError {
   /** JSON-RPC error code that the tool chose, for kind `protocol`. */
   code?: number;
   cause?: string;
+}
+
+/** An error that no repeated call changes. */
+export function finalError(kind: ErrorKind, message: string): OperationError {
+  return { kind, message, retryable: false };
 }
 
 /** Says that storage can't give a value. @param value for example `the result` */

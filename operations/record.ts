@@ -192,6 +192,8 @@ export interface OperationRecord {
    */
   resultProblem?: OperationError;
   error?: OperationError;
+  /** What of its memo can't be read, in one line. The status message ends with it. */
+  problem?: string;
   /** A failed or timed-out run in Temporal's UI, if callers may see the address. */
   temporalUrl?: string;
   estimateSeconds?: number;
@@ -262,4 +264,6 @@ export interface ListedOperation {
   keepAliveSeconds: number;
   /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
+  /** What of its memo can't be read, in one line. The other fields are what else is known. */
+  problem?: string;
 }

@@ -6,6 +6,7 @@ import { anyFreePort } from '../platform/http/free-address.js';
 import { openStorage } from '../platform/storage/index.js';
 import { usesExternalTemporal, readStackState } from '../platform/temporal/address.js';
 import { temporalConnectConfig } from '../platform/temporal/connect-config.js';
+import { listWorkflows } from '../platform/temporal/list-workflows.js';
 import { openRuns, quote } from '../platform/temporal/visibility-query.js';
 import { messageOf, type Say } from '../stack/stack-error.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal/server.js';
@@ -136,7 +137,7 @@ async function eachOf(
   const deadline = performance.now() + CLEAN_UP_LIMIT_MS;
   for (;;) {
     let count = 0;
-    for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    for await (const { workflowId, runId } of listWorkflows(client, query)) {
       count += 1;
       await act(workflowId, runId).catch((error: unknown) => {
         if ((error as { code?: number }).code !== NOT_FOUND) throw error;

@@ -9,6 +9,7 @@ import { prepareMetrics, startProcessHealth } from '../platform/observe/health/p
 import { openMeasuredStorage } from '../platform/observe/metrics/storage.js';
 import { dataConverterOf } from '../platform/temporal/data-converter.js';
 import type { Logger } from '../platform/observe/log.js';
+import { readableMemos } from '../platform/temporal/memo.js';
 import { requireNamespace } from '../platform/temporal/namespace.js';
 import { workerIdentity } from '../platform/temporal/host-presence.js';
 import { loadSecret } from '../platform/home/secret.js';
@@ -101,7 +102,12 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const { unsignedStarts } = settings;
   const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
   const verifyStart = startVerifier({ signer, unsignedStarts, logger, onOtherKey });
-  const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
+  const clientInterceptors = { workflow: [readableMemos(dataConverter)] };
+  const client = () =>
+    new Client({
+      ...{ connection: temporal.current, namespace, dataConverter, identity },
+      interceptors: clientInterceptors,
+    });
   const waits = new QueueWaits(temporal, client);
   await waits.refresh();
   const metrics = new WorkerMetrics(settings.taskQueue);
@@ -114,6 +120,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     activities: { default: activities.dispatch },
     dataConverter,
     interceptors: {
+      client: clientInterceptors,
       activity: [
         activityInterceptors({
           ...{ settings, storage, steps, loggers, reportOutcome, verifyStart, metrics, waits, watchdog },

@@ -4,6 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { fileItem, isOnlyNamespace, sweep, type SweepItem } from '../../platform/storage/sweep-plan.js';
@@ -84,7 +85,10 @@ async function whyUnneeded(
   const found = await findWorkflow(client, workflowId);
   if (!found) return isUnknownKept ? undefined : "Temporal doesn't know the operation";
   if (!found.closeTime) return undefined;
-  const { keepAliveSeconds = 0 } = (found.memo?.[START_MEMO] ?? {}) as Partial<StartMemo>;
+  const start = found.memo?.[START_MEMO];
+  // Nobody knows how long its result is kept. Temporal forgets the operation at its retention.
+  if (isUnreadable(start)) return undefined;
+  const { keepAliveSeconds = 0 } = (start ?? {}) as Partial<StartMemo>;
   const isOver = found.closeTime.getTime() + keepAliveSeconds * 1000 <= nowMs;
   return isOver ? `closed at ${found.closeTime.toISOString()}, and its result is no longer kept` : undefined;
 }

@@ -8,10 +8,13 @@ import {
   type PartMemo,
   type StartMemo,
 } from '../../operations/wire/index.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { HOSTS_MEMO, STATE_MEMO, type HostsMemo, type StateMemo } from '../../operations/wire/state.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL, hostTaskQueue, placementTaskQueue } from '../../pipelines/run.js';
 import { hostsIn, isPolling, POLL_INTERVAL_MS, pollersOf } from '../../platform/temporal/host-presence.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
+import { readMemo } from '../../platform/temporal/memo.js';
 import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 
 const CALL_LIMIT_MS = 10_000;
@@ -107,10 +110,16 @@ async function hostedJobs(client: Client, taskQueue: string): Promise<HostedJobs
   const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
   const query = `WorkflowType IN (${types}) AND ${await openRuns(client)} AND TaskQueue = ${quote(taskQueue)}`;
   const found: HostedJobs = { jobs: [], unread: [] };
-  for await (const { workflowId, memo = {} } of client.workflow.list({ query })) {
+  for await (const { workflowId, info } of listWorkflows(client, query)) {
+    const fields = [START_MEMO, PART_MEMO, HOSTS_MEMO, STATE_MEMO];
+    const memo = await readMemo(client.options.loadedDataConverter, info.memo?.fields, fields);
     const operation = operationOf(workflowId, memo);
     const hosts = memo[HOSTS_MEMO] as HostsMemo | undefined;
     if (!operation || !hosts) continue;
+    if (Object.values(memo).some(isUnreadable)) {
+      found.unread.push(operation);
+      continue;
+    }
     const state = memo[STATE_MEMO] as StateMemo | undefined;
     for (const [host, names] of Object.entries(hosts.jobs))
       for (const job of names) found.jobs.push({ ...operation, job, host, ...shown(job, state) });

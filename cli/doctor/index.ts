@@ -155,11 +155,13 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
   }
   const { address } = config.connectionOptions;
   const namespace = config.namespace ?? 'default';
-  const [{ Client, Connection }, { isPolling, pollersOf }, { followTime }] = await Promise.all([
-    import('@temporalio/client'),
-    import('../../platform/temporal/host-presence.js'),
-    import('../../platform/temporal/time.js'),
-  ]);
+  const [{ Client, Connection }, { readableMemos }, { isPolling, pollersOf }, { followTime }] =
+    await Promise.all([
+      import('@temporalio/client'),
+      import('../../platform/temporal/memo.js'),
+      import('../../platform/temporal/host-presence.js'),
+      import('../../platform/temporal/time.js'),
+    ]);
   try {
     const connection = await Connection.connect({
       ...config.connectionOptions,
@@ -170,7 +172,10 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
         const { serverVersion } = await connection.workflowService.getSystemInfo({});
         await connection.workflowService.describeNamespace({ namespace });
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
-        const client = new Client({ connection: followTime(connection), namespace });
+        const client = new Client({
+          ...{ connection: followTime(connection), namespace },
+          interceptors: { workflow: [readableMemos({})] },
+        });
         const pollers = await pollersOf(client, taskQueue, 'workflows');
         const live = pollers.filter(isPolling);
         return [
@@ -199,26 +204,29 @@ async function checkSearchAttributes(
 ): Promise<Finding> {
   const check = 'search attributes';
   if (settings.searchAttributes === 'off') return ok(check, 'off by the settings: no lists of operations');
-  const [{ addSearchAttributes, unusableSearchAttributes }, { temporalMessage }] = await Promise.all([
+  const [attributes, { temporalMessage }] = await Promise.all([
     import('../../platform/temporal/search-attributes.js'),
     import('../../platform/temporal/grpc-errors.js'),
   ]);
   let refusal = '';
   try {
-    if (fix && (await addSearchAttributes(operatorService, namespace)))
+    if (fix && (await attributes.addSearchAttributes(operatorService, namespace)))
       return ok(check, 'created; Temporal may take up to a minute until lists work');
   } catch (error) {
     refusal = `can't be created: ${temporalMessage(error)}; `;
   }
   try {
-    const unusable = await unusableSearchAttributes(workflowService, namespace);
-    if (unusable.length === 0) return ok(check, 'in place');
+    const unusable = await attributes.unusableSearchAttributes(workflowService, namespace);
+    const room = await attributes.keywordsLeft(operatorService, namespace).catch(() => undefined);
+    const left = room ? `; room for ${room.left} more keywords of ${room.limit}` : '';
+    if (unusable.length === 0) return ok(check, `in place${left}`);
     const names = unusable.map(({ name }) => name);
     const reasons = unusable.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+    const areOptional = names.every((name) => attributes.OPTIONAL_ATTRIBUTES.includes(name));
     return {
       check,
-      status: 'warn',
-      detail: `${refusal}no lists of operations. ${reasons}`,
+      status: areOptional ? 'ok' : 'warn',
+      detail: `${refusal}no lists of operations${areOptional ? ' by these' : ''}. ${reasons}${left}`,
       advice: `${programCommand()} doctor --fix, with an operator's rights; or ${creationCommands(names, namespace)}`,
     };
   } catch (error) {

@@ -42,9 +42,18 @@ export async function watchList(
 }
 
 /** `02:46:10 0f8b... release working: build / Compile (1m 05s)`. */
-function changeLine({ token, owner, tool, status, stage, createdAt, closedAt }: ListedOperation): string {
+function changeLine({
+  token,
+  owner,
+  tool,
+  status,
+  stage,
+  createdAt,
+  closedAt,
+  problem,
+}: ListedOperation): string {
   const time = new Date().toISOString().slice(11, 19);
   const took = elapsed((closedAt ? Date.parse(closedAt) : Date.now()) - Date.parse(createdAt));
   const said = [status, closedAt === undefined ? stage : undefined].filter(Boolean).join(': ');
-  return oneLine([time, token, owner, tool, said, `(${took})`].filter(Boolean).join(' '));
+  return oneLine([time, token, owner, tool, said, `(${took})`, problem].filter(Boolean).join(' '));
 }

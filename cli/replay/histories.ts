@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { History } from '@temporalio/worker';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
 import { referencesIn, type Run } from '../../platform/temporal/executions.js';
 
 export interface SelectedHistory {
@@ -33,7 +34,7 @@ export async function* historiesOf(client: Client, workflowId: string): AsyncGen
 
 /** Histories of the workflows that a visibility query finds, latest first. */
 export async function* historiesOfQuery(client: Client, query: string): AsyncGenerator<SelectedHistory> {
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+  for await (const { workflowId, runId } of listWorkflows(client, query)) {
     const history = await fetchHistory(client, { workflowId, runId });
     if (history) yield { workflowId, runId, history };
   }

@@ -60,12 +60,12 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
 
 export function operationsTable(operations: ListedOperation[]): string {
   const hasOthers = operations.some(({ owner }) => owner !== undefined);
-  const rows = operations.map(({ token, owner, tool, status, stage, createdAt, closedAt }) => [
+  const rows = operations.map(({ token, owner, tool, status, stage, createdAt, closedAt, problem }) => [
     token,
     ...(hasOthers ? [owner ?? ''] : []),
     tool,
     status,
-    oneLine(stage ?? ''),
+    oneLine([stage, problem].filter(Boolean).join('; ')),
     createdAt.replace(/\.\d+Z$/, 'Z'),
     elapsed((closedAt ? Date.parse(closedAt) : Date.now()) - Date.parse(createdAt)),
   ]);

@@ -12,6 +12,7 @@ interface PlainOperation {
   closed_at?: string;
   estimate_seconds?: number;
   worked_seconds?: number;
+  problem?: string;
 }
 
 export interface PlainPage {
@@ -74,7 +75,17 @@ export function toOperationPage(
 }
 
 function operationFrom(
-  { token, owner, tool, stage, created_at, closed_at, estimate_seconds, worked_seconds }: PlainOperation,
+  {
+    token,
+    owner,
+    tool,
+    stage,
+    created_at,
+    closed_at,
+    estimate_seconds,
+    worked_seconds,
+    problem,
+  }: PlainOperation,
   status: OperationStatus,
 ): ListedOperation {
   return {
@@ -87,6 +98,7 @@ function operationFrom(
     closedAt: closed_at,
     estimateSeconds: estimate_seconds,
     workedSeconds: worked_seconds,
+    problem,
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type Deletion,
 } from '../../platform/temporal/deletions.js';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
-import { startMemoOf } from '../read/records.js';
+import { startMemoOf } from '../read/start-memo.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 /** Limit for all calls of a deletion together, in milliseconds. Each call has its own limit too. */

@@ -3,7 +3,7 @@
  * Longhaul didn't start it. A token holds the place and the execution.
  */
 import { LonghaulError } from '../../operations/errors.js';
-import { workflowIdOf } from '../../operations/token.js';
+import { isToken, workflowIdOf } from '../../operations/token.js';
 import { tokenOf, type StartMemo } from '../../operations/wire/index.js';
 import { sealOf, type Seal } from '../../platform/home/seal.js';
 
@@ -42,6 +42,13 @@ export class RunTokens {
   ofStart(workflowId: string, { principal, hasSealedToken, startId }: StartMemo): string {
     if (!hasSealedToken) return tokenOf(principal, workflowId);
     return this.tokenOf({ principal, workflowId, startId });
+  }
+
+  /** Token of an operation whose start memo can't be read: a sealed one where the workflow ID isn't of the usual form. */
+  ofUnreadable(workflowId: string, principal: string): string {
+    const token = tokenOf(principal, workflowId);
+    const isUsual = isToken(token) && workflowIdOf(principal, token, this.secret) === workflowId;
+    return isUsual ? token : this.tokenOf({ principal, workflowId });
   }
 
   /** @throws LonghaulError `not_found` for another principal's token, or a text that is no token */

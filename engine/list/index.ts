@@ -1,24 +1,17 @@
 /** Lists of operations, from Temporal's visibility store. */
-import proto from '@temporalio/proto';
 import { LonghaulError } from '../../operations/errors.js';
-import { workedSeconds } from '../../operations/estimate.js';
 import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { START_MEMO, SEARCH_ATTRIBUTES, tokenOf, type StartMemo } from '../../operations/wire/index.js';
-import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
-import { tenantPrefixOf } from '../../operations/principal.js';
+import { SEARCH_ATTRIBUTES, tokenOf } from '../../operations/wire/index.js';
 import { sealOf } from '../../platform/home/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
-import { createdAtOf } from '../read/description.js';
 import { listAdopted, listingTools, type AdoptedFilter } from '../external/list.js';
 import { RunTokens } from '../external/run-tokens.js';
-import { decodeMemo, toDate } from '../read/history.js';
-import { hasTimedOut } from '../read/overdue.js';
 import type { TemporalClient } from '../temporal/client.js';
+import type { TemporalFacts } from '../temporal/namespace-facts.js';
+import { listedOperation, type RowReader } from './listed-operation.js';
 import type { VisibilityUse } from './visibility-budget.js';
-import { justContinuedQuery, listQuery, statusOf, statusQuery, type ListFilter } from './visibility-query.js';
-
-const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
+import { justContinuedQuery, listQuery, statusQuery, type ListFilter } from './visibility-query.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Maximum number of list calls per page: filtered runs leave it short. */
@@ -56,13 +49,7 @@ export async function listOperations(
   filter: ListFilter,
   tools: Iterable<Tool> = [],
 ): Promise<OperationPage> {
-  if (!(await temporal.facts()).searchAttributes) {
-    throw new LonghaulError(
-      'unavailable',
-      "this Temporal lacks Longhaul's search attributes, so lists don't work; tokens do",
-      { retryable: false },
-    );
-  }
+  assertListable(await temporal.facts(), filter);
   const { wholeTenant = false } = filter;
   const cursors = sealOf<ListCursor>(secret, 'list of operations');
   const cursor = filter.cursor === undefined ? undefined : cursors.open(filter.cursor);
@@ -108,6 +95,22 @@ export async function listOperations(
   return { operations };
 }
 
+/** @throws LonghaulError `unavailable` if Temporal lacks the search attributes that the list needs */
+function assertListable({ searchAttributes, missingAttributes }: TemporalFacts, filter: ListFilter): void {
+  const refuse = (what: string) => {
+    throw new LonghaulError('unavailable', `this Temporal lacks ${what}`, { retryable: false });
+  };
+  const lacks = (name: string) => missingAttributes.includes(name);
+  const { session, idempotencyKey } = SEARCH_ATTRIBUTES;
+  if (!searchAttributes) refuse("Longhaul's search attributes, so lists don't work; tokens do");
+  if (filter.session !== undefined && lacks(session))
+    refuse(`the search attribute ${session}, which lists by session need; other lists work`);
+  if (filter.idempotencyKey !== undefined && lacks(idempotencyKey))
+    refuse(
+      `the search attribute ${idempotencyKey}, which lists by key need; to find the operation, repeat its start with the key`,
+    );
+}
+
 async function ownOperations(
   list: List,
   filter: ListFilter,
@@ -135,13 +138,9 @@ function adoptedFilterOf({
   return { tool, status, createdAfter: createdAfter?.toISOString() };
 }
 
-interface List {
-  temporal: TemporalClient;
-  principal: string;
-  wholeTenant: boolean;
+interface List extends RowReader {
   query: string;
   again: ListCursor['again'];
-  runTokens: RunTokens;
   use: VisibilityUse;
 }
 
@@ -185,56 +184,13 @@ async function missingOperations(list: List, filter: ListFilter, page: Page): Pr
 }
 
 async function listedOperations(
-  { temporal, principal, wholeTenant, again, runTokens }: List,
+  list: List,
   infos: RunInfo[],
   keepListed = false,
 ): Promise<ListedOperation[]> {
-  const runs = await currentRuns(temporal, infos, keepListed);
-  const listed = await Promise.all(
-    // A memo in an encoding that this server can't read hides its own operation alone.
-    runs.map((run) =>
-      listedOperation(temporal, principal, wholeTenant, run, runTokens).catch(() => undefined),
-    ),
-  );
-  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
-}
-
-/** Undefined unless the workflow is an operation of this principal, or of its tenant for a list of the whole tenant. */
-async function listedOperation(
-  temporal: TemporalClient,
-  principal: string,
-  wholeTenant: boolean,
-  info: RunInfo,
-  runTokens: RunTokens,
-): Promise<ListedOperation | undefined> {
-  const startMemo = await decodeMemo<StartMemo>(temporal, info.memo?.fields, START_MEMO);
-  const owner = startMemo?.principal;
-  if (!startMemo || owner === undefined) return undefined;
-  const isOwn = owner === principal;
-  if (!isOwn && !(wholeTenant && owner.startsWith(tenantPrefixOf(principal)))) return undefined;
-  const workflowId = info.execution?.workflowId ?? '';
-  const state = (await decodeMemo<StateMemo>(temporal, info.memo?.fields, STATE_MEMO)) ?? {};
-  const { stage, cancelRequestedAt } = state;
-  const { estimateSeconds, requestId } = startMemo;
-  const createdAt = createdAtOf(startMemo, toDate(info.startTime ?? {}));
-  const isTerminated = info.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED;
-  const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
-  const closedAt = info.closeTime && toDate(info.closeTime);
-  const token = runTokens.ofStart(workflowId, startMemo);
-  return {
-    ...(isOwn ? { token } : { token: workflowId, owner }),
-    tool: startMemo.tool,
-    status:
-      isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
-    createdAt,
-    keepAliveSeconds: startMemo.keepAliveSeconds,
-    estimateSeconds,
-    stage,
-    cancelRequestedAt,
-    requestId,
-    closedAt: closedAt?.toISOString(),
-    workedSeconds: closedAt ? workedSeconds(new Date(createdAt), closedAt, state) : undefined,
-  };
+  const runs = await currentRuns(list.temporal, infos, keepListed);
+  const listed = await Promise.all(runs.map((run) => listedOperation(list, run)));
+  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, list.again));
 }
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {

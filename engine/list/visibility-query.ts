@@ -7,6 +7,8 @@ import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
+/** Asks nothing. `!=` wouldn't match an attribute that isn't set. */
+export const IS_WORKING = `${SEARCH_ATTRIBUTES.status} IS NULL`;
 /** Maximum lag of lists, in milliseconds: by then they show the successor of a continued run. */
 const LAG_MS = 5_000;
 
@@ -85,7 +87,7 @@ export function statusQuery(status: ListFilter['status'], openRuns: string): str
     case 'input_required':
       return `${openRuns} AND ${attribute} = 'input_required'`;
     default:
-      return `${openRuns} AND ${attribute} IS NULL`;
+      return `${openRuns} AND ${IS_WORKING}`;
   }
 }
 

@@ -4,6 +4,7 @@ import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { OTHER } from '../../platform/observe/metrics/index.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 import { countRuns, listRuns } from '../list/current-runs.js';
+import { IS_WORKING } from '../list/visibility-query.js';
 import { decodeMemo } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
 
@@ -61,7 +62,7 @@ export async function readOpenOperations(
 
 function openQuery(openRuns: string, taskQueue: string, status: (typeof STATUSES)[number]): string {
   const { tool, status: attribute } = SEARCH_ATTRIBUTES;
-  const term = status === 'working' ? `${attribute} IS NULL` : `${attribute} = 'input_required'`;
+  const term = status === 'working' ? IS_WORKING : `${attribute} = 'input_required'`;
   return `${openRuns} AND TaskQueue = ${quote(taskQueue)} AND ${tool} IS NOT NULL AND ${term}`;
 }
 

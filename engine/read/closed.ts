@@ -8,6 +8,7 @@ import {
   rawValueTypeInfo,
   TerminatedFailure,
   TimeoutFailure,
+  ValueError,
   type RawValue,
   defaultPayloadConverter,
   type Payload,
@@ -15,15 +16,15 @@ import {
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
 import { structuredResult } from '../../operations/wire/external-workflow.js';
-import { unreadableText, type ErrorKind, type OperationError } from '../../operations/errors.js';
+import { finalError, isKind, unreadableText, type OperationError } from '../../operations/errors.js';
 import { roundProgress } from './progress.js';
 import type { OperationRecord, Progress } from '../../operations/record.js';
 import { PROGRESS_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
 import { CHILDREN_MEMO, PARTIAL_MEMO, type PublishedState } from '../../operations/wire/state.js';
 import { lostValueIn, storageErrorIn } from '../../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
-import { overdueMessage, overdueMessageIn } from './overdue.js';
-import { refusedMessageIn } from './refused.js';
+import { overdueMessage } from './overdue.js';
+import { terminatedOutcome } from './terminated.js';
 import type { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { parseKeepingDigits } from '../../operations/json/json-text.js';
@@ -160,8 +161,10 @@ async function readOutcome(
       const { problem, ...outcome } = externalOutcome(payload);
       return problem === undefined ? outcome : { problem: unavailable(problem) };
     }
+    const { problem, ...outcome } = ownOutcome(payload);
+    if (problem !== undefined) return { problem: unavailable(problem) };
     return {
-      result: resultIn(payload),
+      ...outcome,
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
     };
   } catch (error) {
@@ -175,14 +178,7 @@ async function readOutcome(
         ? (details as ClosingDetails)
         : undefined;
     if (failure instanceof CancelledFailure) return {};
-    if (failure instanceof TerminatedFailure) {
-      const overdue = overdueMessageIn(failure.message);
-      if (overdue !== undefined) return { error: finalError('timed_out', overdue) };
-      const refused = refusedMessageIn(failure.message);
-      if (refused !== undefined) return { error: finalError('failed', refused), isRefused: true };
-      const why = failure.message ? `: ${failure.message}` : '';
-      return { error: finalError('terminated', `terminated by an operator${why}`) };
-    }
+    if (failure instanceof TerminatedFailure) return terminatedOutcome(temporal, { workflowId, runId });
     if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
     return {
       error: closing?.error ?? workError(failure, error.message, isExternal),
@@ -191,10 +187,12 @@ async function readOutcome(
   }
 }
 
-/** Why a value can't be read, if storage is the cause. */
+/** Why a value can't be read, if storage or its encoding is the cause. */
 function unreadableIn(error: unknown): OperationError | undefined {
   const lost = lostValueIn(error);
   if (lost) return finalError('internal', lost.message);
+  const isEncoding = isKind(error, 'unavailable') && error.cause instanceof ValueError;
+  if (isEncoding) return unavailable(error.message);
   const problem = storageErrorIn(error);
   return problem && unavailable(problem.message);
 }
@@ -212,12 +210,17 @@ function workError(failure: Error | undefined, message: string, isExternal: bool
   return { ...finalError('failed', failure?.message ?? message), ...(type ? { type } : {}) };
 }
 
-function finalError(kind: ErrorKind, message: string): OperationError {
-  return { kind, message, retryable: false };
-}
-
 const BINARY = 'binary/plain';
 const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
+
+/** Result of a workflow of Longhaul's own. */
+function ownOutcome(payload: Payload): { result?: unknown; problem?: string } {
+  try {
+    return { result: resultIn(payload) };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
 
 /** Result of an external workflow, in any SDK's encoding. */
 export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {

@@ -6,6 +6,8 @@ import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { traceCall } from '../temporal/trace-calls.js';
 import type { Progress } from '../../operations/record.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
+import { readMemo } from '../../platform/temporal/memo.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -107,7 +109,7 @@ export async function activitySummary(
   for await (const event of eventsFromEnd(temporal, { workflowId }, SUMMARY_PAGES)) {
     if (event.activityTaskScheduledEventAttributes?.activityId !== activityId) continue;
     const { summary } = event.userMetadata ?? {};
-    const [text] = await decodeArrayFromPayloads(temporal.dataConverter, summary ? [summary] : []);
+    const [text] = await decodeReadable(temporal, summary ? [summary] : []);
     return typeof text === 'string' ? text : undefined;
   }
   return undefined;
@@ -188,14 +190,14 @@ export async function decodeReadable(
   );
 }
 
-/** Decodes a single field of a memo in a list or history: others may be large, or use another codec. */
+/** Decodes a single field of a memo in a list or history; undefined if it can't be read. */
 export async function decodeMemo<T>(
   { dataConverter }: Pick<TemporalClient, 'dataConverter'>,
   fields: Record<string, Payload> | null | undefined,
   name: string,
 ): Promise<T | undefined> {
-  const payload = fields?.[name];
-  return payload && ((await decodeArrayFromPayloads(dataConverter, [payload]))[0] as T);
+  const { [name]: value } = await readMemo(dataConverter, fields, [name]);
+  return isUnreadable(value) ? undefined : (value as T | undefined);
 }
 
 export function toDate(time: Timestamp): Date {

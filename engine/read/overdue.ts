@@ -6,15 +6,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
+import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
+import { readMemo } from '../../platform/temporal/memo.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { SEARCH_ATTRIBUTES, START_MEMO, type StartMemo } from '../../operations/wire/index.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { count, OTHER } from '../../platform/observe/metrics/index.js';
 import type { Tools } from '../../platform/project/tools.js';
 import { anyOf, quote, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
+import { IS_WORKING } from '../list/visibility-query.js';
 import { eventsFromEnd, toDate } from './history.js';
 import type { TemporalClient } from '../temporal/client.js';
 
@@ -62,7 +65,8 @@ function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
   const { questions, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
   // External workflows have no budget; Temporal's time-out ends them.
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
-  if (questions) return false;
+  // A state that can't be read may have questions.
+  if (questions || isUnreadable(state)) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
   // A continued run begins with its turn.
   const turnMs = deadlineRemainingMs === undefined ? turnWaitMs(queue, state) : 0;
@@ -78,8 +82,13 @@ function turnWaitMs(queue: StartMemo['queue'], { turnAt, turnWaitedMs = 0 }: Sta
 export async function hasTimedOut(temporal: TemporalClient, { execution }: RunInfo): Promise<boolean> {
   const { workflowId, runId } = execution ?? {};
   if (!workflowId || !runId) return false;
-  for await (const event of eventsFromEnd(temporal, { workflowId, runId }, 1, 1))
-    return overdueMessageIn(event.workflowExecutionTerminatedEventAttributes?.reason) !== undefined;
+  try {
+    for await (const event of eventsFromEnd(temporal, { workflowId, runId }, 1, 1))
+      return overdueMessageIn(event.workflowExecutionTerminatedEventAttributes?.reason) !== undefined;
+  } catch (error) {
+    // Lists lag: it has been deleted.
+    if (!isGrpcError(error, GRPC.notFound)) throw error;
+  }
   return false;
 }
 
@@ -148,7 +157,7 @@ export class OverdueRuns {
   }
 
   async #isListedOverdue({ startTime, memo }: RunInfo, nowMs: number): Promise<boolean> {
-    const listed = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
+    const listed = await readMemo(this.temporal.dataConverter, memo?.fields, [START_MEMO, STATE_MEMO]);
     return isOverdue(toDate(startTime ?? {}), listed, nowMs);
   }
 
@@ -176,7 +185,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools, nowMs: number): st
   return [
     RUNNING_RUNS,
     `TaskQueue = ${quote(temporal.taskQueue)}`,
-    `${SEARCH_ATTRIBUTES.status} IS NULL`,
+    IS_WORKING,
     `(${late.join(' OR ')})`,
   ].join(' AND ');
 }

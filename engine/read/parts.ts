@@ -5,6 +5,7 @@ import { undefinedIf } from '../../operations/errors.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { PART_MEMO, type PartMemo } from '../../operations/wire/index.js';
 import { publishedState, type PublishedState } from '../../operations/wire/state.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 const { ParentClosePolicy } = proto.temporal.api.enums.v1;
@@ -50,7 +51,8 @@ export async function readPart(temporal: TemporalClient, workflowId: string): Pr
   const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
   const part = description?.memo?.[PART_MEMO] as PartMemo | undefined;
   const state = publishedState(description?.memo) ?? {};
-  return description && part && { name: part.name, description, state, parts: [] };
+  if (!description || !part || isUnreadable(part)) return undefined;
+  return { name: part.name, description, state, parts: [] };
 }
 
 /** All parts with full names, each before its own parts. */

@@ -2,11 +2,12 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
-import { isKind, LonghaulError, undefinedIf } from '../../operations/errors.js';
+import { isKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { parseTrace } from '../../operations/wire/trace-context.js';
-import { START_MEMO, type StartMemo, tokenOf } from '../../operations/wire/index.js';
+import type { StartMemo } from '../../operations/wire/index.js';
 import { PARTIAL_MEMO, publishedState, STATE_MEMO } from '../../operations/wire/state.js';
+import { memoProblem } from '../../platform/temporal/memo.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 import type { Tools } from '../../platform/project/tools.js';
 import { recordedAnswers } from '../answer/recorded.js';
@@ -25,10 +26,10 @@ import { flattenParts, describeOpenParts } from './parts.js';
 import { ProgressReader } from './progress.js';
 import { endIfRefused } from './refused.js';
 import { SharedReads } from './shared-reads.js';
+import { knownStartOf } from './start-memo.js';
 import { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { Watches } from '../watch/index.js';
-import { workflowIdOf } from '../../operations/token.js';
 
 /** How long to cache a closed operation's record, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
@@ -122,7 +123,7 @@ export class Records {
     principal: string,
     run: SealedRun | undefined,
   ): Promise<StartMemo> {
-    if (run?.tool === undefined) return startMemoOf(description, principal, run);
+    if (run?.tool === undefined) return knownStartOf(this.temporal, description, principal, run);
     const { retentionSeconds } = await this.temporal.facts();
     return adoptedMemo(description, { ...run, tool: run.tool }, retentionSeconds);
   }
@@ -175,8 +176,12 @@ export class Records {
     const isLarge = state.isPartialLarge === true || state.claims?.[PARTIAL_MEMO] !== undefined;
     const isPartialLarge = isLarge && record.partial === undefined && canHavePartial;
     const { cancelRequestedAt = state.cancelRequestedAt ?? cancelRequest?.at ?? record.updatedAt } = record;
+    const problem = memoProblem(description.memo);
     return {
       ...record,
+      ...(problem === undefined
+        ? {}
+        : { problem, statusMessage: [record.statusMessage, problem].filter(Boolean).join('; ') }),
       ...(isPartialLarge ? { isPartialLarge: true as const } : {}),
       // Longhaul's own operations end canceled after a request.
       ...(isExternal && cancelRequest ? { cancelRequestedAt } : {}),
@@ -208,39 +213,4 @@ export function startedRecord(token: string, memo: StartMemo) {
     requestId,
     traceId,
   };
-}
-
-/**
- * @param run content of a sealed token
- * @throws LonghaulError `not_found` if it is not an operation, another principal's, or another one of the same workflow ID
- */
-export function startMemoOf(
-  description: WorkflowExecutionDescription,
-  principal: string,
-  run?: SealedRun,
-): StartMemo {
-  const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
-  const isNamed = memo?.hasSealedToken ? run && run.startId === memo.startId : !run;
-  if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
-    throw new LonghaulError('not_found', 'operation not found');
-  return memo;
-}
-
-export interface Owner {
-  principal: string;
-  token: string;
-}
-
-/** Finds an operation's owner by its workflow ID, the name that others in a tenant use. */
-export async function ownerOf(
-  temporal: TemporalClient,
-  secret: Buffer,
-  workflowId: string,
-): Promise<Owner | undefined> {
-  const found = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
-  const { principal } = (found?.memo?.[START_MEMO] as StartMemo | undefined) ?? {};
-  if (principal === undefined) return undefined;
-  const token = tokenOf(principal, workflowId);
-  // A client could write any memo, but the workflow ID's tag is keyed.
-  return workflowIdOf(principal, token, secret) === workflowId ? { principal, token } : undefined;
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { LonghaulError } from '../../operations/errors.js';
 import {
   CHILDREN_MEMO,
+  CUT_MARK,
   DETAILS_MEMO,
   PARTIAL_MEMO,
   type PublishedState,
@@ -53,13 +54,17 @@ export class StoredValues {
 }
 
 function withWholeTexts(state: PublishedState): PublishedState {
-  const { cut = [], texts = {}, progress } = state;
-  const whole = (name: (typeof cut)[number]) => (cut.includes(name) ? texts[name] : undefined);
-  const message = whole('message') ?? progress?.message;
+  const { texts = {}, stage, cancelReason, progress } = state;
   return {
     ...state,
-    stage: whole('stage') ?? state.stage,
-    cancelReason: whole('cancelReason') ?? state.cancelReason,
-    progress: progress && { ...progress, message },
+    stage: wholeText(stage, texts.stage),
+    cancelReason: wholeText(cancelReason, texts.cancelReason),
+    progress: progress && { ...progress, message: wholeText(progress.message, texts.message) },
   };
+}
+
+/** The whole text if it belongs to this cut one: an activity's report changes the cut text alone. */
+function wholeText(cut: string | undefined, whole: string | undefined): string | undefined {
+  const isOfThis = cut?.endsWith(CUT_MARK) && whole?.startsWith(cut.slice(0, -CUT_MARK.length));
+  return isOfThis ? whole : cut;
 }

@@ -1,5 +1,5 @@
 /** Estimates how long a tool's work takes, from its past runs. Runs are cached and refreshed in the background. */
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
+import { memoProblem, readMemo } from '../../platform/temporal/memo.js';
 import { estimateFrom, workedSeconds, type PastRun } from '../../operations/estimate.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { CallEstimate } from '../../operations/tool/estimate.js';
@@ -107,12 +107,13 @@ export class Estimates {
     return { runs, isComplete: !next };
   }
 
-  /** Undefined for runs an estimate can't use: resumed operations, and runs that are no operations. */
+  /** Undefined for runs an estimate can't use: resumed operations, unreadable ones, and runs that are no operations. */
   async #runOf({ startTime, closeTime, memo }: RunInfo): Promise<KnownRun | undefined> {
-    const decoded = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
-    const startMemo = decoded?.[START_MEMO] as StartMemo | undefined;
-    if (!startMemo || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
-    const state = (decoded?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+    const decoded = await readMemo(this.temporal.dataConverter, memo?.fields, [START_MEMO, STATE_MEMO]);
+    const startMemo = decoded[START_MEMO] as StartMemo | undefined;
+    if (!startMemo || startMemo.resumedFrom !== undefined || !closeTime || memoProblem(decoded))
+      return undefined;
+    const state = (decoded[STATE_MEMO] as StateMemo | undefined) ?? {};
     const size = state.size ?? startMemo.size;
     const createdAt = new Date(createdAtOf(startMemo, toDate(startTime ?? {})));
     return {

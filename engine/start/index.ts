@@ -236,13 +236,13 @@ async function callStart(
 ): Promise<void> {
   const { workflow, workflowId, args, idempotencyKey, external } = operation;
   const memo = signer.signedMemo(workflowId, { workflowType: workflow, memo: operation.memo, args });
-  const { session } = memo;
-  const attributes: SearchAttributePair[] = [
+  const { missingAttributes } = await temporal.facts();
+  const attributes = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
     keyword(SEARCH_ATTRIBUTES.tool, memo.tool),
-    ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
-    ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
-  ];
+    keyword(SEARCH_ATTRIBUTES.session, memo.session),
+    keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey),
+  ].filter(({ key, value }) => value !== undefined && !missingAttributes.includes(key.name));
   const priority = priorityOf(memo);
   const call = external ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
   const start = () =>
@@ -258,7 +258,7 @@ async function callStart(
         workflowExecutionTimeout: executionTimeoutMs(memo),
         staticSummary: operation.summary,
         ...(priority ? { priority } : {}),
-        ...(memo.searchAttributes ? { typedSearchAttributes: attributes } : {}),
+        ...(memo.searchAttributes ? { typedSearchAttributes: attributes as SearchAttributePair[] } : {}),
       }),
     );
   try {
@@ -266,10 +266,11 @@ async function callStart(
   } catch (error) {
     if (memo.searchAttributes && isSearchAttributeRefusal(error)) {
       temporal.withoutSearchAttributes(error);
+      const { searchAttributes } = await temporal.facts();
       return callStart(
         temporal,
         signer,
-        { ...operation, memo: { ...operation.memo, searchAttributes: false } },
+        { ...operation, memo: { ...operation.memo, searchAttributes } },
         workflowIdReusePolicy,
       );
     }
@@ -324,7 +325,7 @@ function isSameStart(found: WorkflowExecutionDescription, { memo }: WorkflowStar
   return memo.startId === undefined || startId === memo.startId;
 }
 
-function keyword(name: string, value: string): SearchAttributePair {
+function keyword(name: string, value: string | undefined) {
   return { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
 }
 

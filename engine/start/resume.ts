@@ -5,7 +5,8 @@ import { isTerminal, type OperationRecord, type ChildRecord } from '../../operat
 import { digestOf, tokenOfResumed, workflowIdOf } from '../../operations/token.js';
 import { type StartMemo, OPERATION_QUERY } from '../../operations/wire/index.js';
 import { planResume, type ResumeRequest, type ClosedRun } from '../../pipelines/resume.js';
-import { startMemoOf, type Records } from '../read/records.js';
+import type { Records } from '../read/records.js';
+import { startMemoOf } from '../read/start-memo.js';
 import { startWorkflow } from './index.js';
 import { summarizeCall } from './summary.js';
 import { linkTrace, originOfStart } from '../temporal/trace-calls.js';

@@ -28,6 +28,7 @@ import {
   temporalMessage,
 } from '../../platform/temporal/grpc-errors.js';
 import type { Logger } from '../../platform/observe/log.js';
+import { readableMemos } from '../../platform/temporal/memo.js';
 import { decodingOnly } from '../../platform/temporal/payload-codec.js';
 import type { OperatorService } from '../../platform/temporal/search-attributes.js';
 import { OLDEST_SERVER } from '../../platform/temporal/oldest-server.js';
@@ -138,7 +139,9 @@ export class TemporalClient {
       const { namespace } = this.shared ?? connected;
       const dataConverter = this.#converter;
       const plainConverter = this.codec ? { payloadCodecs: [this.codec] } : {};
-      const interceptors = { workflow: [traceInterceptor, signalHeaderInterceptor] };
+      const interceptors = {
+        workflow: [traceInterceptor, signalHeaderInterceptor, readableMemos(dataConverter)],
+      };
       const use = (connection: TemporalConnection['current']) => {
         this.#client = new Client({ connection, namespace, dataConverter, interceptors });
         this.#plainClient = new Client({
@@ -346,7 +349,7 @@ export class TemporalClient {
     return this.#facts.read();
   }
 
-  /** Starts without search attributes until Temporal accepts them again. */
+  /** Starts without a refused search attribute until Temporal accepts it again. */
   withoutSearchAttributes(refusal: unknown): void {
     this.#facts.withoutSearchAttributes(refusal);
   }

@@ -9,8 +9,11 @@ import { openRunsIn, RUNNING_RUNS } from '../../platform/temporal/visibility-que
 import { programCommand } from '../../platform/home/program.js';
 import {
   addSearchAttributes,
+  OPTIONAL_ATTRIBUTES,
+  optionalAttributeIn,
   unusableSearchAttributes,
   type OperatorService,
+  type UnusableAttribute,
 } from '../../platform/temporal/search-attributes.js';
 
 /** Age from which {@link TemporalFacts} are refreshed, and the deadline for reading them, in milliseconds. */
@@ -28,9 +31,13 @@ export interface TemporalFacts {
   retentionSeconds: number;
   /** Visibility term for open runs. */
   openRuns: string;
-  /** Whether Longhaul's search attributes work. Only lists by them need them. */
+  /** Whether the search attributes work that all lists need. */
   searchAttributes: boolean;
+  /** The others that don't work: session or idempotency key. Only lists by them need them. */
+  missingAttributes: readonly string[];
 }
+
+type AttributeFacts = Pick<TemporalFacts, 'searchAttributes' | 'missingAttributes'>;
 
 interface Temporal {
   readonly namespace: string;
@@ -62,10 +69,16 @@ export class NamespaceFacts {
     return this.#known;
   }
 
-  /** Starts without search attributes until Temporal accepts them again. */
+  /** Starts without the refused search attribute, or without any if the lists need it, until Temporal accepts it again. */
   withoutSearchAttributes(refusal: unknown): void {
     this.#warnOnce(`${temporalMessage(refusal)}; ${WITHOUT_ATTRIBUTES}`);
-    if (this.#known) this.#known = { ...this.#known, searchAttributes: false };
+    if (!this.#known) return;
+    const { missingAttributes } = this.#known;
+    const refused = optionalAttributeIn(refusal);
+    this.#known =
+      refused === undefined
+        ? { ...this.#known, searchAttributes: false }
+        : { ...this.#known, missingAttributes: [...new Set([...missingAttributes, refused])] };
   }
 
   #refresh(): Promise<TemporalFacts> {
@@ -74,16 +87,13 @@ export class NamespaceFacts {
   }
 
   async #readAll(): Promise<TemporalFacts> {
-    const [described, searchAttributes] = await Promise.all([
-      this.#readNamespace(),
-      this.#known?.searchAttributes || this.#canUseSearchAttributes(),
-    ]);
-    this.#known = { ...described, searchAttributes };
+    const [described, attributes] = await Promise.all([this.#readNamespace(), this.#readSearchAttributes()]);
+    this.#known = { ...described, ...attributes };
     this.#readAtMs = performance.now();
     return this.#known;
   }
 
-  async #readNamespace(): Promise<Omit<TemporalFacts, 'searchAttributes'>> {
+  async #readNamespace(): Promise<Omit<TemporalFacts, keyof AttributeFacts>> {
     try {
       const described = await this.temporal.call(
         (client) => client.workflowService.describeNamespace({ namespace: this.temporal.namespace }),
@@ -103,9 +113,12 @@ export class NamespaceFacts {
     }
   }
 
-  /** Checks visibility, after creating missing search attributes if the settings ask for it. */
-  async #canUseSearchAttributes(): Promise<boolean> {
-    if (this.searchAttributes === 'off') return false;
+  /** Checks visibility, after creating missing search attributes if the settings ask for it. Once all work, they aren't checked again. */
+  async #readSearchAttributes(): Promise<AttributeFacts> {
+    const { searchAttributes: areUsed = false, missingAttributes = [] } = this.#known ?? {};
+    if (areUsed && missingAttributes.length === 0) return { searchAttributes: true, missingAttributes };
+    if (this.searchAttributes === 'off')
+      return { searchAttributes: false, missingAttributes: OPTIONAL_ATTRIBUTES };
     const areNew = this.searchAttributes === 'create' && (await this.#createSearchAttributes());
     const limitMs = performance.now() + (areNew ? NEW_ATTRIBUTES_LIMIT_MS : 0);
     for (;;) {
@@ -115,13 +128,13 @@ export class NamespaceFacts {
           ({ workflowService }) => unusableSearchAttributes(workflowService, this.temporal.namespace),
           DEADLINE_MS,
         );
-        if (unusable.length === 0) return true;
+        if (unusable.length === 0) return { searchAttributes: true, missingAttributes: [] };
         if (performance.now() > limitMs) {
           this.#warnOnce(
             `search attributes can't be used: ${unusable.map(({ name, reason }) => `${name} (${reason})`).join(', ')}; ` +
               `${WITHOUT_ATTRIBUTES}; \`${programCommand()} doctor --fix\` creates missing ones`,
           );
-          return false;
+          return attributeFacts(unusable);
         }
       } catch (error) {
         // It's unknown whether they work: a start that is refused for them is repeated without them.
@@ -129,7 +142,7 @@ export class NamespaceFacts {
           this.#warnOnce(
             `the credentials may not read visibility (${temporalMessage(error)}): lists don't work`,
           );
-        return !isGrpcError(error, GRPC.unimplemented);
+        return { searchAttributes: !isGrpcError(error, GRPC.unimplemented), missingAttributes };
       }
       await delay(NEW_ATTRIBUTES_POLL_MS);
     }
@@ -153,4 +166,12 @@ export class NamespaceFacts {
     this.#warnings.add(warning);
     this.logger.warn(warning);
   }
+}
+
+function attributeFacts(unusable: UnusableAttribute[]): AttributeFacts {
+  const names = unusable.map(({ name }) => name);
+  return {
+    searchAttributes: names.every((name) => OPTIONAL_ATTRIBUTES.includes(name)),
+    missingAttributes: OPTIONAL_ATTRIBUTES.filter((name) => names.includes(name)),
+  };
 }

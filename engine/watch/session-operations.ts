@@ -1,9 +1,12 @@
 /** Finds operations of listening sessions, with one visibility query for many sessions. */
-import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../../operations/wire/index.js';
+import { START_MEMO, SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
+import { readMemo } from '../../platform/temporal/memo.js';
+import { keywordIn } from '../../platform/temporal/search-attributes.js';
 import { anyOf } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { RunTokens } from '../external/run-tokens.js';
-import { decodeMemo, toDate } from '../read/history.js';
+import { toDate } from '../read/history.js';
+import { listedStartOf, listedTokenOf } from '../read/start-memo.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { NOT_CONTINUED } from '../list/visibility-query.js';
 
@@ -35,8 +38,8 @@ export async function findSessionOperations(
   secret: Buffer,
 ): Promise<SessionOperation[]> {
   const runTokens = new RunTokens(secret);
-  const { searchAttributes, openRuns } = await temporal.facts();
-  if (!searchAttributes) return [];
+  const { searchAttributes, missingAttributes, openRuns } = await temporal.facts();
+  if (!searchAttributes || missingAttributes.includes(SEARCH_ATTRIBUTES.session)) return [];
   const principals = new Map(scopes.map(({ session, principal }) => [session, principal]));
   const found: SessionOperation[] = [];
   const sessions = [...principals.keys()];
@@ -62,16 +65,17 @@ function sessionsQuery(sessions: string[], period: SessionPeriod, openRuns: stri
 async function sessionOperation(
   temporal: TemporalClient,
   principals: ReadonlyMap<string, string>,
-  { memo, searchAttributes, execution, closeTime }: RunInfo,
+  info: RunInfo,
   runTokens: RunTokens,
 ): Promise<SessionOperation | undefined> {
-  const attribute = searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.session]?.data;
-  const session = attribute && (JSON.parse(Buffer.from(attribute).toString()) as string);
-  const startMemo = await decodeMemo<StartMemo>(temporal, memo?.fields, START_MEMO);
-  if (!session || !startMemo || principals.get(session) !== startMemo.principal) return undefined;
+  const { closeTime } = info;
+  const session = keywordIn(info, SEARCH_ATTRIBUTES.session);
+  const memo = await readMemo(temporal.dataConverter, info.memo?.fields, [START_MEMO]);
+  const start = await listedStartOf(temporal, info, memo);
+  if (!session || !start || principals.get(session) !== start.principal) return undefined;
   return {
     session,
-    token: runTokens.ofStart(execution?.workflowId ?? '', startMemo),
+    token: listedTokenOf(runTokens, info, memo, start),
     ...(closeTime ? { closedAt: toDate(closeTime) } : {}),
   };
 }

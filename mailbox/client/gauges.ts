@@ -1,10 +1,10 @@
 /** Gauges of the task queue's mailboxes: agents, messages and dead letters, read from the memos in visibility. */
-import { listRuns, type RunInfo } from '../../engine/list/current-runs.js';
+import { listRuns } from '../../engine/list/current-runs.js';
 import { countingIntervalMs, secondsFrom } from '../../engine/metrics/index.js';
+import { decodeMemo } from '../../engine/read/history.js';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import { Background } from '../../platform/observe/metrics/background.js';
 import { gauge, onScrape, type Reading } from '../../platform/observe/metrics/index.js';
-import { decodeMapFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 import type { DirectoryMemo, InboxMemo } from '../state.js';
 import type { AgentState } from '../types.js';
@@ -79,25 +79,13 @@ export async function readMailboxes(temporal: TemporalClient): Promise<MailboxRe
       // After a continue-as-new, visibility may briefly list both runs.
       if (counted.has(workflowId)) continue;
       counted.add(workflowId);
-      const memo = await memoOf(temporal, info);
+      // An unreadable memo is left out, so the others still count.
+      const memo = await decodeMemo<InboxMemo | DirectoryMemo>(temporal, info.memo?.fields, MAILBOX_MEMO);
       if (memo) add(readings, memo, nowMs);
     }
     next = page.next;
   } while (next);
   return readings;
-}
-
-/** Undefined for an unreadable memo, so the others still count. */
-async function memoOf(
-  temporal: TemporalClient,
-  { memo }: RunInfo,
-): Promise<InboxMemo | DirectoryMemo | undefined> {
-  const field = memo?.fields?.[MAILBOX_MEMO];
-  if (!field) return undefined;
-  const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [MAILBOX_MEMO]: field }).catch(
-    () => undefined,
-  );
-  return decoded?.[MAILBOX_MEMO] as InboxMemo | DirectoryMemo | undefined;
 }
 
 /** @param nowMs Temporal's time, in epoch milliseconds */

@@ -40,7 +40,10 @@ const summary = job
     closed_at: true,
     cancel_requested: true,
   })
-  .extend({ user: z.string().optional().describe("Whose it is, if it isn't the caller's.") })
+  .extend({
+    user: z.string().optional().describe("Whose it is, if it isn't the caller's."),
+    problem: z.string().optional().describe("What of it can't be read; the other fields are what is known."),
+  })
   .openapi('JobSummary');
 type Summary = z.output<typeof summary>;
 
@@ -181,6 +184,7 @@ function rendered({
   createdAt,
   closedAt,
   cancelRequestedAt,
+  problem,
 }: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
   return {
     job_id: token,
@@ -192,5 +196,6 @@ function rendered({
     stage,
     closed_at: closedAt,
     cancel_requested: cancelRequestedAt !== undefined,
+    problem,
   };
 }

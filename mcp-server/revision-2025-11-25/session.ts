@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Guard } from '../guard.js';
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
+import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../call/elicitation.js';
 import { experimentalCapabilitiesOf, type ExperimentalCapabilities } from '../call/select-protocol.js';
@@ -113,7 +114,7 @@ export async function hasKeptOperations(engine: Guard, session: Session): Promis
     ...(session.asyncTools ? [operationScope(session)] : []),
     ...(session.twoStage ? [jobScope(session)] : []),
   ];
-  if (listed.length === 0 || !(await engine.facts()).searchAttributes) return false;
+  if (listed.length === 0 || !(await canListSessions(engine))) return false;
   const nowMs = await engine.nowMs();
   for (const name of listed) {
     // Open ones come first, then the latest.
@@ -121,4 +122,9 @@ export async function hasKeptOperations(engine: Guard, session: Session): Promis
     if (operations.some((one) => !isPastKeepAlive(one, nowMs))) return true;
   }
   return false;
+}
+
+async function canListSessions(engine: Guard): Promise<boolean> {
+  const { searchAttributes, missingAttributes } = await engine.facts();
+  return searchAttributes && !missingAttributes.includes(SEARCH_ATTRIBUTES.session);
 }

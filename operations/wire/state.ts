@@ -10,6 +10,7 @@ import {
   type InputRequest,
   type Progress,
 } from '../record.js';
+import { isUnreadable } from './unreadable.js';
 
 /** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
@@ -241,16 +242,16 @@ export interface PublishedState extends StateMemo, StateDetails {
 export type StoredField = typeof DETAILS_MEMO | typeof PARTIAL_MEMO | typeof CHILDREN_MEMO;
 type Claims = Partial<Record<StoredField, StoredClaim>>;
 
-/** Reads the state in a memo; undefined if the workflow hasn't published any. */
+/** Reads the state in a memo, without unreadable fields; undefined if the workflow hasn't published any. */
 export function publishedState(memo: Record<string, unknown> | undefined): PublishedState | undefined {
-  const state = memo?.[STATE_MEMO] as StateMemo | undefined;
-  if (!state) return undefined;
+  if (!memo?.[STATE_MEMO]) return undefined;
+  const readable = (field: string) => (isUnreadable(memo[field]) ? undefined : memo[field]);
   const published: PublishedState = {
-    ...state,
-    inputRequests: memo![INPUT_MEMO] as PublishedState['inputRequests'],
+    ...(readable(STATE_MEMO) as StateMemo | undefined),
+    inputRequests: readable(INPUT_MEMO) as PublishedState['inputRequests'],
   };
   for (const field of [DETAILS_MEMO, PARTIAL_MEMO, CHILDREN_MEMO] as const) {
-    const value = memo![field];
+    const value = readable(field);
     if (isStoredClaim(value)) published.claims = { ...published.claims, [field]: value };
     else if (value != null) Object.assign(published, fieldValue(field, value));
   }

@@ -139,7 +139,16 @@ class StoredValues {
 
 /** Reads the value of a claim, or the one before if it never got to storage. @throws LonghaulError `internal` if storage has neither */
 export async function readStored(storage: Storage, { key, before }: StoredClaim): Promise<unknown> {
-  const read = async (stored: string) => defaultPayloadConverter.fromPayload(await retrieve(storage, stored));
+  const read = async (stored: string) => {
+    const payload = await retrieve(storage, stored);
+    try {
+      return defaultPayloadConverter.fromPayload<unknown>(payload);
+    } catch (error) {
+      throw new LostValueError(`a large value of it is damaged: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  };
   return read(key).catch((error: unknown) => {
     if (before === undefined || !(error instanceof LostValueError)) throw error;
     return read(before);

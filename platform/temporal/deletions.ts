@@ -4,10 +4,12 @@
  */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../../operations/wire/index.js';
+import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { openRuns } from './visibility-query.js';
 import { GRPC, isGrpcError } from './grpc-errors.js';
+import { listWorkflows } from './list-workflows.js';
 import { prefixesOf } from '../storage/keys.js';
 import type { Storage } from '../storage/index.js';
 import { storedItem, type SweepItem } from '../storage/sweep-plan.js';
@@ -35,7 +37,8 @@ export function isOperation(description: WorkflowExecutionDescription | undefine
 
 /** The deletion that a run stands for; undefined for other workflows. */
 export function deletionIn({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): Deletion | undefined {
-  return memo?.[DELETION_MEMO] as Deletion | undefined;
+  const deletion = memo?.[DELETION_MEMO] as Deletion | undefined;
+  return isUnreadable(deletion) ? undefined : deletion;
 }
 
 /** Hides an operation for good. @throws WorkflowExecutionAlreadyStartedError when a deletion, or a run since a reset, is open */
@@ -91,7 +94,7 @@ export async function completeDeletion(
 /** All interrupted deletions. Removing an item completes it. */
 export async function* interruptedDeletions(client: Client, storage: Storage): AsyncGenerator<SweepItem> {
   const query = `WorkflowType = '${DELETION_TYPE}' AND ${await openRuns(client)}`;
-  for await (const { workflowId } of client.workflow.list({ query })) {
+  for await (const { workflowId } of listWorkflows(client, query)) {
     const found = await findWorkflow(client, workflowId);
     const deletion = found && !found.closeTime ? deletionIn(found) : undefined;
     if (!deletion) continue;

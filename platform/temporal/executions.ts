@@ -4,6 +4,7 @@ import proto from '@temporalio/proto';
 import { START_MEMO } from '../../operations/wire/index.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { GRPC, isGrpcError } from './grpc-errors.js';
+import { listWorkflows } from './list-workflows.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 
@@ -54,10 +55,8 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
 async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
   return client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
     const runs: Run[] = [];
-    for await (const { runId } of client.workflow.list({
-      query: `WorkflowId = ${JSON.stringify(workflowId)}`,
-    }))
-      runs.push({ workflowId, runId });
+    const query = `WorkflowId = ${JSON.stringify(workflowId)}`;
+    for await (const { runId } of listWorkflows(client, query)) runs.push({ workflowId, runId });
     return runs;
   });
 }

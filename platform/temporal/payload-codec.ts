@@ -2,7 +2,7 @@
  * The codec of workers that aren't Longhaul's: your module, or a codec server like Temporal's UI uses. Encodes values for
  * external workflows and decodes theirs, but not Longhaul's own values.
  */
-import type { Payload, PayloadCodec } from '@temporalio/common';
+import { ValueError, type Payload, type PayloadCodec } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
 import { givenCodecAuthorization, SettingsError, type Settings } from '../settings/index.js';
 import { ProjectModules } from '../project/modules.js';
@@ -46,7 +46,10 @@ export function decodingOnly(codec: PayloadCodec): PayloadCodec {
       Promise.all(
         payloads.map(async (payload) => {
           if (PLAIN.has(encodingOf(payload))) return payload;
-          const [decoded] = await codec.decode([payload], context);
+          const [decoded] = await codec.decode([payload], context).catch((error: unknown) => {
+            // The SDK's own name for values that it can't read, so that nobody takes it for an error of Temporal.
+            throw error instanceof LonghaulError ? error : new ValueError((error as Error).message, error);
+          });
           return decoded ?? payload;
         }),
       ),

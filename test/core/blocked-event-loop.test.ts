@@ -86,7 +86,7 @@ test('a short block is one warning in the log of its own operation', async () =>
   expect(result.isError).not.toBe(true);
   const log = await eventually('the worker warns', async () => {
     const text = await logOf(taskId);
-    return text.includes(BLOCKED) && text;
+    return text.includes(BLOCKED) ? text : undefined;
   });
   const warnings = log.split('\n').filter((line) => line.includes('blocked the'));
   expect(warnings).toHaveLength(1);

@@ -26,6 +26,32 @@ describe("what operators do in Temporal's own tools", () => {
     expect(end.result.content[0].text).toContain('\nterminated by an operator: disk is full\n');
   });
 
+  test("a run that Temporal's server ended at a limit names the limit, not an operator", async () => {
+    const { client } = parts;
+    const ends = {
+      'Workflow history size exceeds limit.': 'Temporal ended it: history over 50 MiB',
+      'Workflow history count exceeds limit.': 'Temporal ended it: history over 51,200 events',
+      'Workflow mutable state size exceeds limit.': 'Temporal ended it: pending work over 8 MiB',
+      'some later reason': 'Temporal ended it: some later reason',
+    };
+    for (const [reason, said] of Object.entries(ends)) {
+      const workflowId = await client.start('slow_compute', { seconds: 600 });
+      // As the server's own event has it.
+      await (
+        await parts.temporal()
+      ).workflowService.terminateWorkflowExecution({
+        ...{ namespace: 'default', workflowExecution: { workflowId } },
+        ...{ reason, identity: 'history-service' },
+      });
+      const end = await client.until(workflowId, 'completed');
+      expect(end.result).toMatchObject({
+        isError: true,
+        _meta: { 'longhaul/error': { kind: 'terminated' } },
+      });
+      expect(end.result.content[0].text).toContain(said);
+    }
+  });
+
   test('cancel, with a reason: the same as a cancel by the caller', async () => {
     const { client } = parts;
     const temporal = await parts.temporal();

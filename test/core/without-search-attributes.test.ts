@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { afterEach, expect, test } from '@jest/globals';
 import { findTemporalBinary } from '../../stack/temporal/binary.js';
 import { loadSettings } from '../../platform/settings/index.js';
+import { run } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
@@ -104,6 +105,38 @@ test(
         LONGHAUL_SEARCH_ATTRIBUTES: 'create',
       }),
     );
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'those of session and key may be missing where keywords are scarce: other lists work, and keys too',
+  async () => {
+    const needed = ['LonghaulPrincipal', 'LonghaulTool', 'LonghaulStatus'].map((name) => `${name}=Keyword`);
+    const address = await startTemporal([...needed, ...TAKEN.slice(needed.length)]);
+    const stack = await startStack({ TEMPORAL_ADDRESS: address });
+    await expectListed(stack, await complete(stack));
+    const start = async () => {
+      const args = { seconds: 0, idempotency_key: 'once' };
+      const { result } = await stack.client
+        .with({})
+        .request('tools/call', { name: 'slow_compute', arguments: args });
+      return result.structuredContent.token;
+    };
+    expect(await start()).toBe(await start());
+    for (const filter of [{ session: 'mine' }, { idempotency_key: 'once' }]) {
+      const { result } = await stack.client.request('tools/call', {
+        name: 'operation_list',
+        arguments: filter,
+      });
+      expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'unavailable' } } });
+      expect(result.content[0].text).toMatch(/lacks the search attribute Longhaul(Session|IdempotencyKey)/);
+    }
+    await expectWarning(stack, 'LonghaulSession');
+    // Also asked to, it has no room for them.
+    const { stdout } = await run(stack, ['doctor', '--fix'], { environment: { TEMPORAL_ADDRESS: address } });
+    const [line] = stdout.split('\n').filter((one) => one.includes('search attributes'));
+    expect(line).toMatch(/^ok .*LonghaulSession: .*LonghaulIdempotencyKey: .*room for 0 more keywords of 10/);
   },
   PROCESSES_MS,
 );

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { PLACES_QUERY, queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/wire/queue-wire.js';
+import { queueWorkflowId, REFUSAL_QUERY, TURN_CHANGES_SIGNAL } from '../../operations/wire/queue-wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
@@ -68,15 +68,18 @@ test('200 operations get one turn each while the queue continues as new and its 
   const queue = temporal.workflow.getHandle(queueId);
   const count = async (query: string) =>
     (await temporal.workflow.count(`TaskQueue = '${stack.taskQueue}' AND ${query}`)).count;
+  /** Operations that the queue has, by why it would refuse one more with these limits. */
+  const crowd = async () => {
+    const limits = { name: 'crowd', concurrency: 1, maxWaiting: 0, waitSeconds: 1 };
+    const { running = 0, waiting = 0 } = (await queue.query(REFUSAL_QUERY, 'nobody', limits)) ?? {};
+    return running + waiting;
+  };
   const ids: string[] = [];
   await inParts(
     Array.from({ length: OPERATIONS }, (_, at) => `job-${at}`),
     async (name) => void ids.push(await stack.client.start('crowd', { folder, name })),
   );
-  await eventually('the queue has them all', async () => {
-    const { running, waiting } = await queue.query(PLACES_QUERY);
-    return running + waiting === OPERATIONS;
-  });
+  await eventually('the queue has them all', async () => (await crowd()) === OPERATIONS);
   writeFileSync(join(folder, 'release'), '');
   await eventually(
     'some have ended',
@@ -85,7 +88,7 @@ test('200 operations get one turn each while the queue continues as new and its 
   await worker.end('SIGKILL');
   await inParts(
     Array.from({ length: RETURNS }, (_, at) => `nobody-${at}`),
-    (id) => queue.signal(RETURN_TURN_SIGNAL, id),
+    (id) => queue.signal(TURN_CHANGES_SIGNAL, [{ return: id }]),
   );
   worker = stack.worker();
   await Promise.all(ids.map((id) => temporal.workflow.getHandle(id).result()));
@@ -93,10 +96,7 @@ test('200 operations get one turn each while the queue continues as new and its 
   const works = await Promise.all(ids.map((id) => work(temporal.workflow.getHandle(id))));
   expect(works.map((each) => each.length)).toEqual(ids.map(() => 1));
   expect(mostAtOnce(works.flat())).toBe(AT_ONCE);
-  await eventually('all turns are back', async () => {
-    const { running, waiting } = await queue.query(PLACES_QUERY);
-    return running + waiting === 0;
-  });
+  await eventually('all turns are back', async () => (await crowd()) === 0);
   const runs = await eventually('lists have the run that the queue began', async () => {
     const found: string[] = [];
     for await (const { runId } of temporal.workflow.list({ query: `WorkflowId = '${queueId}'` }))

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import proto from '@temporalio/proto';
-import { PLACES_QUERY, queueWorkflowId } from '../../operations/wire/queue-wire.js';
+import { PLACES_MEMO, queueWorkflowId, type Places } from '../../operations/wire/queue-wire.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -262,7 +262,8 @@ test('a holder that an operator has paused keeps its turn, and its status says b
     (await queue.fetchHistory()).events!.filter((event) => event.markerRecordedEventAttributes).length;
   const before = await looks();
   await eventually('the queue has looked at its holder', async () => (await looks()) > before);
-  expect((await queue.query(PLACES_QUERY)).order).toHaveLength(1);
+  const { [PLACES_MEMO]: places } = (await queue.describe()).memo as { [PLACES_MEMO]: Places };
+  expect(places.order).toHaveLength(1);
   proxy.rewrite = () => undefined;
   release();
   await completed(alice, [held, next]);

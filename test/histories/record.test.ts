@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { queueWorkflowId, RETURN_TURN_SIGNAL } from '../../operations/wire/queue-wire.js';
+import { queueWorkflowId, TURN_CHANGES_SIGNAL } from '../../operations/wire/queue-wire.js';
 import { Hosts } from '../hosts/support.js';
 import { PIPELINES } from '../hosts/pipelines.js';
 import { join as joinMailbox, longWait, messageOf, newPrincipal, once, openMailbox, workflowId } from '../mailbox/support.js';
@@ -239,7 +239,7 @@ const STORIES: Record<string, () => Promise<Ended[]>> = {
     const [open] = await runIdsOf(queue);
     const handle = (await stack.temporal()).workflow.getHandle(queue);
     const runs = await eventually('the queue continues as new', async () => {
-      await Promise.all(Array.from({ length: 100 }, () => handle.signal(RETURN_TURN_SIGNAL, 'nobody')));
+      await Promise.all(Array.from({ length: 100 }, () => handle.signal(TURN_CHANGES_SIGNAL, [{ return: 'nobody' }])));
       const all = await runIdsOf(queue);
       return all.length > 1 ? all : undefined;
     });

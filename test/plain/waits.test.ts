@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { envelopeOf } from '../../mcp-server/plain/envelope/index.js';
+import { connectEngine } from '../support/engine.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
@@ -50,6 +52,16 @@ test('the end of the budget is reported with every ID and the next action, and t
   expect(textOf(result)).toContain('wait_timeout');
   const looked = await call(client, 'operation_get', { token, wait: true });
   expect(looked.structuredContent).toMatchObject({ status: 'completed', result: { label: 'late' } });
+});
+
+test('work that has closed by the time its wait ended is no time-out of the wait', async () => {
+  const { token } = await start(client, 'slow_compute', { seconds: 0 });
+  await follow(client, token, 'completed');
+  const engine = await connectEngine(parts.taskQueue);
+  const record = await engine.read('anonymous', token).finally(() => engine.temporal.close());
+  const envelope = envelopeOf(record, { tool: undefined, reason: 'budget' });
+  expect(envelope).toMatchObject({ token, status: 'completed' });
+  expect(envelope).not.toHaveProperty('error_kind');
 });
 
 test('a cancel ends a wait at once', async () => {

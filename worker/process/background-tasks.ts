@@ -4,6 +4,7 @@ import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import type { Settings } from '../../platform/settings/index.js';
 import type { TemporalConnection } from '../../platform/temporal/connect.js';
 import { dataConverterOf } from '../../platform/temporal/data-converter.js';
+import { readableMemos } from '../../platform/temporal/memo.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/observe/log.js';
 import type { Storage } from '../../platform/storage/index.js';
@@ -42,7 +43,9 @@ export function startBackgroundTasks(
 ): () => void {
   const { namespace } = temporal;
   const dataConverter = dataConverterOf(storage);
-  const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
+  const interceptors = { workflow: [readableMemos(dataConverter)] };
+  const clientNow = () =>
+    new Client({ connection: temporal.current, namespace, dataConverter, interceptors });
   const end = [
     ...(adoption
       ? [

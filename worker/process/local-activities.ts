@@ -12,6 +12,7 @@ import {
 } from '../../operations/wire/index.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { findWorkflow, isOpen } from '../../platform/temporal/find-workflow.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
 import { openRuns } from '../../platform/temporal/visibility-query.js';
 import type { Activity } from '../../platform/project/code.js';
 import { scheduledRunOf, timesIn, type Signer } from '../../platform/temporal/signer.js';
@@ -88,7 +89,7 @@ async function openRunBefore(
   { id, workflowId, startedMs }: { id: string; workflowId: string; startedMs: number },
 ): Promise<string | undefined> {
   const query = `WorkflowId STARTS_WITH '${id}-' AND ${await openRuns(client)}`;
-  for await (const { workflowId: other } of client.workflow.list({ query })) {
+  for await (const { workflowId: other } of listWorkflows(client, query)) {
     if (other === workflowId || scheduledRunOf(other)?.id !== id) continue;
     // Lists lag behind.
     const found = await findWorkflow(client, other);

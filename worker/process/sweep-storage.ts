@@ -10,6 +10,7 @@ import {
 } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
 import { isOnlyNamespace, storedItem, sweep, type SweepItem } from '../../platform/storage/sweep-plan.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 
@@ -80,7 +81,7 @@ async function isKnown(client: Client, name: string): Promise<boolean> {
   if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
   // Encoded names of long workflow IDs hold only a prefix of the ID, so the encoded names are compared.
   const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
-  for await (const { workflowId } of client.workflow.list({ query }))
+  for await (const { workflowId } of listWorkflows(client, query))
     if (encodeFileName(workflowId) === name) return true;
   return false;
 }

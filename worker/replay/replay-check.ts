@@ -1,6 +1,7 @@
 /** Checks whether open operations replay with a new bundle before a worker runs it. */
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { findWorkflow, isOpen } from '../../platform/temporal/find-workflow.js';
+import { listWorkflows, type ListedWorkflow } from '../../platform/temporal/list-workflows.js';
 import type { Logger } from '../../platform/observe/log.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
 import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
@@ -17,7 +18,7 @@ const REPLAY_LIMIT_MS = 10_000;
 /** No further replay starts after this time, in milliseconds: operations wait for the check at a worker's start. */
 const CHECK_LIMIT_MS = 30_000;
 
-type Mismatch = (execution: WorkflowExecutionInfo) => Promise<string | undefined>;
+type Mismatch = (execution: ListedWorkflow) => Promise<string | undefined>;
 
 export interface ReplayFailure {
   type: string;
@@ -46,7 +47,7 @@ export class ReplayCheck {
       for (const type of [...missing, ...changed]) {
         const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ${open}`;
         let countOfType = 0;
-        for await (const execution of this.client().workflow.list({ query, pageSize: LIMIT_PER_TYPE })) {
+        for await (const execution of listWorkflows(this.client(), query, LIMIT_PER_TYPE)) {
           if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT || performance.now() > deadline) break;
           const message = missing.includes(type) ? notExported(type) : await mismatch(execution);
           if (message !== undefined) failures.push(failureOf(execution, message));
@@ -63,7 +64,7 @@ export class ReplayCheck {
     return this.#replaying(codePath, async (mismatch) => {
       const failures: ReplayFailure[] = [];
       let count = 0;
-      for await (const execution of this.client().workflow.list({ query, pageSize: LIMIT })) {
+      for await (const execution of listWorkflows(this.client(), query, LIMIT)) {
         if (count++ >= LIMIT) break;
         const message = execution.type in exports ? await mismatch(execution) : notExported(execution.type);
         if (message !== undefined) failures.push(failureOf(execution, message));
@@ -109,11 +110,8 @@ export async function logUnversionedMismatches(
     );
 }
 
-function failureOf(
-  { type, workflowId, rootExecution }: WorkflowExecutionInfo,
-  message: string,
-): ReplayFailure {
-  return { type, token: rootExecution?.workflowId || workflowId, message };
+function failureOf({ type, workflowId, info }: ListedWorkflow, message: string): ReplayFailure {
+  return { type, token: info.rootExecution?.workflowId || workflowId, message };
 }
 
 function notExported(type: string): string {

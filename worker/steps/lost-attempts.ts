@@ -12,6 +12,7 @@ import { hostId } from './host.js';
 import { runningSteps } from './running.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { hasEndedHere } from '../../platform/temporal/host-presence.js';
+import { listWorkflows } from '../../platform/temporal/list-workflows.js';
 import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 import type { AdoptionContext } from './adopt-steps.js';
 
@@ -43,8 +44,7 @@ export async function failLostAttempts(
   const types = [PIPELINE_WORKFLOW, PAGE_WORKFLOW].map(quote).join(', ');
   const query = `WorkflowType IN (${types}) AND ${await openRuns(client())} AND TaskQueue = ${quote(settings.taskQueue)}`;
   const open: Execution[] = [];
-  for await (const { workflowId, runId } of client().workflow.list({ query }))
-    open.push({ workflowId, runId });
+  for await (const { workflowId, runId } of listWorkflows(client(), query)) open.push({ workflowId, runId });
   let count = 0;
   for (let at = 0; at < open.length; at += BATCH) {
     const failed = await Promise.all(

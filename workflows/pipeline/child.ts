@@ -7,7 +7,6 @@ import {
   ApplicationFailure,
   isCancellation,
   log,
-  patched,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { defined } from '../../operations/json/defined.js';
@@ -41,9 +40,6 @@ import {
   type EarlierWorkspace,
   type StepOwner,
 } from './step.js';
-
-/** Histories without it have no write after a job has started again. */
-const HOST_PATCH = 'longhaul-new-host-in-memo';
 
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
@@ -153,7 +149,7 @@ export class Child implements StepOwner, JobPart {
           this.#startAgain(again.message);
           await this.#open(artifacts);
           // A first step that starts again has the stage of before, which wouldn't write the new host.
-          if (patched(HOST_PATCH)) changeState({ children: state().children });
+          changeState({ children: state().children });
         }
       }
     } catch (error) {

@@ -158,15 +158,23 @@ function isFile(target: string): boolean {
 }
 
 async function withTemporal<T>(settings: Settings, work: (client: Client) => Promise<T>): Promise<T> {
-  const [{ Client }, { connectTemporal }, { createLogger }, { dataConverterOf }, { openStorage }, errors] =
-    await Promise.all([
-      import('@temporalio/client'),
-      import('../../../platform/temporal/connect.js'),
-      import('../../../platform/observe/log.js'),
-      import('../../../platform/temporal/data-converter.js'),
-      import('../../../platform/storage/index.js'),
-      import('../../../platform/temporal/grpc-errors.js'),
-    ]);
+  const [
+    { Client },
+    { connectTemporal },
+    { createLogger },
+    { dataConverterOf },
+    { readableMemos },
+    { openStorage },
+    errors,
+  ] = await Promise.all([
+    import('@temporalio/client'),
+    import('../../../platform/temporal/connect.js'),
+    import('../../../platform/observe/log.js'),
+    import('../../../platform/temporal/data-converter.js'),
+    import('../../../platform/temporal/memo.js'),
+    import('../../../platform/storage/index.js'),
+    import('../../../platform/temporal/grpc-errors.js'),
+  ]);
   const { home } = settings;
   const limit = AbortSignal.timeout(CONNECT_LIMIT_MS);
   const temporal = await connectTemporal(home, createLogger('replay', 'silent'), limit).catch(() => {
@@ -177,9 +185,9 @@ async function withTemporal<T>(settings: Settings, work: (client: Client) => Pro
   });
   const { current: connection, namespace } = temporal;
   try {
-    return await work(
-      new Client({ connection, namespace, dataConverter: dataConverterOf(openStorage(settings)) }),
-    );
+    const dataConverter = dataConverterOf(openStorage(settings));
+    const interceptors = { workflow: [readableMemos(dataConverter)] };
+    return await work(new Client({ connection, namespace, dataConverter, interceptors }));
   } catch (error) {
     if (errors.isGrpcError(error, errors.GRPC.invalidArgument))
       throw usageFailure(

@@ -170,9 +170,11 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   };
 }
 
+/** None for work that has closed by the time that the record was read. */
 function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
+  if (!isOpen) return {};
   if (reason === 'budget') return { error_kind: 'wait_timeout' };
-  return reason === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
+  return reason === 'stopping' ? { error_kind: SERVER_STOPPING } : {};
 }
 
 /** After a shutdown, the next check is due once a server has restarted. */

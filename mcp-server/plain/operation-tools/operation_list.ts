@@ -43,9 +43,12 @@ export const operationList = defineOperationTool({
           closed_at: z.string().optional(),
           estimate_seconds: z.number().optional(),
           worked_seconds: z.number().optional().describe('Without waits for answers.'),
+          problem: z.string().optional().describe("What of it can't be read."),
         }),
       )
-      .describe('{token, tool, status, stage, created_at, closed_at, estimate_seconds, worked_seconds}'),
+      .describe(
+        '{token, tool, status, stage, created_at, closed_at, estimate_seconds, worked_seconds, problem}',
+      ),
     next_cursor: z.string().optional(),
   }),
   async run(engine, _context, { status, since, idempotency_key, everyone, ...filter }) {
@@ -57,7 +60,8 @@ export const operationList = defineOperationTool({
       createdAfter: since === undefined ? undefined : timeOf(since, await engine.nowMs()),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
-      const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
+      const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds, problem } =
+        listed;
       return {
         token,
         owner,
@@ -68,12 +72,14 @@ export const operationList = defineOperationTool({
         closed_at: closedAt,
         estimate_seconds: estimateSeconds,
         worked_seconds: workedSeconds,
+        problem,
       };
     });
     const { nextCursor } = page;
     const lines = operations.map(
-      ({ token, tool, status, stage, created_at }) =>
-        `${token} ${tool}: ${status}${stage === undefined ? '' : ` (${inlineData(stage)})`}, started ${created_at}`,
+      ({ token, tool, status, stage, created_at, problem }) =>
+        `${token} ${tool}: ${status}${stage === undefined ? '' : ` (${inlineData(stage)})`}, started ${created_at}` +
+        (problem === undefined ? '' : `; ${inlineData(problem)}`),
     );
     const more =
       nextCursor === undefined

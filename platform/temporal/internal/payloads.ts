@@ -5,7 +5,6 @@
  */
 export {
   decodeArrayFromPayloads,
-  decodeMapFromPayloads,
   decodeOptionalFailureToOptionalError,
   encodeErrorToFailure,
   encodeToPayloads,
