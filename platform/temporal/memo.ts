@@ -11,6 +11,7 @@ import {
   CHILDREN_MEMO,
   cutText,
   DETAILS_MEMO,
+  HOSTS_MEMO,
   INPUT_MEMO,
   PARTIAL_MEMO,
   STATE_MEMO,
@@ -24,7 +25,7 @@ export type Memo = Record<string, unknown>;
 /** Longhaul's own fields. Authors may encode others as they like. */
 const OWN_FIELDS = [
   ...[START_MEMO, PART_MEMO, STATE_MEMO, INPUT_MEMO],
-  ...[DETAILS_MEMO, PARTIAL_MEMO, CHILDREN_MEMO],
+  ...[DETAILS_MEMO, PARTIAL_MEMO, CHILDREN_MEMO, HOSTS_MEMO],
 ];
 /** Maximum JSON of a field's reason. */
 const REASON_BYTES = 200;
