@@ -324,7 +324,7 @@ const HOST_NAMES = ['pipeline/in-doubt', 'pipeline/host-lost', 'pipeline/host-lo
         return token;
       };
       const doubted = await start('careful', 'doubted');
-      await first.worker.end('SIGKILL');
+      await hosts.kill(first);
       await hosts.again(first, 'first');
       await answer(doubted, { decision: 'run_again' }, server);
       hosts.letGo('doubted');
@@ -332,7 +332,7 @@ const HOST_NAMES = ['pipeline/in-doubt', 'pipeline/host-lost', 'pipeline/host-lo
       const moved = await start('repeatable', 'moved');
       const asked = await start('careful', 'asked');
       await hosts.add('second');
-      await first.worker.end('SIGKILL');
+      await hosts.kill(first);
       for (const ledger of ['moved', 'asked']) hosts.letGo(ledger);
       await answer(asked, { decision: 'start_job_again' }, server);
       for (const token of [moved, asked]) await server.until(token, 'completed', INSTALL_MS);

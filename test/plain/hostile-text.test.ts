@@ -82,6 +82,7 @@ function engineOf(record: OperationRecord): Guard {
     tools: new Map(),
     read: async () => record,
     readLive: async () => ({ ...record, live: true }),
+    readPartial: async () => record,
     readPage: async () => record.children ?? [],
     logs: async () => page,
     list: async () => ({ operations: [{ ...record, stage: ORDER }] }),
