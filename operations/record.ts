@@ -192,7 +192,7 @@ export interface OperationRecord {
    */
   resultProblem?: OperationError;
   error?: OperationError;
-  /** What of its memo can't be read, in one line. The status message ends with it. */
+  /** Parts of its memo that can't be read, in one line. The status message ends with it. */
   problem?: string;
   /** A failed or timed-out run in Temporal's UI, if callers may see the address. */
   temporalUrl?: string;
@@ -264,6 +264,6 @@ export interface ListedOperation {
   keepAliveSeconds: number;
   /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
-  /** What of its memo can't be read, in one line. The other fields are what else is known. */
+  /** Parts of its memo that can't be read, in one line. The other fields come from elsewhere. */
   problem?: string;
 }

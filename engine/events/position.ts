@@ -18,7 +18,7 @@ export interface EventPosition {
   event: number;
   /** Number of delivered events of the next history event. */
   told: number;
-  /** Last history event whose status a snapshot has told: until then only input requests follow. */
+  /** Last history event whose status a snapshot has reported: until then only input requests follow. */
   statusUntil?: number;
   /** Last delivered state, after that event. A continuation begins with it. */
   state: DeliveredState;

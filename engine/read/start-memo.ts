@@ -1,4 +1,4 @@
-/** Start memos: they make a workflow an operation, and say whose it is. Also what else tells this where a memo can't be read. */
+/** Start memos: they make a workflow an operation, and name its owner. Other sources name the owner where a memo can't be read. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { isWorkflowIdOfPrincipal, workflowIdOf } from '../../operations/token.js';
@@ -47,7 +47,7 @@ export async function knownStartOf(
   return unreadableStart(temporal, description.raw.workflowExecutionInfo ?? {}, principal);
 }
 
-/** As {@link knownStartOf}, for a listed run; undefined if it is no operation, or nothing tells whose it is. */
+/** As {@link knownStartOf}, for a listed run; undefined if it is no operation, or its owner can't be known. */
 export async function listedStartOf(
   temporal: TemporalClient,
   info: RunInfo,
@@ -67,7 +67,7 @@ export function listedTokenOf(tokens: RunTokens, info: RunInfo, memo: Memo, star
     : tokens.ofStart(workflowId, start);
 }
 
-/** Without the search attribute, the workflow ID tells: nobody else has its tag. An author's own ID has none. */
+/** Without the search attribute, the workflow ID names the owner: nobody else has its tag. An author's own ID has none. */
 function ownsUnreadable(
   { raw, workflowId }: WorkflowExecutionDescription,
   principal: string,

@@ -88,7 +88,7 @@ export interface KeptAnswer extends Omit<AnsweredRequest, 'state'> {
   signature?: string;
 }
 
-/** What only a read of this operation shows. */
+/** Shown only by a read of this operation. */
 export interface StateDetails {
   /** The latest answered input requests, oldest first. */
   answers?: KeptAnswer[];

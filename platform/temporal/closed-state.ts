@@ -35,5 +35,7 @@ export async function withStoredValues(
   const found = fields.filter((field) => claims[field]);
   const values = await Promise.all(found.map(async (field) => fieldValue(field, await read(claims[field]!))));
   const left = Object.entries(claims).filter(([field]) => !found.includes(field as StoredField));
-  return Object.assign({ ...state, claims: Object.fromEntries(left) }, ...values);
+  const complete: PublishedState = { ...state, claims: Object.fromEntries(left) };
+  for (const value of values) Object.assign(complete, value);
+  return complete;
 }

@@ -75,10 +75,7 @@ async function deploymentNameIn(
 
 /** Reads a deployment. Queries visibility once for each version in use, and once or twice for all others. */
 export async function reportDeployment(client: Client, taskQueue: string): Promise<DeploymentReport> {
-  const [queue, open] = await Promise.all([
-    describeQueue(client, taskQueue, 'workflows'),
-    openRuns(client),
-  ]);
+  const [queue, open] = await Promise.all([describeQueue(client, taskQueue, 'workflows'), openRuns(client)]);
   const { pollers } = queue;
   const deploymentName = await deploymentNameIn(client, taskQueue, queue, open);
   const deployment = await describeDeployment(client, deploymentName);

@@ -28,7 +28,7 @@ export interface Poller {
   polledAt: Date;
   /** The same by `performance.now()` of this process. */
   polledMs: number;
-  /** Of a versioned worker. */
+  /** Missing for an unversioned worker. */
   deploymentName?: string;
   buildId?: string;
 }

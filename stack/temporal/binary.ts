@@ -129,7 +129,7 @@ type Database = NonNullable<BinarySearch['database']>;
 
 function otherVersion({ path, madeBy }: Database, found: TemporalBinary): string {
   return (
-    `The database was made by Temporal server ${madeBy.server}, and Temporal doesn't convert databases: going on with ${found.path}, not ` +
+    `The database was made by Temporal server ${madeBy.server}, and Temporal doesn't convert databases: it continues with ${found.path}, not ` +
     `with server ${TEMPORAL_SERVER_VERSION}. To move to that, wait until no operation is open, end the stack, and move temporal.db* ` +
     `and temporal.version out of ${dirname(path)}: finished operations can't be read there any more.`
   );

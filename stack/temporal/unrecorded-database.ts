@@ -1,4 +1,4 @@
-/** A database without its version file: `temporal.db` was copied alone, or the file is damaged. The tables tell what made it. */
+/** A database without its version file: `temporal.db` was copied alone, or the file is damaged. Its tables show which version made it. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

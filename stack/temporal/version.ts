@@ -29,7 +29,7 @@ export async function readTemporalVersion(path: string): Promise<TemporalVersion
   return { server, cli: cliVersion(path, line), line };
 }
 
-/** A CLI that was built with Go calls itself 0.0.0-DEV, so its file's name tells: `temporal-1.5.1`. */
+/** A CLI that was built with Go calls itself 0.0.0-DEV, so its file's name counts: `temporal-1.5.1`. */
 function cliVersion(path: string, line: string): string | undefined {
   const said = /^temporal version (\d+\.\d+\.\d+)(?= )/.exec(line)?.[1];
   return said ?? /^temporal-(\d+\.\d+\.\d+)$/.exec(basename(path))?.[1];

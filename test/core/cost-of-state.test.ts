@@ -1,4 +1,4 @@
-/** What an operation's state costs Temporal: writes to visibility, bytes of history and memo, queries. The figures of docs/scale.md. */
+/** The cost of an operation's state at Temporal: writes to visibility, bytes of history and memo, queries. The figures of docs/scale.md. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';

@@ -88,7 +88,7 @@ test('a binary that is there and fits the database comes before the own copy tha
 });
 
 test.each(['binFolder', 'home'])(
-  'a database goes on with the copy of its version in the %s',
+  'a database is used with the copy of its version in the %s',
   async (where) => {
     const copy = cachedBinaryPath(where === 'home' ? join(folder, 'home', 'bin') : binFolder, '1.6.2');
     putTemporal(copy, '1.31.2');

@@ -101,7 +101,7 @@ function putOtherVersion(path: string, real: string): void {
   writeFileSync(path, script, { mode: 0o755 });
 }
 
-test('a database goes on with the version that made it, and keeps its record', async () => {
+test('a database is used with the version that made it, and keeps its record', async () => {
   const real = cachedBinaryPath(settings.binFolder);
   await (await start()).stop();
   const made = JSON.parse(readFileSync(record(), 'utf8')) as { server: string };

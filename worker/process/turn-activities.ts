@@ -49,17 +49,20 @@ async function signalQueue(queueId: string, changes: TurnChange[]): Promise<void
 
 async function signalWithStart(queueId: string, name: string, changes: TurnChange[]): Promise<void> {
   const { client, info } = Context.current();
-  await client.workflow.signalWithStart<(input: QueueInput) => Promise<void>, [TurnChange[]]>(QUEUE_WORKFLOW, {
-    workflowId: queueId,
-    taskQueue: info.taskQueue,
-    args: [{ name }],
-    staticSummary: `queue ${name}`,
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-    // Its tasks let others run, so they go first.
-    priority: { priorityKey: PRIORITIES.first },
-    signal: TURN_CHANGES_SIGNAL,
-    signalArgs: [changes],
-  });
+  await client.workflow.signalWithStart<(input: QueueInput) => Promise<void>, [TurnChange[]]>(
+    QUEUE_WORKFLOW,
+    {
+      workflowId: queueId,
+      taskQueue: info.taskQueue,
+      args: [{ name }],
+      staticSummary: `queue ${name}`,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      // Its tasks let others run, so they go first.
+      priority: { priorityKey: PRIORITIES.first },
+      signal: TURN_CHANGES_SIGNAL,
+      signalArgs: [changes],
+    },
+  );
 }
 
 function tellTurns(notices: AddressedNotice[]): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** What Temporal's UI shows as the run's current details: stage, parts and open questions, in Markdown. Writes no history. */
+/** The run's current details in Temporal's UI: stage, parts and open questions, in Markdown. They write no history. */
 import { getCurrentDetails, setCurrentDetails } from '@temporalio/workflow';
 import { counted } from '../../operations/json/counted.js';
 import { isOpenPart } from '../../operations/record.js';

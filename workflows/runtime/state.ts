@@ -101,7 +101,7 @@ type Command = ConcludeActivationInput['commands'][number];
 let current: OperationState = {};
 /** Value of the status attribute; null until it is read. */
 let status: string | undefined | null = null;
-/** What has changed since the state was last written. */
+/** Fields that have changed since the state was last written. */
 const unwritten = new Set<MemoField | 'progress'>();
 /** JSON of the hosts in the memo. */
 let writtenHosts: string | undefined;
@@ -275,7 +275,7 @@ export function hasEnded(): boolean {
   return ending !== undefined;
 }
 
-/** What a run passes on to the one that continues it. */
+/** The state that a run passes on to the one that continues it. */
 export function continuedState(): OperationState {
   const { children: _children, questionsSince: _since, inputRequests: _asked, ...carried } = current;
   return carried;
