@@ -96,7 +96,7 @@ test.each(['binFolder', 'home'])(
     expect((await find(noNetwork, '1.31.2', '1.6.2')).path).toBe(copy);
     expect(said).toEqual([
       expect.stringMatching(
-        /made by Temporal server 1\.31\.2.*going on with .*temporal-1\.6\.2, not with server 1\.29\.1\. To move/,
+        /made by Temporal server 1\.31\.2.*continues with .*temporal-1\.6\.2, not with server 1\.29\.1\. To move/,
       ),
     ]);
   },
