@@ -1,9 +1,11 @@
 /** Ends of many children side by side: on a host that is gone, and on one that is busy. */
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Engine } from '../../engine/index.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
 import { STACK_MS } from '../support/limits.js';
@@ -31,7 +33,8 @@ const added: Record<string, TestHost> = {};
 
 beforeAll(async () => {
   hosts = await Hosts.start({ asked: PIPELINE });
-  engine = await connectEngine(hosts.parts.taskQueue, { secret: SECRET });
+  const storage = openStorage({ home: join(hosts.root, 'server') });
+  engine = await connectEngine(hosts.parts.taskQueue, { secret: SECRET, storage });
   added['first'] = await hosts.add('first');
 }, STACK_MS);
 afterAll(async () => {
