@@ -21,8 +21,8 @@ const CHANGE_LIMIT_MS = 15_000;
 const RETRY_MS = 500;
 
 /** Attempts to find a deployment that isn't found, and the pause between them. */
-const NOT_FOUND_ATTEMPTS = 4;
-const NOT_FOUND_PAUSE_MS = 150;
+const DESCRIBE_ATTEMPTS = 4;
+const DESCRIBE_PAUSE_MS = 150;
 
 /** Versions that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
 export const MAX_VERSIONS = 100;
@@ -80,8 +80,8 @@ export function deploymentNameOf(taskQueue: string): string {
 }
 
 /**
- * Describes a deployment; undefined until a versioned worker has polled. Asks again after "not found", which the deployment's
- * workflow answers while it continues as new.
+ * Describes a deployment; undefined until a versioned worker has polled. Asks again after "not found" and "not scheduled yet", which
+ * Temporal answers while the deployment's workflow continues as new.
  */
 export async function describeDeployment(
   client: Client,
@@ -91,9 +91,13 @@ export async function describeDeployment(
     try {
       return await describeOnce(client, deploymentName);
     } catch (error) {
-      if (!isGrpcError(error, GRPC.notFound)) throw error;
-      if (attempt === NOT_FOUND_ATTEMPTS) return undefined;
-      await delay(NOT_FOUND_PAUSE_MS);
+      const isUnknown = isGrpcError(error, GRPC.notFound);
+      if (!isUnknown && !isGrpcError(error, GRPC.failedPrecondition)) throw error;
+      if (attempt === DESCRIBE_ATTEMPTS) {
+        if (isUnknown) return undefined;
+        throw error;
+      }
+      await delay(DESCRIBE_PAUSE_MS);
     }
   }
 }
