@@ -20,7 +20,7 @@ const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment. */
 const RETRY_MS = 500;
 
-/** Attempts to find a deployment that isn't found, and the pause between them. */
+/** Attempts to describe a deployment, and the pause between them. */
 const DESCRIBE_ATTEMPTS = 4;
 const DESCRIBE_PAUSE_MS = 150;
 
