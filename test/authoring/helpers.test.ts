@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { DETAILS_MEMO } from '../../operations/wire/state.js';
 import { run } from '../cli/commands.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -68,7 +69,7 @@ describe('requestInput', () => {
     const { workflow } = await parts.temporal();
     const { events } = await workflow.getHandle(defaulted).fetchHistory();
     const memos = events!.flatMap((event) => {
-      const payload = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.['operation'];
+      const payload = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[DETAILS_MEMO];
       return payload ? [JSON.parse(Buffer.from(payload.data!).toString())] : [];
     });
     expect(memos.at(-1).answers).toEqual([{ key: 'input-1', action: 'accept', isDefault: true, at }]);

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { publishedState } from '../../operations/wire/state.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { runsOf } from '../support/runs-of.js';
@@ -88,5 +89,5 @@ const lines = (path: string) => readFileSync(path, 'utf8').trim().split('\n');
 
 async function memoOf(token: string): Promise<any> {
   const { workflow } = environment.client;
-  return (await workflow.getHandle(token).describe()).memo?.['operation'];
+  return publishedState((await workflow.getHandle(token).describe()).memo);
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { publishedState } from '../../operations/wire/state.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
@@ -110,7 +111,7 @@ async function memoOf(taskId: string): Promise<unknown> {
   const connection = await connectToTemporal();
   try {
     const { memo } = await new Client({ connection }).workflow.getHandle(taskId).describe();
-    return memo?.['operation'];
+    return publishedState(memo);
   } finally {
     await connection.close();
   }
