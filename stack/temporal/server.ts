@@ -110,8 +110,9 @@ export async function startEmbeddedTemporal(
     } catch (error) {
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
-      // Another process may have taken the free port.
-      if (!ports && attempt < 3 && !(await arePortsFree(chosen))) continue;
+      // Another process may have taken the free port, if only for a moment.
+      const wasTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || !(await arePortsFree(chosen));
+      if (!ports && attempt < 3 && wasTaken) continue;
       stopRotation();
       const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
       throw new StackError(
