@@ -111,7 +111,8 @@ export async function startEmbeddedTemporal(
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
       // Another process may have taken the free port, if only for a moment.
-      const wasTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || !(await arePortsFree(chosen));
+      const wasTaken =
+        (error as NodeJS.ErrnoException).code === 'EADDRINUSE' || !(await arePortsFree(chosen));
       if (!ports && attempt < 3 && wasTaken) continue;
       stopRotation();
       const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
