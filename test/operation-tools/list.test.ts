@@ -32,28 +32,6 @@ test('are listed behind the long tools, and say truly what they do', async () =>
 });
 
 describe('operation_list', () => {
-  test('lists one as running whose worker writes `working`, as other languages and earlier releases do', async () => {
-    const temporal = await parts.temporal();
-    const workflowId = randomUUID().replaceAll('-', '');
-    const memo = { version: 1, tool: 'by_others', principal: 'anonymous', attempt: 1 };
-    const handle = await temporal.workflow.start('by_others', {
-      workflowId,
-      taskQueue: `nobody-${workflowId}`,
-      memo: { longhaul: { ...memo, argumentsDigest: '', deadlineSeconds: 600, keepAliveSeconds: 600 } },
-      searchAttributes: {
-        LonghaulPrincipal: ['anonymous'],
-        LonghaulTool: ['by_others'],
-        LonghaulStatus: ['working'],
-      },
-    });
-    await eventually('it is listed', async () => {
-      const args = { tool: 'by_others', status: 'running' };
-      const { operations } = await caller.get('operation_list', args);
-      return operations.some(({ token }: { token: string }) => token === workflowId);
-    });
-    await handle.terminate('test is over');
-  });
-
   test('finds operations by tool, status, key and time, page by page', async () => {
     const key = randomUUID();
     const since = new Date(Date.now() - 1000).toISOString();
