@@ -65,7 +65,7 @@ describe('operation_list', () => {
     const refusal = 'cursor: expected one from an earlier page';
     for (const args of [
       { tool: 'confirm_delete', cursor },
-      { cursor: `${cursor.slice(0, -2)}AA` },
+      { cursor: `${cursor.slice(0, -2)}${cursor.endsWith('AA') ? 'BB' : 'AA'}` },
       { cursor: 'x' },
     ])
       await caller.refused('operation_list', args, 'invalid_arguments', refusal);

@@ -176,7 +176,7 @@ describe('a question to a waiting call', () => {
     const yes = { action: 'accept', content: { confirm: true } };
     for (const [who, id] of [
       [other, asked.id],
-      [client, `${asked.id.slice(0, -2)}xx`],
+      [client, `${asked.id.slice(0, -2)}${asked.id.endsWith('AA') ? 'BB' : 'AA'}`],
       [client, 'made up'],
     ] as const)
       expect((await who.respond(id, yes)).status).toBe(400);
