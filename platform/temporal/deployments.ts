@@ -20,8 +20,9 @@ const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment. */
 const RETRY_MS = 500;
 
-/** Attempts to describe a deployment, and the pause between them. */
-const DESCRIBE_ATTEMPTS = 4;
+/** How long "not found" may be an answer of the moment. A deployment without versioned workers costs this long. */
+const UNKNOWN_LIMIT_MS = 450;
+/** Pause between attempts to describe a deployment. */
 const DESCRIBE_PAUSE_MS = 150;
 
 /** Versions that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
@@ -87,16 +88,16 @@ export async function describeDeployment(
   client: Client,
   deploymentName: string,
 ): Promise<Deployment | undefined> {
-  for (let attempt = 1; ; attempt += 1) {
+  const start = performance.now();
+  for (;;) {
     try {
       return await describeOnce(client, deploymentName);
     } catch (error) {
       const isUnknown = isGrpcError(error, GRPC.notFound);
       if (!isUnknown && !isGrpcError(error, GRPC.failedPrecondition)) throw error;
-      if (attempt === DESCRIBE_ATTEMPTS) {
-        if (isUnknown) return undefined;
-        throw error;
-      }
+      const elapsedMs = performance.now() - start;
+      if (isUnknown && elapsedMs >= UNKNOWN_LIMIT_MS) return undefined;
+      if (elapsedMs >= READ_LIMIT_MS) throw error;
       await delay(DESCRIBE_PAUSE_MS);
     }
   }

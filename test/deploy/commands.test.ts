@@ -20,7 +20,13 @@ const VERSIONS = 2;
 interface Status {
   current: string | null;
   ramping: { buildId: string; percentage: number } | null;
-  versions: { buildId: string; status: string; openOperations: number; isPolled: boolean }[];
+  versions: {
+    buildId: string;
+    status: string;
+    openOperations: number;
+    isPolled: boolean;
+    workers: string[];
+  }[];
   problems: { detail: string; advice: string }[];
 }
 
@@ -101,6 +107,10 @@ test('a build becomes current, ramps, is rolled back, and is deleted once no ope
   await eventually('b2 is drained', async () => (await versionOf('b2'))?.status === 'drained');
   expect((await deployed.deploy('status')).stdout).not.toContain('would wait');
   await deployed.kill('b2');
+  // Each refused deletion delays the deployment's own workflow by another second.
+  await eventually('Temporal forgets the worker of b2', async () => {
+    return (await versionOf('b2'))?.workers.length === 0;
+  });
   await deployed.documented(/delete-version/, 'b2');
   expect((await status()).versions.map(({ buildId }) => buildId)).toEqual(['b1']);
 });
