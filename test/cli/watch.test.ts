@@ -98,6 +98,7 @@ describe('a server that goes away', () => {
     await eventually('it runs', () => running.stdout.includes('count primes'));
     await server.end('SIGKILL');
     server = parts.server();
+    await parts.ready();
     const tasks = documents(await running.ended);
     expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
     expect(tasks.at(-1)).toMatchObject({ status: 'completed' });
