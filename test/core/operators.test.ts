@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/settings/index.js';
 import { findTemporalBinary } from '../../stack/temporal/binary.js';
 import { eventually } from '../stack/cli-process.js';
-import { namedTemporal, operatorVariables } from '../support/run-temporal.js';
+import { inheritedEnvironment, namedTemporal, operatorVariables } from '../support/run-temporal.js';
 import { TestStack } from '../support/test-stack.js';
 
 const SINCE = 'since \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ';
@@ -86,7 +86,7 @@ describe("what operators do in Temporal's own tools", () => {
     await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
     const change = (verb: string) =>
       execFileSync(path, ['activity', verb, '-w', taskId, '--activity-type', 'countPrimes'], {
-        env: { ...process.env, ...operatorVariables() },
+        env: { ...inheritedEnvironment(operatorVariables()), ...operatorVariables() },
       });
     change('pause');
     const isPaused = ({ statusMessage }: any) => /paused(?!.*still runs)/.test(statusMessage ?? '');
@@ -122,9 +122,9 @@ describe("what operators do in Temporal's own tools", () => {
       );
       const { result } = await client.request('tools/call', {
         name: 'operation_list',
-        arguments: { idempotency_key: key, status: 'working' },
+        arguments: { idempotency_key: key, status: 'running' },
       });
-      expect(result.structuredContent.operations).toMatchObject([{ status: 'working' }]);
+      expect(result).toMatchObject({ structuredContent: { operations: [{ status: 'running' }] } });
       await workflowService.unpauseWorkflowExecution({ ...change, requestId: randomUUID() });
       await client.until(workflowId, 'completed');
     },
