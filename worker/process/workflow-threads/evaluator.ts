@@ -13,11 +13,11 @@ import type { CodeOfRun, Quarantine } from './quarantine.js';
 const LOOK_MS = 250;
 /** Looks after which an evaluation is in storage, in case it ends the worker and nobody restarts it. */
 const RECORDED_LOOKS = 4;
-/** Looks after which its thread is ended: 5 s, half of Temporal's time-out for workflow tasks. */
-const MAX_LOOKS = 20;
+/** Looks after which its thread is ended: 4 s, which leaves a second of the workflow task to report it. */
+const MAX_LOOKS = 16;
 
 const LOOPED =
-  'ran for over 5 s without waiting for Temporal (sleep, condition, an activity): is there a loop that never ends, ' +
+  'ran for over 4 s without waiting for Temporal (sleep, condition, an activity): is there a loop that never ends, ' +
   'or an await of something that is done already in a loop?';
 const CRASHED = 'was running when its worker ended';
 
