@@ -165,7 +165,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   };
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
   await storeCrashes(settings.home, storage).catch((error: unknown) =>
-    logger.warn({ err: error }, 'what ended earlier workers of this home can\'t be recorded'),
+    logger.warn({ err: error }, "what ended earlier workers of this home can't be recorded"),
   );
   if (workflows)
     guardWorkflows({ settings, storage, logger, loggers, codeOf: (type) => workflows.codeOf(type) });

@@ -85,7 +85,11 @@ export async function openFields(
 }
 
 /** Adds how to end an operation whose cleanups have had their time. */
-function offeringForce(message: string, { memo, state, cancelRequest }: OpenOperation, nowMs: number): string {
+function offeringForce(
+  message: string,
+  { memo, state, cancelRequest }: OpenOperation,
+  nowMs: number,
+): string {
   const requestedAt = state.cancelRequestedAt ?? cancelRequest?.at;
   const { cleanupSeconds = DEFAULT_CLEANUP_SECONDS } = memo;
   if (requestedAt === undefined || nowMs - Date.parse(requestedAt) < cleanupSeconds * 1_000) return message;

@@ -42,9 +42,7 @@ const message = async (taskId: string) => ((await stack.client.get(taskId)).stat
 test('workflows that would end their worker are quarantined, and their neighbour completes at its first attempt', async () => {
   const neighbour = await stack.client.start('blocked_loop', { activity: 'neighbour', folder });
   const mistakes = ['await loop', 'loop', 'flood', 'leak', 'host rejection'];
-  const taskIds = await Promise.all(
-    mistakes.map((mistake) => stack.client.start('bad_code', { mistake })),
-  );
+  const taskIds = await Promise.all(mistakes.map((mistake) => stack.client.start('bad_code', { mistake })));
   for (const taskId of taskIds) {
     const line = await eventually('it is quarantined', async () => {
       const text = await message(taskId);
@@ -62,9 +60,7 @@ test('workflows that would end their worker are quarantined, and their neighbour
   expect(attempts('neighbour')).toHaveLength(1);
   await cancel(taskIds[0]!);
   const forced = await stack.client.until(taskIds[0]!, 'cancelled');
-  expect(forced.statusMessage).toBe(
-    'canceled: forced by anonymous, its cleanups did not run: no way out',
-  );
+  expect(forced.statusMessage).toBe('canceled: forced by anonymous, its cleanups did not run: no way out');
 });
 
 test('a cancel that has had no effect for the time of its cleanups offers to force it', async () => {
@@ -75,13 +71,16 @@ test('a cancel that has had no effect for the time of its cleanups offers to for
   await stack.client.until(taskId, 'cancelled');
 });
 
-test.each(['exit', 'reject'])('an activity that ends the worker by %s fails at its next attempt', async (activity) => {
-  const taskId = await stack.client.start('blocked_loop', { activity, folder, heartbeatSeconds: 4 });
-  await eventually('the worker ends', () => worker.process.exitCode !== null);
-  worker = stack.worker();
-  const { result } = await stack.client.until(taskId, 'completed');
-  expect(result.isError).toBe(true);
-  expect(result.content[0].text).toContain(`${activity} ended the worker's process`);
-  expect(result.content[0].text).toMatch(/activities\/blocked_loop\.ts:\d+/);
-  expect(attempts(activity)).toHaveLength(1);
-});
+test.each(['exit', 'reject'])(
+  'an activity that ends the worker by %s fails at its next attempt',
+  async (activity) => {
+    const taskId = await stack.client.start('blocked_loop', { activity, folder, heartbeatSeconds: 4 });
+    await eventually('the worker ends', () => worker.process.exitCode !== null);
+    worker = stack.worker();
+    const { result } = await stack.client.until(taskId, 'completed');
+    expect(result.isError).toBe(true);
+    expect(result.content[0].text).toContain(`${activity} ended the worker's process`);
+    expect(result.content[0].text).toMatch(/activities\/blocked_loop\.ts:\d+/);
+    expect(attempts(activity)).toHaveLength(1);
+  },
+);

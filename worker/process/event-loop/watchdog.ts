@@ -130,7 +130,10 @@ export class EventLoopWatchdog {
     };
     const onExit = (code: number) => note(`process.exit(${code})`, currentStack());
     const onError = (error: unknown, origin: string) =>
-      note(`${origin}: ${String(error)}`, String((error as Error | undefined)?.stack).replace(/^.*?\n(?= +at )/s, ''));
+      note(
+        `${origin}: ${String(error)}`,
+        String((error as Error | undefined)?.stack).replace(/^.*?\n(?= +at )/s, ''),
+      );
     process.on('exit', onExit).on('uncaughtExceptionMonitor', onError);
     return () => {
       process.off('exit', onExit).off('uncaughtExceptionMonitor', onError);

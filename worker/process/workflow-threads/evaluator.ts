@@ -17,8 +17,7 @@ const RECORDED_LOOKS = 4;
 const MAX_LOOKS = 16;
 
 const LOOPED =
-  'ran for over 4 s without waiting for Temporal (sleep, condition, an activity): is there a loop that never ends, ' +
-  'or an await of something that is done already in a loop?';
+  'ran for over 4 s without waiting for Temporal (a loop that never ends, or that awaits what is done already)';
 const CRASHED = 'was running when its worker ended';
 
 /** Message says what was wrong with the run's own code. */
@@ -68,7 +67,10 @@ export class Evaluator {
       return await work(thread);
     } catch (error) {
       if (thread.endedBy === undefined) throw error;
-      throw await this.#blame(run, watch.isLooping ? LOOPED : `ended its thread: ${thread.endedBy}`);
+      throw await this.#blame(
+        run,
+        watch.isLooping ? LOOPED : ['ended its thread', thread.endedBy].filter(Boolean).join(': '),
+      );
     } finally {
       this.record.set();
       await watch.end();
