@@ -108,7 +108,7 @@ export async function describeBlockage(
   return undefined;
 }
 
-/** What the code did to its workers, which a workflow task that timed out doesn't tell. */
+/** The harm that the code did to its workers. The history of a workflow task that timed out has no message. */
 async function fatalEvaluation(
   { storage }: TemporalClient,
   { workflowExecutionInfo }: RawDescription,

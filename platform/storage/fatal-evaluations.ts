@@ -6,12 +6,20 @@ import type { Storage, StoredValue } from './types.js';
 /** How long a run's code isn't run after it has ended a thread or worker again, in milliseconds. */
 export const QUARANTINE_MS = 600_000;
 const QUARANTINED_FROM = 2;
+/** Ends the key of an evaluation that is running, or was when its worker ended. */
+export const OPEN = '.open';
+/** Evaluations are ended before this age in milliseconds, so an older open one has ended its worker. */
+const OPEN_MS = 5_000;
 
 export interface FatalEvaluation {
   workflow: string;
   /** Path within the project. */
   file?: string | undefined;
   reason: string;
+}
+
+export function isFatal({ key, changedAt }: StoredValue): boolean {
+  return !key.endsWith(OPEN) || changedAt.getTime() < Date.now() - OPEN_MS;
 }
 
 /** When a run's quarantine ends; undefined without one. */
@@ -21,13 +29,13 @@ export function quarantinedUntil(ends: readonly Pick<StoredValue, 'changedAt'>[]
   return untilMs > Date.now() ? new Date(untilMs) : undefined;
 }
 
-/** What a run's code did to its thread or worker, in one line; undefined if it did nothing. @param code default: the latest */
+/** The harm that a run's code did to its thread or worker, in one line; undefined if it did nothing. @param code default: the latest */
 export async function describeFatal(
   storage: Storage,
   run: { runId: string; code?: string },
 ): Promise<string | undefined> {
   const all: StoredValue[] = [];
-  for await (const end of storage.list(fatalPrefix(run))) all.push(end);
+  for await (const end of storage.list(fatalPrefix(run))) if (isFatal(end)) all.push(end);
   const [latest] = all.sort((one, other) => other.changedAt.getTime() - one.changedAt.getTime());
   if (!latest) return undefined;
   const ends = all.filter(({ key }) => dirname(key) === dirname(latest.key));

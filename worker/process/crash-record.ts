@@ -1,5 +1,5 @@
 /**
- * What a process was doing when it crashed: a file of the home, written before each piece of work that can end the process. The
+ * The work of a process when it crashed: a file of the home, written before each piece of work that can end the process. The
  * next worker of the home puts it into storage, where all workers see it.
  */
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';

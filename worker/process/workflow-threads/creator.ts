@@ -60,7 +60,7 @@ class GuardedWorkflow implements Workflow {
     } catch (error) {
       if (!(error instanceof FatalError)) throw error;
       const { message } = error;
-      this.options.warn({ ...this.create.info, memo: this.#memo } as WorkflowInfo, message);
+      this.options.warn({ ...this.create.info, memo: this.#memo }, message);
       return { runId: this.#run.runId, failed: { failure: { message, source: 'longhaul' } } };
     }
   }

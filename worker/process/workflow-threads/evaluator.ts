@@ -4,7 +4,7 @@
  */
 import { url as debuggerUrl } from 'node:inspector';
 import type { WorkflowThread } from '../../../platform/temporal/internal/workflow-threads.js';
-import { fatalLine, type FatalEvaluation } from '../../../platform/storage/fatal-evaluations.js';
+import { fatalLine, OPEN, type FatalEvaluation } from '../../../platform/storage/fatal-evaluations.js';
 import { fatalPrefix } from '../../../platform/storage/keys.js';
 import { crashBytes, type CrashRecord } from '../crash-record.js';
 import type { CodeOfRun, Quarantine } from './quarantine.js';
@@ -93,7 +93,7 @@ export class Evaluator {
       if (debuggerUrl() !== undefined) return;
       looks += 1;
       if (looks === RECORDED_LOOKS)
-        recorded = this.quarantine.add(run, this.record.id, { ...run.about, reason: CRASHED });
+        recorded = this.quarantine.add(run, this.#openId, { ...run.about, reason: CRASHED });
       if (looks === MAX_LOOKS) void thread.terminate();
     }, LOOK_MS);
     return {
@@ -102,7 +102,7 @@ export class Evaluator {
       },
       end: async () => {
         clearInterval(timer);
-        await recorded?.then(() => this.quarantine.remove(run, this.record.id));
+        await recorded?.then(() => this.quarantine.remove(run, this.#openId));
       },
     };
   }
@@ -113,8 +113,13 @@ export class Evaluator {
     return new FatalError(fatalLine(fatal));
   }
 
+  /** The same in storage and in the record, so a crash counts once. */
+  get #openId(): string {
+    return this.record.id + OPEN;
+  }
+
   #crashOf(run: EvaluatedRun): Buffer {
     const value: FatalEvaluation = { ...run.about, reason: CRASHED };
-    return crashBytes({ key: fatalPrefix(run) + this.record.id, value });
+    return crashBytes({ key: fatalPrefix(run) + this.#openId, value });
   }
 }

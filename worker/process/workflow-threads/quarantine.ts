@@ -2,6 +2,7 @@
 import type { Logger } from '../../../platform/observe/log.js';
 import {
   describeFatal,
+  isFatal,
   quarantinedUntil,
   QUARANTINE_MS,
   type FatalEvaluation,
@@ -60,7 +61,7 @@ export class Quarantine {
     for await (const end of this.storage.list(FATAL_PREFIX)) {
       const prefix = end.key.slice(0, end.key.lastIndexOf('/') + 1);
       if (end.changedAt.getTime() < Date.now() - FORGOTTEN_MS) await this.storage.remove(end.key);
-      else if (ends.get(prefix)?.push(end) === undefined) ends.set(prefix, [end]);
+      else if (isFatal(end) && ends.get(prefix)?.push(end) === undefined) ends.set(prefix, [end]);
     }
     return ends;
   }

@@ -10,7 +10,7 @@ async function forever(): Promise<void> {
   await condition(() => false);
 }
 
-/** The host's promises: nothing tells which run one belongs to. */
+/** The host's promises: none belongs to a run. */
 function hostReject(): void {
   const host = (URL as unknown as { constructor: (code: string) => () => PromiseConstructor }).constructor(
     'return Promise',
