@@ -19,6 +19,7 @@ import {
 import { assertSize, checkArguments, sizeOfCall } from './start/arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './read/artifacts.js';
 import { awaitCancellation, cancelOperation } from './end/cancelling.js';
+import { forceCancel } from './end/forced.js';
 import { deleteOperation } from './end/delete.js';
 import { Estimates } from './start/estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
@@ -260,12 +261,21 @@ export class Engine {
     return answered(await answerOperation(operation, record, claimed, by));
   }
 
-  /** Requests cancellation of an open operation. @returns whether it was open @throws LonghaulError `not_found`, `unavailable` */
-  async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
+  /**
+   * Requests cancellation of an open operation.
+   *
+   * @param forcedBy who ends it at once, without cleanups. Default: it cleans up
+   * @returns whether it was open
+   * @throws LonghaulError `not_found`, `unavailable`
+   */
+  async cancel(principal: string, token: string, reason?: string, forcedBy?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
     const { located, records } = this.#locate(principal, token);
+    const { temporal } = records;
+    if (forcedBy !== undefined)
+      return forceCancel(temporal, located.workflowId, read, { by: forcedBy, reason });
     const signalOf = (tool: string) => this.tools.get(tool)?.external?.cancelSignal;
-    return cancelOperation(records.temporal, located.workflowId, read, reason, signalOf);
+    return cancelOperation(temporal, located.workflowId, read, reason, signalOf);
   }
 
   /**

@@ -191,8 +191,13 @@ export class Guard {
     });
   }
 
-  cancel(token: string, reason?: string): ReturnType<Engine['cancel']> {
-    return this.#do('cancel', { operation: token }, (owned) => this.engine.cancel(...owned, reason));
+  cancel(
+    token: string,
+    reason?: string,
+    { force }: { force?: boolean | undefined } = {},
+  ): ReturnType<Engine['cancel']> {
+    const by = force ? this.principal : undefined;
+    return this.#do('cancel', { operation: token }, (owned) => this.engine.cancel(...owned, reason, by));
   }
 
   /** Resuming with other arguments also needs the right to start the tool, since the new operation carries the caller's name. */

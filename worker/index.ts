@@ -23,6 +23,7 @@ import { bundleInChildProcess } from './versions/bundle-in-child.js';
 import { adoptSteps } from './steps/adopt-steps.js';
 import { awaitUsableStorage } from './process/await-storage.js';
 import { startBackgroundTasks } from './process/background-tasks.js';
+import { storeCrashes } from './process/crash-record.js';
 import { EventLoopWatchdog } from './process/event-loop/watchdog.js';
 import { outcomeReporter } from './process/report-outcome.js';
 import { localActivities } from './process/local-activities.js';
@@ -42,6 +43,7 @@ import { type SharedOptions, WorkerFactory } from './process/workers.js';
 import { WorkerMetrics } from './process/metrics.js';
 import { WorkerReadiness } from './process/readiness.js';
 import { WorkflowCode } from './versions/workflow-code.js';
+import { guardWorkflows } from './process/workflow-threads/index.js';
 import { SingleBuildHost } from './versions/single-build-host.js';
 import { KeptCode } from './versions/kept-code.js';
 import { UnversionedHost } from './versions/unversioned-host.js';
@@ -162,6 +164,11 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     });
   };
   const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
+  await storeCrashes(settings.home, storage).catch((error: unknown) =>
+    logger.warn({ err: error }, "what ended earlier workers of this home can't be recorded"),
+  );
+  if (workflows)
+    guardWorkflows({ settings, storage, logger, loggers, codeOf: (type) => workflows.codeOf(type) });
   await workflows?.start();
   const adoption = isHost ? { settings, steps, client, reportOutcome, logger } : undefined;
   // Before this worker takes new steps, because adopted ones occupy slots.

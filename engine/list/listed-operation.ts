@@ -10,7 +10,7 @@ import { memoProblem, readMemo } from '../../platform/temporal/memo.js';
 import type { RunTokens } from '../external/run-tokens.js';
 import { createdAtOf } from '../read/description.js';
 import { toDate } from '../read/history.js';
-import { hasTimedOut } from '../read/overdue.js';
+import { terminatedStatus } from '../read/terminated.js';
 import { listedStartOf, listedTokenOf } from '../read/start-memo.js';
 import type { TemporalClient } from '../temporal/client.js';
 import type { RunInfo } from './current-runs.js';
@@ -51,8 +51,7 @@ export async function listedOperation(
     token: isOwn ? listedTokenOf(runTokens, info, memo, start) : (info.execution?.workflowId ?? ''),
     ...(isOwn ? {} : { owner }),
     tool,
-    status:
-      isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
+    status: isTerminated ? await terminatedStatus(temporal, info) : statusOf(info.status ?? 0, written),
     createdAt,
     keepAliveSeconds,
     estimateSeconds,

@@ -78,11 +78,11 @@ export function statusQuery(status: ListFilter['status'], openRuns: string): str
     case 'completed':
       return `ExecutionStatus = 'Completed'`;
     case 'canceled':
-      return `ExecutionStatus = 'Canceled'`;
+      // Lists lack the termination reason, which decides whether it counts.
+      return `ExecutionStatus IN ('Canceled', 'Terminated')`;
     case 'failed':
       return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND (${attribute} IS NULL OR ${attribute} != 'timed_out')))`;
     case 'timed_out':
-      // Lists lack the termination reason, which decides whether it counts.
       return `(ExecutionStatus IN ('TimedOut', 'Terminated') OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
     case 'input_required':
       return `${openRuns} AND ${attribute} = 'input_required'`;

@@ -19,6 +19,7 @@ import {
 } from '../../platform/temporal/host-presence.js';
 import type { PendingActivity } from './description.js';
 import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
+import { describeFatal } from '../../platform/storage/fatal-evaluations.js';
 import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
 import type { TemporalClient } from '../temporal/client.js';
 
@@ -54,7 +55,8 @@ export async function describeBlockage(
   const nowMs = await temporal.nowMs();
   const waitedMs = (since: Timestamp | null | undefined) => (since ? nowMs - timestampMs(since) : 0);
   if (task && Number(task.attempt ?? 1) > 1) {
-    const why = (await lastTaskFailure(temporal, workflowId))?.message;
+    const why =
+      (await fatalEvaluation(temporal, raw)) ?? (await lastTaskFailure(temporal, workflowId))?.message;
     const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];
     if (waitsFor !== undefined) return `waiting for ${waitsFor} (attempt ${task.attempt?.toString()})`;
     if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
@@ -104,6 +106,17 @@ export async function describeBlockage(
     }
   }
   return undefined;
+}
+
+/** The harm that the code did to its workers. The history of a workflow task that timed out has no message. */
+async function fatalEvaluation(
+  { storage }: TemporalClient,
+  { workflowExecutionInfo }: RawDescription,
+): Promise<string | undefined> {
+  const { runId } = workflowExecutionInfo?.execution ?? {};
+  if (!runId) return undefined;
+  // Without storage, the history has a message at most.
+  return describeFatal(storage, { runId }).catch(() => undefined);
 }
 
 /** Who has paused a workflow in Temporal, since when and why; undefined if nobody has. */

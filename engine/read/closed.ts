@@ -38,6 +38,8 @@ interface Outcome {
   progress?: Progress;
   /** Whether it was ended because Temporal refuses one of its commands. */
   isRefused?: boolean;
+  /** Whether somebody forced its end. */
+  isForced?: boolean;
 }
 
 interface ClosedOperation {
@@ -68,7 +70,9 @@ export async function closedFields(
   if (isPastKeepAlive({ closedAt, keepAliveSeconds }, await temporal.nowMs()))
     return { ...fields, status: 'expired' };
   const isCanceled =
-    description.status.name === 'CANCELLED' || (outcome.isRefused && cancelRequest?.at !== undefined);
+    description.status.name === 'CANCELLED' ||
+    outcome.isForced ||
+    (outcome.isRefused && cancelRequest?.at !== undefined);
   const { partial } = outcome;
   return {
     ...fields,
@@ -77,7 +81,9 @@ export async function closedFields(
       : description.status.name === 'COMPLETED'
         ? {}
         : await largePartial(values, state)),
-    ...(isCanceled ? canceledFields(closedAt, operation) : endedFields(temporal, outcome, operation)),
+    ...(isCanceled
+      ? canceledFields(closedAt, operation, outcome.isForced && outcome.error?.message)
+      : endedFields(temporal, outcome, operation)),
   };
 }
 
@@ -117,8 +123,9 @@ function endedFields(
 function canceledFields(
   closedAt: string,
   { state, cancelRequest }: ClosedOperation,
+  forced: string | undefined | false,
 ): Partial<OperationRecord> {
-  const cancelReason = state.cancelReason ?? cancelRequest?.reason;
+  const cancelReason = forced || (state.cancelReason ?? cancelRequest?.reason);
   const statusMessage = cancelReason ? `canceled: ${cancelReason}` : 'canceled';
   return {
     status: 'canceled',

@@ -4,6 +4,7 @@ import { defined } from '../../operations/json/defined.js';
 import type { InputRequest, OperationRecord } from '../../operations/record.js';
 import type { StartMemo } from '../../operations/wire/index.js';
 import type { PublishedState } from '../../operations/wire/state.js';
+import { DEFAULT_CLEANUP_SECONDS, humanDuration } from '../../operations/tool/budgets.js';
 import { describeBlockage, describeRetries, shortLine } from './blockage.js';
 import { cancellingMessage } from '../end/cancelling.js';
 import { firstRunIdOf } from '../external/adopt.js';
@@ -58,7 +59,13 @@ export async function openFields(
   const isAnswered = answered.size > 0 && !asked;
   const waiting = isAnswered ? [ANSWERED, blockage].filter(Boolean).join('; ') : blockage;
   const ownMessage =
-    (cancelRequest ? await cancellingMessage(temporal, raw, base, blockage) : waiting) ??
+    (cancelRequest
+      ? offeringForce(
+          await cancellingMessage(temporal, raw, base, blockage),
+          operation,
+          await temporal.nowMs(),
+        )
+      : waiting) ??
     (ownStatus === 'input_required' ? shortLine(asked!.message) : undefined) ??
     (isSubmitted ? 'waiting for a worker' : undefined) ??
     (queued === undefined ? undefined : await sources.places.messageOf(queued, workflowId)) ??
@@ -75,6 +82,21 @@ export async function openFields(
     ...(cancelRequest ? cancelFields(operation, cancelRequest, isSubmitted) : {}),
     ...defined({ children, statusMessage: message || undefined }),
   };
+}
+
+/** Adds how to end an operation whose cleanups have had their time. */
+function offeringForce(
+  message: string,
+  { memo, state, cancelRequest }: OpenOperation,
+  nowMs: number,
+): string {
+  const requestedAt = state.cancelRequestedAt ?? cancelRequest?.at;
+  const { cleanupSeconds = DEFAULT_CLEANUP_SECONDS } = memo;
+  if (requestedAt === undefined || nowMs - Date.parse(requestedAt) < cleanupSeconds * 1_000) return message;
+  return (
+    `${message}; the cancel has had no effect for over ${humanDuration(cleanupSeconds)}: longhaul cancel --force, ` +
+    'or force in operation_cancel, ends it without its cleanups'
+  );
 }
 
 function cancelFields(

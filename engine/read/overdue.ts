@@ -6,7 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
 import { readMemo } from '../../platform/temporal/memo.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
@@ -18,7 +17,7 @@ import type { Tools } from '../../platform/project/tools.js';
 import { anyOf, quote, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { IS_WORKING } from '../list/visibility-query.js';
-import { eventsFromEnd, toDate } from './history.js';
+import { toDate } from './history.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 /** Begins the termination reason of an overdue operation. */
@@ -76,20 +75,6 @@ function isOverdue(startTime: Date, memo: Memo, nowMs: number): boolean {
 /** How long an operation has waited, or may wait, for its turn, in milliseconds. */
 function turnWaitMs(queue: StartMemo['queue'], { turnAt, turnWaitedMs = 0 }: StateMemo): number {
   return queue && turnAt === undefined ? queue.waitSeconds * 1000 : turnWaitedMs;
-}
-
-/** Whether a listed run was terminated because it was overdue. Lists have no reasons. */
-export async function hasTimedOut(temporal: TemporalClient, { execution }: RunInfo): Promise<boolean> {
-  const { workflowId, runId } = execution ?? {};
-  if (!workflowId || !runId) return false;
-  try {
-    for await (const event of eventsFromEnd(temporal, { workflowId, runId }, 1, 1))
-      return overdueMessageIn(event.workflowExecutionTerminatedEventAttributes?.reason) !== undefined;
-  } catch (error) {
-    // Lists lag: it has been deleted.
-    if (!isGrpcError(error, GRPC.notFound)) throw error;
-  }
-  return false;
 }
 
 export class OverdueRuns {

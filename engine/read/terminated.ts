@@ -2,6 +2,10 @@
 import { finalError, type OperationError } from '../../operations/errors.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { eventsFromEnd } from './history.js';
+import { forcedMessageIn } from '../end/forced.js';
+import type { OperationStatus } from '../../operations/record.js';
+import { GRPC, isGrpcError } from '../../platform/temporal/grpc-errors.js';
+import type { RunInfo } from '../list/current-runs.js';
 import { overdueMessageIn } from './overdue.js';
 import { refusedMessageIn } from './refused.js';
 
@@ -18,6 +22,7 @@ export interface TerminatedOutcome {
   error: OperationError;
   /** Whether it was ended because Temporal refuses one of its commands. */
   isRefused?: boolean;
+  isForced?: boolean;
 }
 
 /** @throws LonghaulError `not_found`, `unavailable` */
@@ -28,11 +33,31 @@ export async function terminatedOutcome(
   const { reason, identity } = await closingEvent(temporal, run);
   const overdue = overdueMessageIn(reason);
   if (overdue !== undefined) return { error: finalError('timed_out', overdue) };
+  const forced = forcedMessageIn(reason);
+  if (forced !== undefined) return { error: finalError('canceled', forced), isForced: true };
   const refused = refusedMessageIn(reason);
   if (refused !== undefined) return { error: finalError('failed', refused), isRefused: true };
   const [who, why] =
     identity === TEMPORAL ? ['Temporal ended it', limitIn(reason)] : ['terminated by an operator', reason];
   return { error: finalError('terminated', why ? `${who}: ${why}` : who) };
+}
+
+/** Status of a listed run that was terminated. Lists have no reasons. */
+export async function terminatedStatus(
+  temporal: TemporalClient,
+  { execution }: RunInfo,
+): Promise<OperationStatus> {
+  const { workflowId, runId } = execution ?? {};
+  if (!workflowId || !runId) return 'failed';
+  try {
+    const { reason } = await closingEvent(temporal, { workflowId, runId });
+    if (forcedMessageIn(reason) !== undefined) return 'canceled';
+    return overdueMessageIn(reason) === undefined ? 'failed' : 'timed_out';
+  } catch (error) {
+    // Lists lag: it has been deleted.
+    if (!isGrpcError(error, GRPC.notFound)) throw error;
+    return 'failed';
+  }
 }
 
 async function closingEvent(temporal: TemporalClient, run: { workflowId: string; runId: string }) {

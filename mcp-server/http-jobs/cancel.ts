@@ -17,7 +17,22 @@ const reason = z
   .optional()
   .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Stored with the job.' });
 
-const body = z.strictObject({ reason });
+const FORCE = 'Ends the work at once, without its cleanups: for a job that a cancel did not end.';
+
+const body = z.strictObject({
+  reason,
+  force: z.boolean().optional().openapi({ type: 'boolean', description: FORCE }),
+});
+
+const query = z.strictObject({
+  reason,
+  force: z
+    .enum(['true', 'false'])
+    .optional()
+    .openapi({ type: 'string', enum: ['true', 'false'], description: FORCE }),
+});
+
+type HowToCancel = z.output<typeof body>;
 
 const RESPONSES = {
   200: json(job, 'The job is canceled.'),
@@ -38,7 +53,7 @@ export function registerCancel(context: JobsContext): void {
       responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
     },
     body,
-    handle: (c, id, body) => cancel(context, c, id, body.reason),
+    handle: (c, id, body) => cancel(context, c, id, body),
   });
   context.app.openapi(
     createRoute({
@@ -48,14 +63,15 @@ export function registerCancel(context: JobsContext): void {
       tags: ['Jobs'],
       summary: SUMMARY,
       description: DESCRIPTION,
-      request: { params: jobParams, query: z.strictObject({ reason }) },
+      request: { params: jobParams, query },
       responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
     }),
     async (c) => {
       const { id } = c.req.valid('param');
-      const { reason: inQuery } = c.req.valid('query');
-      const { reason: inBody } = await readBody(c, body);
-      return cancel(context, c, id, inQuery ?? inBody);
+      const inQuery = c.req.valid('query');
+      const inBody = await readBody(c, body);
+      const { reason = inBody.reason, force = String(inBody.force) } = inQuery;
+      return cancel(context, c, id, { reason, force: force === 'true' });
     },
   );
 }
@@ -64,11 +80,11 @@ async function cancel(
   { engineOf }: JobsContext,
   c: Context,
   id: string,
-  why: string | undefined,
+  { reason, force }: HowToCancel,
 ): Promise<Response> {
   const engine = engineOf(c);
   const before = assertNotExpired(await engine.read(id));
-  const isOpen = !isTerminal(before.status) && (await engine.cancel(id, why));
+  const isOpen = !isTerminal(before.status) && (await engine.cancel(id, reason, { force }));
   const record = isOpen || !isTerminal(before.status) ? await engine.read(id) : before;
   if (isTerminal(record.status) && record.status !== 'canceled') throw hasEnded(record);
   return c.json(renderJob(record), record.status === 'canceled' ? 200 : 202, {

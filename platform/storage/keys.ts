@@ -36,6 +36,14 @@ export function blockedActivityKey(workflowId: string, runId: string, activityId
   return `${LOGS}${encodeFileName(workflowId)}/@blocked/${encodeFileName(`${runId}/${activityId}`)}`;
 }
 
+/** Key prefix of evaluations of workflow code that ended their thread or worker. Workers remove old ones. */
+export const FATAL_PREFIX = 'fatal-evaluations/';
+
+/** Key prefix of such evaluations of one run's code. @param code digest of the code; default: any */
+export function fatalPrefix({ runId, code }: { runId: string; code?: string }): string {
+  return `${FATAL_PREFIX}${runId}/${code === undefined ? '' : `${code}/`}`;
+}
+
 /** Key of a value that is too large for history, under its workflow if known. */
 export function payloadKey(workflowId: string | undefined, hash: string): string {
   return workflowId === undefined ? `${PAYLOADS}${hash}` : `${PAYLOADS}${encodeFileName(workflowId)}/${hash}`;

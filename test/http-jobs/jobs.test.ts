@@ -98,6 +98,18 @@ test('a cancel is 202 while it lasts, 200 once canceled and again, and keeps its
     expect(again).toMatchObject({ status: 200, body: { status: 'canceled', job_id: id } });
 });
 
+test.each([
+  ['POST', (id: string) => jobs.post(`/v1/jobs/${id}:cancel`, { force: true, reason: 'stuck' })],
+  ['DELETE', (id: string) => jobs.request('DELETE', `/v1/jobs/${id}?force=true&reason=stuck`)],
+])('a forced cancel by %s ends the job at once and names who forced it', async (_method, force) => {
+  const id = await jobs.start('slow_compute', { seconds: 600 });
+  await jobs.until(id, ({ progress }) => progress?.progress > 0);
+  await force(id);
+  expect(await jobs.until(id, 'canceled')).toMatchObject({
+    cancel_reason: 'forced by anonymous, its cleanups did not run: stuck',
+  });
+});
+
 test('a job that has ended in another way is not cancelled: 409', async () => {
   const failed = await jobs.start('failing_job');
   await jobs.until(failed, 'failed');

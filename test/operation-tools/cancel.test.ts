@@ -53,6 +53,7 @@ describe('operation_cancel', () => {
     const cases: [args: object, message: string][] = [
       [{}, 'expected either token or filter; got neither'],
       [{ token: 'a', filter: { tool: 'a' } }, 'expected either token or filter; got both'],
+      [{ filter: { tool: 'a' }, force: true }, 'arguments.force: expected a token beside it'],
       [{ filter: {} }, 'expected at least one of tool, session and status'],
       [{ filter: { status: 'completed' } }, 'arguments.filter.status: expected one of'],
     ];

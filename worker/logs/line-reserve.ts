@@ -2,29 +2,14 @@
  * Log lines that storage doesn't take at present, e.g. on a full disk. They lie in a file of preallocated size, so a killed
  * worker leaves them to the next one on its home.
  */
-import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { encodeFileName } from '../../platform/home/file-name.js';
-import { processIdentity } from '../../platform/home/process-identity.js';
+import { newProcessFile, takeOverProcessFiles } from '../../platform/home/process-files.js';
 
 /** Size of the file, in bytes. Further lines are in memory only. */
 const SIZE_BYTES = 1024 * 1024;
 /** Bytes that lines leave free, for records of written logs. */
 const MARGIN_BYTES = 64 * 1024;
-
-/** Process ID and start time of the worker, and a random ID. */
-const NAME = /^(\d+)\.([^.]+)\.[0-9a-f-]+$/;
 
 /** A line of a workflow's log. Without a line: all earlier lines are in that log. */
 type Entry = [workflowId: string, line?: string];
@@ -73,7 +58,7 @@ export class LineReserve {
   }
 
   #create(): void {
-    const path = this.#newPath();
+    const path = newProcessFile(this.#folder);
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       writeFileSync(path, Buffer.alloc(SIZE_BYTES), { mode: 0o600 });
@@ -85,34 +70,8 @@ export class LineReserve {
   }
 
   #takeOver(): void {
-    let names: string[] = [];
-    try {
-      names = readdirSync(this.#folder);
-    } catch {
-      // The folder doesn't exist yet.
-    }
-    for (const name of names) {
-      const [, pid, startedAt] = NAME.exec(name) ?? [];
-      if (pid === undefined || startedAt === startOf(Number(pid))) continue;
-      const path = this.#newPath();
-      try {
-        // Only one worker succeeds.
-        renameSync(join(this.#folder, name), path);
-      } catch {
-        continue;
-      }
-      this.#others.push(new ReserveFile(path));
-    }
+    for (const path of takeOverProcessFiles(this.#folder)) this.#others.push(new ReserveFile(path));
   }
-
-  #newPath(): string {
-    return join(this.#folder, `${process.pid}.${startOf(process.pid)}.${randomUUID()}`);
-  }
-}
-
-function startOf(pid: number): string | undefined {
-  const startedAt = processIdentity(pid)?.startedAt;
-  return startedAt === undefined ? undefined : encodeFileName(startedAt).replaceAll('.', '%2E');
 }
 
 /** Lines of JSON, up to a NUL. The file's size never changes. */

@@ -2,6 +2,7 @@
  * The workflow bundle that a worker runs, made again after edits. The previous code keeps running while a bundle is broken, and
  * while open operations make the host refuse parts of it.
  */
+import { relative } from 'node:path';
 import PQueue from 'p-queue';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/observe/log.js';
@@ -38,6 +39,13 @@ export class WorkflowCode {
 
   exports(): string[] {
     return Object.keys(this.current.exports);
+  }
+
+  /** File of a workflow, as people know it, and the digest of its code. */
+  codeOf(workflow: string): { file: string | undefined; code: string } {
+    const { paths, exports } = this.current;
+    const path = paths[workflow];
+    return { file: path && relative(this.parts.settings.project, path), code: exports[workflow] ?? '' };
   }
 
   fileProblems(): ProjectProblem[] {

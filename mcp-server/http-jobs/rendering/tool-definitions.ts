@@ -76,7 +76,11 @@ const FOLLOW_UP_TOOLS: Definition[] = [
     description: ['Cancels a job for good. Its partial result, logs and files are kept.'],
     parameters: {
       type: 'object',
-      properties: { job_id: jobId, reason: { type: 'string', minLength: 1, maxLength: 500 } },
+      properties: {
+        job_id: jobId,
+        reason: { type: 'string', minLength: 1, maxLength: 500 },
+        force: { type: 'boolean' },
+      },
       required: ['job_id'],
       additionalProperties: false,
     },

@@ -19,6 +19,10 @@ const input = z.strictObject({
     .optional()
     .describe('Instead of a token: open operations that match, at most 100. At least one field.'),
   reason: z.string().min(1).max(500).optional(),
+  force: z
+    .boolean()
+    .optional()
+    .describe('With a token: at once, without cleanups, if a cancel had no effect.'),
 });
 
 export const operationCancel = defineOperationTool({
@@ -33,18 +37,23 @@ export const operationCancel = defineOperationTool({
     cancelled: z.array(z.string()).optional().describe('By a filter: tokens.'),
     has_more: z.boolean().optional(),
   }),
-  async run(engine, _context, { token, filter, reason }) {
+  async run(engine, _context, { token, filter, reason, force }) {
     if ((token === undefined) === (filter === undefined))
       refuse('arguments: expected either token or filter; got ' + (token === undefined ? 'neither' : 'both'));
-    if (token !== undefined) return cancelOne(engine, token, reason);
+    if (force && filter) refuse('arguments.force: expected a token beside it; got a filter');
+    if (token !== undefined) return cancelOne(engine, token, { reason, force });
     if (Object.values(filter!).every((value) => value === undefined))
       refuse('arguments.filter: expected at least one of tool, session and status; got none');
     return cancelAll(engine, filter!, reason);
   },
 });
 
-async function cancelOne(engine: Guard, token: string, reason: string | undefined) {
-  const wasOpen = await engine.cancel(token, reason);
+async function cancelOne(
+  engine: Guard,
+  token: string,
+  { reason, force }: Pick<z.output<typeof input>, 'reason' | 'force'>,
+) {
+  const wasOpen = await engine.cancel(token, reason, { force });
   const record = await engine.read(token);
   const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
   const done = wasOpen

@@ -1,0 +1,100 @@
+/** Creates workflows whose code can't end the worker, and fails the tasks of quarantined ones before their code runs. */
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import type {
+  Activation,
+  Completion,
+  Workflow,
+  WorkflowCreateOptions,
+  WorkflowCreator,
+  WorkflowThread,
+} from '../../../platform/temporal/internal/workflow-threads.js';
+import { FatalError, type EvaluatedRun, type Evaluator } from './evaluator.js';
+
+/** Length of a history whose run no worker has evaluated yet. */
+const NEW_HISTORY = 3;
+const REPLACED =
+  "the worker's thread of workflows was replaced; this workflow is replayed on the new one, and loses nothing";
+
+export interface CreatorOptions {
+  /** A workflow's file, and the digest of its code. */
+  codeOf: (workflow: string) => { file: string | undefined; code: string };
+  /** Writes a line to the operation's log and the console. */
+  warn: (info: WorkflowInfo, message: string) => void;
+}
+
+export class GuardedCreator implements WorkflowCreator {
+  constructor(
+    private readonly evaluator: Evaluator,
+    private readonly options: CreatorOptions,
+  ) {}
+
+  createWorkflow(options: WorkflowCreateOptions): Promise<Workflow> {
+    return Promise.resolve(new GuardedWorkflow(options, this.evaluator, this.options));
+  }
+
+  destroy(): Promise<void> {
+    return this.evaluator.destroy();
+  }
+}
+
+class GuardedWorkflow implements Workflow {
+  readonly #run: EvaluatedRun;
+  #memo: WorkflowInfo['memo'];
+  #created: { workflow: Workflow; on: WorkflowThread } | undefined;
+
+  constructor(
+    private readonly create: WorkflowCreateOptions,
+    private readonly evaluator: Evaluator,
+    private readonly options: CreatorOptions,
+  ) {
+    const { runId, workflowType } = create.info;
+    const { file, code } = options.codeOf(workflowType);
+    this.#run = { runId, code, about: { workflow: workflowType, file } };
+  }
+
+  async activate(activation: Activation): Promise<Completion> {
+    try {
+      if (!this.#created) await this.#assertFree(activation);
+      return await this.evaluator.evaluate(this.#run, (thread) => this.#activate(thread, activation));
+    } catch (error) {
+      if (!(error instanceof FatalError)) throw error;
+      const { message } = error;
+      this.options.warn({ ...this.create.info, memo: this.#memo }, message);
+      return { runId: this.#run.runId, failed: { failure: { message, source: 'longhaul' } } };
+    }
+  }
+
+  async getAndResetSinkCalls(): ReturnType<Workflow['getAndResetSinkCalls']> {
+    try {
+      return (await this.#created?.workflow.getAndResetSinkCalls()) ?? [];
+    } catch (error) {
+      if (this.#created?.on.endedBy === undefined) throw error;
+      return [];
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await this.#created?.workflow.dispose();
+  }
+
+  async #activate(thread: WorkflowThread, activation: Activation): Promise<Completion> {
+    this.#created ??= { workflow: await thread.createWorkflow(this.create), on: thread };
+    if (this.#created.on !== thread) throw new Error(REPLACED);
+    return this.#created.workflow.activate(activation);
+  }
+
+  /** @throws FatalError for a quarantined run */
+  async #assertFree({ jobs }: Activation): Promise<void> {
+    const { memo } = jobs?.find((job) => job.initializeWorkflow)?.initializeWorkflow ?? {};
+    this.#memo = Object.fromEntries(
+      Object.entries(memo?.fields ?? {}).map(([key, payload]) => [
+        key,
+        defaultPayloadConverter.fromPayload(payload),
+      ]),
+    );
+    if (this.create.info.historyLength <= NEW_HISTORY) return;
+    const reason = await this.evaluator.quarantine.reasonFor(this.#run);
+    if (reason !== undefined) throw new FatalError(reason);
+  }
+}
