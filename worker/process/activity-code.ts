@@ -73,8 +73,9 @@ export class ActivityCode {
     const { activityType } = activityInfo();
     const activity = this.#activities.get(activityType) ?? this.#activities.get('default');
     if (activity) return activity(...args);
+    const known = this.#files.flatMap(({ value }) => Object.keys(value ?? {})).join(', ');
     throw ApplicationFailure.retryable(
-      `no file in activities/ exports a function "${activityType}"; known are ${[...this.#activities.keys()].join(', ')}`,
+      `no file in activities/ exports a function "${activityType}"${known && `; known are ${known}`}`,
       'NotFoundError',
     );
   };
