@@ -111,7 +111,9 @@ async function execute(
       : { onFirstReport: () => metrics.firstProgress(operationId, tool, waits.nowMs - startedMs) }),
   };
   const watch = options.watchdog.watch(around, context);
-  const stray = new Promise<never>((_, reject) => (around.fail = reject));
+  const stray = new Promise<never>((_, reject) => {
+    around.fail = reject;
+  });
   stray.catch(() => undefined);
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
@@ -174,7 +176,9 @@ async function execute(
   } finally {
     clearInterval(keepAlive);
     watch.end();
-    around.fail = (error) => context.log.error('the activity had ended when its code failed', { error });
+    around.fail = (error) => {
+      context.log.error('the activity had ended when its code failed', { error });
+    };
   }
 }
 

@@ -9,15 +9,15 @@ const NO_REASON = /^This error originated .* reason "(.*)"\.$/s;
 
 /** @returns puts things back as they were */
 export function catchStrayErrors(logger: Logger): () => void {
-  const { exit } = process;
+  const exit = process.exit.bind(process);
   const take = (error: Error, origin: NodeJS.UncaughtExceptionOrigin) => {
     const fail = activityContext.getStore()?.fail;
     if (fail) return fail(strayError(error, origin));
     logger.fatal({ err: error }, 'the worker ends, because of an error outside of activities');
-    return exit.call(process, 1);
+    return exit(1);
   };
   process.exit = (code) => {
-    if (!activityContext.getStore()) return exit.call(process, code);
+    if (!activityContext.getStore()) return exit(code);
     throw new Error(`process.exit(${code ?? ''}) would end the worker: throw an error to fail the activity`);
   };
   process.on('uncaughtException', take);

@@ -235,7 +235,7 @@ function withMetadata(result: unknown, unawaited: string | undefined): unknown {
   const added = defined({ [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited });
   if (Object.keys(added).length === 0) return result;
   const { metadata, ...payload } = defaultPayloadConverter.toPayload(result);
-  const bytes = Object.entries(added).map(([name, value]) => [
+  const bytes = Object.entries(added).map(([name, value]): [string, Uint8Array] => [
     name,
     defaultPayloadConverter.toPayload(value).data!,
   ]);
