@@ -32,6 +32,11 @@ export function placeIn(stack: string | null | undefined): string | undefined {
   return `${isNamed ? `in ${plain} ` : ''}at ${shownPath(path)}:${line}`;
 }
 
+/** The same of a call, without the function: a source map gives the name of what is called. */
+export function callIn(stack: string | null | undefined): string | undefined {
+  return placeIn(stack)?.replace(/^in .* (?=at )/, '');
+}
+
 /** A stack's line of the innermost function of the author's code. */
 export function authorsFrame(stack: string | null | undefined): string | undefined {
   return stack?.split('\n').find((line) => FRAME.test(line) && !NOT_AUTHORS.test(FRAME.exec(line)![2]!));

@@ -1,6 +1,6 @@
 /** The failure that keeps a workflow task from completing. Temporal's history has the first one of a task only. */
 import proto from '@temporalio/proto';
-import { cureOf, placeIn, thrownText } from '../../operations/thrown.js';
+import { callIn, cureOf, thrownText } from '../../operations/thrown.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { eventsFromEnd } from './history.js';
 
@@ -41,7 +41,7 @@ function described(failure: Failure): Pick<TaskFailure, 'text' | 'cure'> {
     return { text: textOf(failure), cure: cureOf(message ?? '') };
   const activity = cause.activityFailureInfo?.activityType?.name;
   const child = cause.childWorkflowExecutionFailureInfo?.workflowType?.name;
-  const called = placeIn(cause.stackTrace);
+  const called = callIn(cause.stackTrace);
   const what = activity ?? child;
   return {
     text: what

@@ -94,7 +94,7 @@ export function asTemporalLogger(logger: Logger): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
     // Some of a worker's task queues serve workflows or activities only.
     if (message === TASK_FAILED && meta?.['sdkComponent'] === 'core')
-      onTaskFailure?.(String(meta['run_id']), thrownIn(String(meta['failure'])));
+      onTaskFailure?.(String(meta['runId']), thrownIn(String(meta['failure'])));
     const isExpected = /^No (workflows|activities) registered/.test(message);
     logger[isExpected ? 'trace' : levelOf(level, meta?.['sdkComponent'])](meta ?? {}, message);
   };

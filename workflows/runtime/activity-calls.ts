@@ -1,7 +1,7 @@
 /** Calls of activities: their reports, and the author's line in errors that have none. */
 import { ActivityFailure, ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
 import { reportInFailure, isReportedResult, withoutReport } from '../../operations/wire/report.js';
-import { authorsFrame, placeIn } from '../../operations/thrown.js';
+import { authorsFrame, callIn } from '../../operations/thrown.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { activityScheduled } from './queue-time.js';
 import { addProgress, beginWork } from './state.js';
@@ -49,7 +49,7 @@ export function unawaitedCalls(): string | undefined {
   if (workflowType === PIPELINE_WORKFLOW || workflowType === PAGE_WORKFLOW) return undefined;
   const own = [...running].filter(({ activityType }) => !activityType.startsWith('longhaul_'));
   const texts = own.map(({ activityType, at }) => {
-    const place = placeIn(at.stack);
+    const place = callIn(at.stack);
     return place ? `${activityType} (called ${place})` : activityType;
   });
   return texts.join(', ') || undefined;
