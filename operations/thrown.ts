@@ -1,7 +1,7 @@
 /** Errors of an author's code, for people: what was thrown, where, and how to correct it. */
 import { cutText } from './wire/state.js';
 
-/** What Temporal keeps of an error. */
+/** An error as Temporal keeps it. */
 export interface Thrown {
   message: string;
   stack?: string | null | undefined;
@@ -52,7 +52,7 @@ function shownPath(path: string): string {
 const TO_FAIL = 'correct the code, or throw ApplicationFailure to fail the operation';
 const SANDBOX = 'a workflow runs without Node.js, network and environment: move it to an activity';
 
-/** What to do, by the message of an error that keeps a workflow from continuing. */
+/** Cures, by the message of an error that keeps a workflow from continuing. */
 const CURES: [pattern: RegExp, cure: string][] = [
   [/\bcrypto is not defined/, `${SANDBOX}, or make IDs with uuid4() of @temporalio/workflow`],
   [

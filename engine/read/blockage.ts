@@ -137,7 +137,7 @@ export function shortLine(text: string): string {
   return cutText(text.split('\n', 1)[0]!, LINE_BYTES);
 }
 
-/** What the attempt before has thrown, and where. */
+/** The error of the attempt before, with its place. */
 async function lastFailureText(
   { dataConverter }: TemporalClient,
   { activityType, lastFailure }: PendingActivity,

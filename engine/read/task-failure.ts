@@ -12,13 +12,13 @@ export interface TaskFailure {
   cause: number;
   message: string;
   type: string | undefined;
-  /** What was thrown and where, in one line. */
+  /** The error with its place, in one line. */
   text: string;
   /** How to correct it. */
   cure: string;
 }
 
-/** Of the current task, which may have ended with its run. @param runId Default: the current run */
+/** The failure of the current task, which may have ended with its run. @param runId Default: the current run */
 export async function lastTaskFailure(
   temporal: TemporalClient,
   workflowId: string,

@@ -1,5 +1,5 @@
 /**
- * Lines about workflows whose code throws. Temporal retries their tasks, so each cause is told once, and again at the 10th, 100th, ...
+ * Lines about workflows whose code throws. Temporal retries their tasks, so each cause is reported once, and again at the 10th, 100th, ...
  * time with the count.
  */
 import { LRUCache } from 'lru-cache';

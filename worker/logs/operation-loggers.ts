@@ -107,7 +107,7 @@ export class OperationLoggers {
     };
   }
 
-  /** The console tells a cause once for a tool, and the log once for a run. */
+  /** The console reports a cause once for a tool, and the log once for a run. */
   #tellFailure(
     level: LogLevel,
     { workflowType, runId }: WorkflowInfo,
