@@ -22,6 +22,7 @@ import { activityInterceptors } from './process/activity-interceptor.js';
 import { bundleInChildProcess } from './versions/bundle-in-child.js';
 import { adoptSteps } from './steps/adopt-steps.js';
 import { awaitUsableStorage } from './process/await-storage.js';
+import { catchStrayErrors } from './process/stray-errors.js';
 import { startBackgroundTasks } from './process/background-tasks.js';
 import { storeCrashes } from './process/crash-record.js';
 import { EventLoopWatchdog } from './process/event-loop/watchdog.js';
@@ -65,6 +66,7 @@ export interface RunningWorker {
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const endTracing = await startTracing('worker', logger);
+  const endCatching = catchStrayErrors(logger);
   const stopping = new AbortController();
   const drain = new Drain(settings.drainTimeoutMs, logger);
   const loadedSinceMs = Date.now();
@@ -203,6 +205,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     await endHealth();
     await temporal.close();
     await endTracing();
+    endCatching();
   });
   done.catch(() => undefined);
   logger.info({ taskQueue, namespace, role }, 'worker runs');

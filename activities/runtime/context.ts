@@ -57,6 +57,8 @@ export interface ActivityContext {
   earlier?: Progress | undefined;
   /** Called at this attempt's first report. */
   onFirstReport?: () => void;
+  /** Fails the attempt, for an error that its promise doesn't get. */
+  fail?: (error: Error) => void;
   /** Fires when the worker is asked to stop. */
   stopping: AbortSignal;
   /** Span of the attempt; undefined if none is recorded. */

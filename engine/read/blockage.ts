@@ -7,6 +7,7 @@ import { decodeOptionalFailureToOptionalError } from '../../platform/temporal/in
 import proto from '@temporalio/proto';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { waitIn } from '../../operations/wire/report.js';
+import { thrownText } from '../../operations/thrown.js';
 import { cutText } from '../../operations/wire/state.js';
 import { isOfVersion, versionIn, type DeploymentVersion } from '../../platform/temporal/deployments.js';
 import {
@@ -18,7 +19,8 @@ import {
   type QueueWork,
 } from '../../platform/temporal/host-presence.js';
 import type { PendingActivity } from './description.js';
-import { activitySummary, decodeReadable, lastTaskFailure } from './history.js';
+import { activitySummary, decodeReadable } from './history.js';
+import { lastTaskFailure } from './task-failure.js';
 import { describeFatal } from '../../platform/storage/fatal-evaluations.js';
 import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -41,6 +43,9 @@ const NO_BUILD_MS = 5_000;
 /** How long after a retry's start the status message shows its reason, in milliseconds. */
 const RETRY_SHOWN_MS = 5_000;
 
+/** Number of failures after which the reason stays beside the attempt. */
+const SHOWN_FAILURES = 3;
+
 /** Describes what blocks an open workflow, in one line. */
 export async function describeBlockage(
   temporal: TemporalClient,
@@ -55,11 +60,13 @@ export async function describeBlockage(
   const nowMs = await temporal.nowMs();
   const waitedMs = (since: Timestamp | null | undefined) => (since ? nowMs - timestampMs(since) : 0);
   if (task && Number(task.attempt ?? 1) > 1) {
-    const why =
-      (await fatalEvaluation(temporal, raw)) ?? (await lastTaskFailure(temporal, workflowId))?.message;
-    const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(why ?? '')?.[0];
-    if (waitsFor !== undefined) return `waiting for ${waitsFor} (attempt ${task.attempt?.toString()})`;
-    if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
+    const attempt = `(attempt ${task.attempt?.toString()})`;
+    const fatal = await fatalEvaluation(temporal, raw);
+    if (fatal !== undefined) return `the workflow's code keeps failing ${attempt}: ${fatal}`;
+    const failure = await lastTaskFailure(temporal, workflowId);
+    const waitsFor = /storage [^ ]+(?: at [^ ]+)?: .*/.exec(failure?.message ?? '')?.[0];
+    if (waitsFor !== undefined) return `waiting for ${waitsFor} ${attempt}`;
+    if (failure) return `the workflow's code keeps failing ${attempt}: ${failure.text}: ${failure.cure}`;
   }
   if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
     const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
@@ -84,11 +91,7 @@ export async function describeBlockage(
       return `${await pendingActivityName(temporal, workflowId, activity)} is done and waits for ${waitsFor}`;
     const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
     if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < RETRY_SHOWN_MS)) {
-      const failure = await decodeOptionalFailureToOptionalError(
-        temporal.dataConverter,
-        activity.lastFailure,
-      ).catch(() => undefined);
-      const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
+      const why = await lastFailureText(temporal, activity);
       const name = await pendingActivityName(temporal, workflowId, activity);
       return `${name} is being retried (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
     }
@@ -148,7 +151,23 @@ export function shortLine(text: string): string {
   return cutText(text.split('\n', 1)[0]!, LINE_BYTES);
 }
 
-/** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while all are at their first. */
+/** The error of the attempt before, with its place. */
+async function lastFailureText(
+  { dataConverter }: TemporalClient,
+  { activityType, lastFailure }: PendingActivity,
+): Promise<string | undefined> {
+  const failure = await decodeOptionalFailureToOptionalError(dataConverter, lastFailure).catch(
+    () => undefined,
+  );
+  if (!failure) return undefined;
+  const { message, stack } = failure;
+  return thrownText({ message: activityFailureMessage(activityType?.name ?? '', message), stack });
+}
+
+/**
+ * Attempt numbers of retried activities, e.g. `attempt 2`; undefined while all are at their first. After three failures, the next attempt
+ * is unlikely to succeed, so the last reason stays.
+ */
 export async function describeRetries(
   temporal: TemporalClient,
   { pendingActivities }: WorkflowExecutionDescription['raw'],
@@ -157,9 +176,13 @@ export async function describeRetries(
   const activities = pendingActivities ?? [];
   const retried = activities.filter(isRetried);
   if (retried.length === 0) return undefined;
-  if (activities.length === 1) return `attempt ${retried[0]!.attempt}`;
+  const attemptOf = async (one: PendingActivity) => {
+    const why = (one.attempt ?? 1) > SHOWN_FAILURES ? await lastFailureText(temporal, one) : undefined;
+    return `attempt ${one.attempt}${why ? `; the last failed: ${why}` : ''}`;
+  };
+  if (activities.length === 1) return attemptOf(retried[0]!);
   const each = retried.map(
-    async (one) => `${await pendingActivityName(temporal, workflowId, one)}: attempt ${one.attempt}`,
+    async (one) => `${await pendingActivityName(temporal, workflowId, one)}: ${await attemptOf(one)}`,
   );
   return (await Promise.all(each)).join(', ');
 }

@@ -19,11 +19,12 @@ import { structuredResult } from '../../operations/wire/external-workflow.js';
 import { finalError, isKind, unreadableText, type OperationError } from '../../operations/errors.js';
 import { roundProgress } from './progress.js';
 import type { OperationRecord, Progress } from '../../operations/record.js';
-import { PROGRESS_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
+import { PROGRESS_METADATA, UNAWAITED_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
 import { CHILDREN_MEMO, PARTIAL_MEMO, type PublishedState } from '../../operations/wire/state.js';
 import { lostValueIn, storageErrorIn } from '../../platform/storage/index.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage } from './overdue.js';
+import { lastTaskFailure } from './task-failure.js';
 import { terminatedOutcome } from './terminated.js';
 import type { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -36,6 +37,8 @@ interface Outcome {
   /** Why storage can't give the result or failure. */
   problem?: OperationError;
   progress?: Progress;
+  /** Activities that ran on when the workflow returned. */
+  unawaited?: string;
   /** Whether it was ended because Temporal refuses one of its commands. */
   isRefused?: boolean;
   /** Whether somebody forced its end. */
@@ -81,15 +84,33 @@ export async function closedFields(
       : description.status.name === 'COMPLETED'
         ? {}
         : await largePartial(values, state)),
-    ...(isCanceled
-      ? canceledFields(closedAt, operation, outcome.isForced && outcome.error?.message)
-      : endedFields(temporal, outcome, operation)),
+    ...withCleanupFailure(
+      isCanceled
+        ? canceledFields(closedAt, operation, outcome.isForced && outcome.error?.message)
+        : endedFields(temporal, outcome, operation),
+      state.cleanupFailure,
+    ),
+  };
+}
+
+/** A failed cleanup stands beside what ended the operation. */
+function withCleanupFailure(
+  ended: Partial<OperationRecord>,
+  cleanupFailure: string | undefined,
+): Partial<OperationRecord> {
+  const { error, statusMessage } = ended;
+  if (cleanupFailure === undefined || !error) return ended;
+  const beside = (text: string) => `${text}; a cleanup failed: ${cleanupFailure}`;
+  return {
+    ...ended,
+    statusMessage: beside(statusMessage!),
+    error: { ...error, message: beside(error.message) },
   };
 }
 
 function endedFields(
   temporal: TemporalClient,
-  { result, problem, error: failure }: Outcome,
+  { result, problem, unawaited, error: failure }: Outcome,
   { description, isExternal }: ClosedOperation,
 ): Partial<OperationRecord> {
   const { status, workflowId, runId } = description;
@@ -99,7 +120,7 @@ function endedFields(
       ? {
           status: 'completed',
           result: isExternal ? structuredResult(result) : result,
-          statusMessage: 'completed',
+          statusMessage: unawaited === undefined ? 'completed' : `completed, without awaiting ${unawaited}`,
         }
       : {
           status: 'completed',
@@ -163,7 +184,7 @@ async function readOutcome(
         typeInfo: { outputType: rawValueTypeInfo },
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
-    const progress = payload.metadata?.[PROGRESS_METADATA];
+    const { [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited } = payload.metadata ?? {};
     if (isExternal) {
       const { problem, ...outcome } = externalOutcome(payload);
       return problem === undefined ? outcome : { problem: unavailable(problem) };
@@ -173,6 +194,7 @@ async function readOutcome(
     return {
       ...outcome,
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
+      ...(unawaited ? { unawaited: JSON.parse(Buffer.from(unawaited).toString()) as string } : {}),
     };
   } catch (error) {
     const problem = unreadableIn(error);
@@ -186,7 +208,10 @@ async function readOutcome(
         : undefined;
     if (failure instanceof CancelledFailure) return {};
     if (failure instanceof TerminatedFailure) return terminatedOutcome(temporal, { workflowId, runId });
-    if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
+    if (failure instanceof TimeoutFailure) {
+      const failing = await lastTaskFailure(temporal, workflowId, runId);
+      return { error: finalError('timed_out', overdueMessage(memo, failing?.text)) };
+    }
     return {
       error: closing?.error ?? workError(failure, error.message, isExternal),
       partial: closing?.partial,

@@ -54,31 +54,6 @@ export async function cancelRequestOf(
   };
 }
 
-export interface TaskFailure {
-  cause: number;
-  message: string;
-  type: string | undefined;
-}
-
-export async function lastTaskFailure(
-  temporal: TemporalClient,
-  workflowId: string,
-): Promise<TaskFailure | undefined> {
-  const event = await findLastEvent(
-    temporal,
-    workflowId,
-    undefined,
-    EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
-  );
-  const { cause, failure } = event?.workflowTaskFailedEventAttributes ?? {};
-  if (!failure?.message) return undefined;
-  return {
-    cause: cause ?? 0,
-    message: failure.message,
-    type: failure.applicationFailureInfo?.type ?? undefined,
-  };
-}
-
 async function findLastEvent(
   temporal: TemporalClient,
   workflowId: string,

@@ -17,7 +17,8 @@ import type { Tools } from '../../platform/project/tools.js';
 import { anyOf, quote, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { IS_WORKING } from '../list/visibility-query.js';
-import { toDate } from './history.js';
+import { eventsFromEnd, toDate } from './history.js';
+import { lastTaskFailure } from './task-failure.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 /** Begins the termination reason of an overdue operation. */
@@ -33,17 +34,18 @@ const MAX_PAGES = 5;
 
 type Memo = Record<string, unknown> | undefined;
 
-/** Message of an operation that Temporal or a server has ended. */
-export function overdueMessage(memo: Memo): string {
+/** Message of an operation that Temporal or a server has ended. @param failing error of its code until then, if any */
+export function overdueMessage(memo: Memo, failing: string | undefined): string {
   const { deadlineSeconds, inputWaitSeconds, queue, runtime } = memoOf(memo);
   const { questions, turnAt } = stateOf(memo);
+  const maximum = deadlineSeconds === undefined ? 'duration' : `of ${humanDuration(deadlineSeconds)}`;
+  const late = `the work took longer than its maximum ${maximum}`;
+  if (failing !== undefined) return `${late}; its code kept failing: ${failing}`;
   if (queue && turnAt === undefined)
     return `its turn in the queue ${queue.name} did not come in the time that it had`;
   if (inputWaitSeconds && questions)
     return `nobody answered within the ${humanDuration(inputWaitSeconds)} that people have in all`;
-  const maximum = deadlineSeconds === undefined ? 'duration' : `of ${humanDuration(deadlineSeconds)}`;
-  const why = runtime === 'none' || memo === undefined ? '' : ', and no worker ended it';
-  return `the work took longer than its maximum ${maximum}${why}`;
+  return runtime === 'none' || memo === undefined ? late : `${late}, and no worker ended it`;
 }
 
 /** Message in a termination reason; undefined for an operator's reason. */
@@ -95,8 +97,11 @@ export class OverdueRuns {
     const isLate = isRunning && isOverdue(startTime, memo, await this.temporal.nowMs());
     if (!isLate || !this.#isStuck(description)) return false;
     try {
+      const failing = await lastTaskFailure(this.temporal, workflowId, runId);
       await this.temporal.call((client) =>
-        client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
+        client.workflow
+          .getHandle(workflowId, runId)
+          .terminate(REASON_PREFIX + overdueMessage(memo, failing?.text)),
       );
       count('longhaul_operations_closed_total', { tool: memoOf(memo).tool ?? OTHER, status: 'timed_out' });
       return true;

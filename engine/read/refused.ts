@@ -8,7 +8,7 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../../operations/errors.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { isOpen } from '../../platform/temporal/find-workflow.js';
-import { lastTaskFailure, type TaskFailure } from './history.js';
+import { lastTaskFailure, type TaskFailure } from './task-failure.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;

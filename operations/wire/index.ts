@@ -63,6 +63,9 @@ export const STORED_METADATA = 'longhaul-stored';
 /** Metadata key of a completed operation's result payload: its final progress, as JSON. */
 export const PROGRESS_METADATA = 'longhaul-progress';
 
+/** The same for activities that ran on when the workflow returned: their names, as a JSON text. */
+export const UNAWAITED_METADATA = 'longhaul-unawaited';
+
 /** Memo key of the {@link PartMemo} of a part: a child workflow of an operation, at any depth. */
 export const PART_MEMO = 'longhaul_part';
 

@@ -76,6 +76,8 @@ export interface StateMemo {
   /** ISO 8601; set once the runtime has processed the cancel request. */
   cancelRequestedAt?: string;
   cancelReason?: string;
+  /** Error of the last failed cleanup, with its place; at most 200 bytes. */
+  cleanupFailure?: string;
   updatedAt?: string;
   /** Texts that end with {@link CUT_MARK}. The {@link StateDetails} have them whole. */
   cut?: CutText[];

@@ -1,6 +1,7 @@
 /** Temporal's runtime, one per process. Connections and workers share it, and it forwards its logs to our logger. */
 import type { Logger as TemporalLogger } from '@temporalio/worker';
 import { IllegalStateError } from '@temporalio/common';
+import type { Thrown } from '../../operations/thrown.js';
 import type { Logger } from '../observe/log.js';
 import { coreAddress, withoutCorePage } from '../observe/metrics/core-page.js';
 import { makeTelemetryFilterString, Runtime } from './internal/native.js';
@@ -68,10 +69,32 @@ function levelOf(level: Level, component: unknown): Level {
   return (component === 'core' ? CORE_LEVELS : SDK_LEVELS)[level];
 }
 
+/** The core's line when a worker fails a workflow task for the first time. The SDK logs nothing if another function than the workflow's threw. */
+const TASK_FAILED = 'Failing workflow task';
+
+type TaskFailureListener = (runId: string, thrown: Thrown) => void;
+
+let onTaskFailure: TaskFailureListener | undefined;
+
+export function listenToTaskFailures(listener: TaskFailureListener): void {
+  onTaskFailure = listener;
+}
+
+/** @param failure as Rust's debug format writes it, with the causes inside */
+function thrownIn(failure: string): Thrown {
+  const textsOf = (field: string) =>
+    [...failure.matchAll(new RegExp(`\\b${field}: "((?:[^"\\\\]|\\\\.)*)"`, 'gs'))].map(([, text]) =>
+      text!.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped)),
+    );
+  return { message: textsOf('message')[0] ?? failure, stack: textsOf('stack_trace').join('\n') };
+}
+
 /** Adapts our logger to Temporal's interface. Messages from workflow and activity code keep their level. */
 export function asTemporalLogger(logger: Logger): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
     // Some of a worker's task queues serve workflows or activities only.
+    if (message === TASK_FAILED && meta?.['sdkComponent'] === 'core')
+      onTaskFailure?.(String(meta['runId']), thrownIn(String(meta['failure'])));
     const isExpected = /^No (workflows|activities) registered/.test(message);
     logger[isExpected ? 'trace' : levelOf(level, meta?.['sdkComponent'])](meta ?? {}, message);
   };

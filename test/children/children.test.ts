@@ -161,7 +161,7 @@ test('activities of parts are canceled, leave their artifacts with the operation
   writeFileSync(again, 'again');
   const token = await start({ name: 'north', gate: done }, { name: 'south', inner: 'coast', gate: again });
   await until(token, 'the retry is announced', ({ status_message }) =>
-    /^south\/coast: walk is being retried \(attempt \d+\): coast stumbled$/.test(status_message),
+    /^south\/coast: walk is being retried \(attempt \d+\): coast stumbled/.test(status_message),
   );
   const artifact = await new JobsClient(parts.base).get(`/v1/jobs/${token}/artifacts/north.txt`);
   expect(artifact).toMatchObject({ status: 200, body: 'north' });

@@ -1,5 +1,6 @@
 /** Loggers of workflows and activities. Each line goes to the operation's log, and to the process's log with token and tool. */
 import type { Logger as TemporalLogger } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
 import type { InjectedSinks, LoggerSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { defined } from '../../operations/json/defined.js';
@@ -15,11 +16,15 @@ import {
 } from '../../operations/wire/index.js';
 import type { Logger } from '../../platform/observe/log.js';
 import { logFields } from '../../platform/observe/work-context.js';
-import { asTemporalLogger } from '../../platform/temporal/runtime.js';
+import { asTemporalLogger, listenToTaskFailures } from '../../platform/temporal/runtime.js';
+import { FailingWorkflows } from './failing-workflows.js';
 import { logLine, type LogLevel } from './log-line.js';
 import type { OperationLogs } from './operation-logs.js';
 
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
+/** The SDK's line at an error of a workflow's function. */
+const FAILED = 'Workflow failed';
+const REMEMBERED_RUNS = 1_000;
 /** Limits of operations' lines in the process's log. */
 const BURST_LINES = 1_000;
 const LINES_PER_SECOND = 500;
@@ -34,12 +39,21 @@ export interface LoggingOperation extends LogContext {
 
 export class OperationLoggers {
   readonly #limit: LineLimit;
+  readonly #failing = new FailingWorkflows();
+  readonly #runs = new LRUCache<string, { info: WorkflowInfo; operation: LoggingOperation }>({
+    max: REMEMBERED_RUNS,
+  });
 
   constructor(
     private readonly logs: OperationLogs,
     private readonly process: Logger,
   ) {
     this.#limit = new LineLimit(process);
+    listenToTaskFailures((runId, thrown) => {
+      const { info, operation } = this.#runs.get(runId) ?? {};
+      if (info && operation && !this.#failing.isKnown(runId, thrown))
+        this.#tellFailure('warn', info, operation, { error: thrown });
+    });
   }
 
   /** Writes an operation's buffered lines; resolves within a second. */
@@ -73,8 +87,10 @@ export class OperationLoggers {
         const operation = operationOf(info);
         if (!operation) return process[level](message, all) as void;
         if (all['sdkComponent'] !== 'workflow') {
+          this.#runs.set(info.runId, { info, operation });
           // The SDK's own lines: the workflow has started or ended.
-          process[level](message, { ...all, ...logFields(operation) });
+          if (message === FAILED) this.#tellFailure(level, info, operation, all);
+          else process[level](message, { ...all, ...logFields(operation) });
           return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
         }
         this.#writeProcess(process, level, message, all, operation);
@@ -89,6 +105,27 @@ export class OperationLoggers {
         LEVELS.map((level) => [level, sinkOf(level)]),
       ) as InjectedSinks<LoggerSinks>['defaultWorkerLogger'],
     };
+  }
+
+  /** The console reports a cause once for a tool, and the log once for a run. */
+  #tellFailure(
+    level: LogLevel,
+    { workflowType, runId }: WorkflowInfo,
+    operation: LoggingOperation,
+    all: Record<string, unknown>,
+  ): void {
+    const { error } = all;
+    const { tool = workflowType, token, operationId } = operation;
+    const told = this.#failing.lineOf(workflowType, error);
+    const fields = { ...all, ...logFields(operation) };
+    if (told) asTemporalLogger(this.process)[level](`${FAILED}: ${tool} ${token}: ${told.text}`, fields);
+    const ofRun = this.#failing.lineOf(runId, error);
+    if (!ofRun?.isRetried) return;
+    const source = sourceOf('workflow', workflowType, operation);
+    this.logs.add(
+      operationId,
+      logLine({ level, source, message: `${FAILED}: ${ofRun.text}`, attributes: {} }),
+    );
   }
 
   #writeProcess(

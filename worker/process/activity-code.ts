@@ -5,7 +5,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Settings } from '../../platform/settings/index.js';
-import { filesOf } from '../../platform/project/index.js';
+import { filesOf, isProjectFile } from '../../platform/project/index.js';
 import {
   loadActivityFiles,
   NameRegistry,
@@ -73,8 +73,10 @@ export class ActivityCode {
     const { activityType } = activityInfo();
     const activity = this.#activities.get(activityType) ?? this.#activities.get('default');
     if (activity) return activity(...args);
+    const own = this.#files.filter(({ path }) => isProjectFile(path));
+    const known = own.flatMap(({ value }) => Object.keys(value ?? {})).join(', ');
     throw ApplicationFailure.retryable(
-      `no file in activities/ exports a function "${activityType}"; known are ${[...this.#activities.keys()].join(', ')}`,
+      `no file in activities/ exports a function "${activityType}"${known && `; known are ${known}`}`,
       'NotFoundError',
     );
   };

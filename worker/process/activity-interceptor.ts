@@ -111,6 +111,10 @@ async function execute(
       : { onFirstReport: () => metrics.firstProgress(operationId, tool, waits.nowMs - startedMs) }),
   };
   const watch = options.watchdog.watch(around, context);
+  const stray = new Promise<never>((_, reject) => {
+    around.fail = reject;
+  });
+  stray.catch(() => undefined);
   let waitsFor: string | undefined;
   const lastReport = (): ActivityReport => ({
     longhaul: 'report',
@@ -124,7 +128,7 @@ async function execute(
   try {
     const work = activityContext.run(around, async () => {
       if (!isLocal) await watch.assertNotBlocking();
-      const result = await run();
+      const result = await Promise.race([run(), stray]);
       const { progress } = around;
       if (!progress && queuedMs === undefined) return result;
       return {
@@ -172,6 +176,9 @@ async function execute(
   } finally {
     clearInterval(keepAlive);
     watch.end();
+    around.fail = (error) => {
+      context.log.error('the activity had ended when its code failed', { error });
+    };
   }
 }
 

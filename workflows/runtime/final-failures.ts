@@ -6,15 +6,23 @@ import {
   CancelledFailure,
   TemporalFailure,
   CancellationScope,
+  patched,
   sleep,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { humanDuration, divideCleanup } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
 import { isRetryable, type OperationError } from '../../operations/errors.js';
+import { thrownText } from '../../operations/thrown.js';
+import { cutText } from '../../operations/wire/state.js';
 import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/wire/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire/index.js';
-import { startMemo, cleanups, operation, type Cleanup } from './state.js';
+import { log } from './log.js';
+import { changeState, startMemo, cleanups, operation, type Cleanup } from './state.js';
+
+/** Maximum size of a cleanup's failure in the state memo. */
+const CLEANUP_BYTES = 200;
 
 /** Maximum length of a failure's message, in characters: Temporal refuses large failures. */
 const MESSAGE_LIMIT = 16_000;
@@ -48,7 +56,11 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     ? ((root as ApplicationFailure).details?.[0] as { code?: number } | undefined)?.code
     : undefined;
   const cause = root.cause && shorten(root.cause.message);
-  const message = shorten(root.message);
+  const message = shorten(
+    root instanceof WorkflowExecutionAlreadyStartedError
+      ? `a workflow with the ID "${root.workflowId}" has been started already: give each child an ID of its own`
+      : root.message,
+  );
   const kind = isProtocol ? 'protocol' : type === QUEUE_FULL || type === QUEUE_TIMEOUT ? 'busy' : 'failed';
   const error = {
     kind,
@@ -82,7 +94,7 @@ function closingDetails(error: OperationError): ClosingDetails {
   return { longhaul: 'closing', error };
 }
 
-/** Runs all cleanups side by side, within their budget. @throws any error that isn't a Temporal failure, which is a defect */
+/** Runs all cleanups side by side, within their budget. */
 export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
   const started = cleanups.reverse();
   const { cleanupSeconds } = operation();
@@ -100,12 +112,41 @@ async function limit(scope: CancellationScope, cleanupSeconds: number): Promise<
   await sleep(stopMs);
 }
 
+/** A failed cleanup must not prevent the others, or the operation's end. It stands beside what ended the operation. */
 async function runCleanup(work: Cleanup, reason: Parameters<Cleanup>[0]): Promise<void> {
   try {
     await work(reason);
   } catch (error) {
-    if (!isFinalFailure(error)) throw error;
-    // A failed cleanup must not prevent the others, or the operation's end.
+    log.error('a cleanup failed', { error });
+    // Releases before wrote no memo here.
+    if (patched('longhaul.cleanup_failure'))
+      changeState({ cleanupFailure: cutText(textOf(error), CLEANUP_BYTES) });
+  }
+}
+
+/** The activity's or child's own failure, if Temporal wraps it. */
+function textOf(error: unknown): string {
+  const { message, stack } = rootOf(toError(error));
+  return thrownText({ message, stack });
+}
+
+function rootOf(failure: Error): Error {
+  return failure instanceof TemporalFailure && failure.cause instanceof Error
+    ? rootOf(failure.cause)
+    : failure;
+}
+
+/** The SDK ignores `throw undefined`, and the workflow would wait forever. Other realms' errors are no instances of `Error`. */
+export function toError(thrown: unknown): Error {
+  if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return thrown as Error;
+  return new Error(`${jsonOf(thrown)}, which is no Error`);
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type Infer,
 } from '../../operations/tool/schema.js';
 import {
+  assertInWorkflow,
   changeState,
   cleanups,
   keepAnswer,
@@ -68,6 +69,7 @@ export function children(list: ChildRecord[]): void {
  * some time for the work to stop.
  */
 export function cleanup(work: Cleanup): void {
+  assertInWorkflow();
   cleanups.push(work);
 }
 

@@ -3,10 +3,7 @@
  * code. Workflows without Longhaul's memo pass through.
  */
 import {
-  ActivityFailure,
-  ApplicationFailure,
   CancellationScope,
-  CancelledFailure,
   ContinueAsNew,
   defaultPayloadConverter,
   ParentClosePolicy,
@@ -26,16 +23,12 @@ import {
   PART_MEMO,
   PROGRESS_METADATA,
   SIGNATURE_HEADER,
+  UNAWAITED_METADATA,
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';
 import { isCarriedState, type CarriedState } from '../../operations/wire/state.js';
-import {
-  isReportedResult,
-  reportInFailure,
-  withoutReport,
-  type ReportedResult,
-} from '../../operations/wire/report.js';
+import { isReportedResult, type ReportedResult } from '../../operations/wire/report.js';
 import {
   isCancelRequested,
   noteCancelRequest,
@@ -43,6 +36,7 @@ import {
   failureWithDetails,
   isFinalFailure,
   timedOutFailure,
+  toError,
   runCleanups,
 } from './final-failures.js';
 import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
@@ -55,17 +49,17 @@ import {
   notifyParent,
   partName,
 } from './parts.js';
-import { activityScheduled, countFirstQueueTime } from './queue-time.js';
+import { runActivity, unawaitedCalls } from './activity-calls.js';
+import { countFirstQueueTime } from './queue-time.js';
 import { startedMs } from './measure.js';
 import { traceInbound, traceOutbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { showDetails } from './current-details.js';
-import { warnOfHistory } from './log.js';
+import { log, warnOfHistory } from './log.js';
 import { boundMemos } from './memo.js';
 import {
   addStateToMemo,
-  beginWork,
   changeState,
   commandsOfChanges,
   continuedState,
@@ -165,7 +159,7 @@ const execute: Inbound = async (input, next) => {
     }
     // Temporal's rule: any error but a TemporalFailure is a defect that blocks the workflow until its code is fixed. The
     // operation isn't over, so nothing is cleaned up.
-    if (!isFinalFailure(error) && endedBefore() === undefined) throw error;
+    if (!isFinalFailure(error) && endedBefore() === undefined) throw toError(error);
     failure = error;
   }
   let cause: 'canceled' | 'timed_out' | undefined = endedBefore();
@@ -178,7 +172,9 @@ const execute: Inbound = async (input, next) => {
     if (notice) await notice;
     if (!isCancelRequested()) {
       endRun('completed');
-      return partMemo() ? withProgress(result) : withFinalProgress(result);
+      const unawaited = unawaitedCalls();
+      if (unawaited) log.warn(`the workflow returned before ${unawaited} had ended: await each activity`);
+      return partMemo() ? withProgress(result) : withMetadata(result, unawaited);
     }
     cause = 'canceled';
   }
@@ -233,22 +229,26 @@ function withProgress(result: unknown): unknown {
   return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
 }
 
-/** Adds the final progress to the metadata of an operation's result. A closing memo event would only repeat it. */
-function withFinalProgress(result: unknown): unknown {
+/** Adds the final progress, and activities that run on, to the metadata of the result: a memo event would only repeat them. */
+function withMetadata(result: unknown, unawaited: string | undefined): unknown {
   const progress = mergeProgress(state(), []);
-  if (!progress) return result;
+  const added = defined({ [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited });
+  if (Object.keys(added).length === 0) return result;
   const { metadata, ...payload } = defaultPayloadConverter.toPayload(result);
-  return RawValue.fromPayload({
-    ...payload,
-    metadata: { ...metadata, [PROGRESS_METADATA]: defaultPayloadConverter.toPayload(progress).data! },
-  });
+  const bytes = Object.entries(added).map(([name, value]): [string, Uint8Array] => [
+    name,
+    defaultPayloadConverter.toPayload(value).data!,
+  ]);
+  return RawValue.fromPayload({ ...payload, metadata: { ...metadata, ...Object.fromEntries(bytes) } });
 }
 
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
   const options = { ...input.options };
   if (isOwnQueue(options.taskQueue)) options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
   options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
-  return runActivity(() => next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }));
+  return runActivity(input.activityType, () =>
+    next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }),
+  );
 };
 
 /** Whether Longhaul's workers poll a task queue: the workflow's own, and its hosts'. Others need not heartbeat. */
@@ -258,27 +258,7 @@ function isOwnQueue(taskQueue: string | undefined): boolean {
 }
 
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
-  runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
-
-function runActivity(run: () => Promise<unknown>): Promise<unknown> {
-  const endWork = beginWork();
-  const ended = activityScheduled();
-  return run().then(
-    (result) => {
-      endWork();
-      const report = isReportedResult(result) ? result : undefined;
-      ended(report?.queuedMs ?? 0);
-      if (report?.progress) addProgress(report.progress, true);
-      return report ? report.result : result;
-    },
-    (error: unknown) => {
-      endWork();
-      ended(0);
-      takeReport(error);
-      throw error;
-    },
-  );
-}
+  runActivity(input.activityType, () => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
 function ownHeaders() {
   const { token, operationId, tool, principal, startRequestId: requestId, signature } = operation();
@@ -354,12 +334,3 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   const carried: CarriedState = { longhaul: 'state', state: continuedState() };
   return next({ ...input, args: [...input.args, carried], options: { ...input.options, memo } });
 };
-
-/** Adds a failed activity's reported progress, and removes the report from the details that authors see. */
-function takeReport(error: unknown): void {
-  const failure = error instanceof ActivityFailure ? error.cause : undefined;
-  const progress = reportInFailure(failure);
-  if (progress) addProgress(progress, false);
-  if (failure instanceof ApplicationFailure || failure instanceof CancelledFailure)
-    Object.assign(failure, { details: withoutReport(failure.details) });
-}

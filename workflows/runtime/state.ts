@@ -2,7 +2,12 @@
  * State of the operation that this workflow execution is. The authors' API changes it, and the interceptors publish it in memo
  * and search attributes. Module state is per execution: Temporal's sandbox gives each its own modules.
  */
-import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
+import {
+  defaultPayloadConverter,
+  inWorkflowContext,
+  workflowInfo,
+  type ConcludeActivationInput,
+} from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
 import { DEFAULT_CLEANUP_SECONDS } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
@@ -111,7 +116,16 @@ let isOver = false;
 let activeWork = 0;
 
 export function state(): OperationState {
+  assertInWorkflow();
   return current;
+}
+
+/** @throws TypeError in an activity, whose changes would be lost */
+export function assertInWorkflow(): void {
+  if (inWorkflowContext()) return;
+  throw new TypeError(
+    'a helper of longhaul/workflow was called outside of a workflow: in an activity, use those of longhaul/activity',
+  );
 }
 
 /** Takes over the state of the run that this one continues. */
@@ -126,7 +140,7 @@ export function continueState(carried: OperationState): void {
 export function changeState(changes: Partial<OperationState>): void {
   (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
   const updatedAt = new Date().toISOString();
-  Object.assign(current, changes, { updatedAt });
+  Object.assign(state(), changes, { updatedAt });
   if (changes.inputRequests) {
     if (Object.keys(changes.inputRequests).length === 0) delete current.questionsSince;
     else current.questionsSince ??= updatedAt;

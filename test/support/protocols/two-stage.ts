@@ -68,7 +68,8 @@ async function found(
   return result;
 }
 
-function readingOf({ data }: any): Reading {
+function readingOf(answer: any): Reading {
+  const { data } = answer;
   const { status, progress, questions = [], result } = data;
   return {
     status,
@@ -77,7 +78,7 @@ function readingOf({ data }: any): Reading {
     ...(progress === undefined ? {} : { share: progress }),
     questions,
     ...(result?.success ? { result: result.data } : {}),
-    raw: data,
+    raw: answer,
   };
 }
 

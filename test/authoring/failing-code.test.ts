@@ -1,0 +1,273 @@
+/** Mistakes in an author's code that keep an operation from ending: status, log and console name what was thrown, where, and the cure. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { protocolClients } from '../support/protocols/index.js';
+import { TestStack } from '../support/test-stack.js';
+import { writeFiles } from '../support/write-files.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+interface Mistake {
+  /** The file of the workflow, whose function has the tool's name. */
+  workflow: string;
+  status: RegExp;
+}
+
+const CALL = `import { proxyActivities, sleep } from '@temporalio/workflow';
+const { ok, fail, help, absent, reject, exit, exitLater, throwLater } = proxyActivities<any>({ startToCloseTimeout: '1 minute' });
+const { fail: failOnce } = proxyActivities<any>({ startToCloseTimeout: '1 minute', retry: { maximumAttempts: 1 } });`;
+const calls = (name: string, activity: string) =>
+  `${CALL}\nexport async function ${name}() {\n  await ${activity}();\n}`;
+const throws = (name: string, body: string) =>
+  `export async function ${name}(): Promise<any> {\n  ${body}\n}`;
+const keepsFailing = (text: string) =>
+  new RegExp(`^the workflow's code keeps failing \\(attempt \\d+\\): ${text}`);
+const SANDBOX = 'a workflow runs without Node\\.js, network and environment: move it to an activity';
+const TO_FAIL = 'correct the code, or throw ApplicationFailure to fail the operation';
+
+const ACTIVITIES = `import { stage } from 'longhaul/workflow';
+import { setTimeout as sleep } from 'node:timers/promises';
+export async function ok() { await sleep(2_000); }
+export async function help() { stage('x'); }
+export async function fail() { throw new Error('db away'); }
+export async function reject() { void fail(); await sleep(60_000); }
+export async function exit() { process.exit(3); }
+export async function exitLater() { setTimeout(() => process.exit(3), 10); await sleep(60_000); }
+export async function throwLater() { setTimeout(() => { throw new Error('from a timer'); }, 10); await sleep(60_000); }
+`;
+
+const MISTAKES: Record<string, Mistake> = {
+  throws_error: {
+    workflow: throws('throws_error', `throw new Error('no water');`),
+    status: keepsFailing(
+      `no water \\(thrown in throws_error at workflows/throws_error\\.ts:2\\): ${TO_FAIL}$`,
+    ),
+  },
+  throws_text: {
+    workflow: throws('throws_text', `throw 'no water';`),
+    status: keepsFailing(`"no water", which is no Error: ${TO_FAIL}$`),
+  },
+  throws_object: {
+    workflow: throws('throws_object', `throw { code: 7 };`),
+    status: keepsFailing(`\\{"code":7\\}, which is no Error: ${TO_FAIL}$`),
+  },
+  throws_undefined: {
+    workflow: throws('throws_undefined', `await Promise.reject();`),
+    status: keepsFailing(`undefined, which is no Error`),
+  },
+  signal_throws: {
+    workflow: `import { condition, defineSignal, setHandler } from '@temporalio/workflow';
+      export async function signal_throws() {
+        setHandler(defineSignal('go'), () => { throw new Error('bad signal'); });
+        await condition(() => false);
+      }`,
+    status: keepsFailing(`bad signal \\(thrown at workflows/signal_throws\\.ts:3\\)`),
+  },
+  child_missing: {
+    workflow: `import { executeChild } from '@temporalio/workflow';\n${throws('child_missing', `await executeChild('nowhere');`)}`,
+    status:
+      /^nowhere-1: .*'nowhere': no such function.*: export a function of this name from a file in workflows\/$/,
+  },
+  uses_fetch: {
+    workflow: throws('uses_fetch', `await fetch('http://x');`),
+    status: keepsFailing(
+      `fetch is not defined \\(thrown in uses_fetch at workflows/uses_fetch\\.ts:2\\): ${SANDBOX}$`,
+    ),
+  },
+  uses_process: {
+    workflow: throws('uses_process', `return process.env.HOME;`),
+    status: keepsFailing(`process is not defined \\(thrown .*workflows/uses_process\\.ts:2\\): ${SANDBOX}$`),
+  },
+  uses_crypto: {
+    workflow: throws('uses_crypto', `return crypto.randomUUID();`),
+    status: keepsFailing(
+      `crypto is not defined \\(.*workflows/uses_crypto\\.ts:2\\): ${SANDBOX}, or make IDs with uuid4`,
+    ),
+  },
+  no_limit: {
+    workflow: `import { proxyActivities } from '@temporalio/workflow';
+      const { ok } = proxyActivities<any>({});\n${throws('no_limit', 'await ok();')}`,
+    status: keepsFailing(
+      `Required either .* \\(thrown at workflows/no_limit\\.ts:2\\): give proxyActivities a limit`,
+    ),
+  },
+  bad_limit: {
+    workflow: `import { proxyActivities } from '@temporalio/workflow';
+      const { ok } = proxyActivities<any>({ startToCloseTimeout: '1 minit' as any });\n${throws('bad_limit', 'await ok();')}`,
+    status: keepsFailing(`.*'1 minit' \\(thrown .*at workflows/bad_limit\\.ts:4\\): write a duration as`),
+  },
+  zero_limit: {
+    workflow: `import { proxyActivities } from '@temporalio/workflow';
+      const { ok } = proxyActivities<any>({ startToCloseTimeout: 0 });\n${throws('zero_limit', 'await ok();')}`,
+    status: keepsFailing(`.*ActivityType=ok: give proxyActivities a limit of an attempt`),
+  },
+  unawaited_fails: {
+    workflow: `${CALL}\nexport async function unawaited_fails() {\n  failOnce();\n  await sleep('1 hour');\n}`,
+    status: keepsFailing(
+      `fail \\(called at workflows/unawaited_fails\\.ts:5\\) isn't awaited and failed: db away \\(thrown in fail at activities/all\\.ts:5\\): await it`,
+    ),
+  },
+  unawaited_function: {
+    workflow: `${CALL}\nasync function later() {\n  await sleep(1);\n  throw new Error('lost');\n}
+      export async function unawaited_function() {\n  void later();\n  await sleep('1 hour');\n}`,
+    status: keepsFailing(
+      `a promise that isn't awaited was rejected: lost \\(thrown in later at workflows/unawaited_function\\.ts:6\\)`,
+    ),
+  },
+  unawaited_runs: {
+    workflow: `${CALL}\nexport async function unawaited_runs() {\n  ok();\n  return 1;\n}`,
+    status: /^completed, without awaiting ok \(called at workflows\/unawaited_runs\.ts:5\)$/,
+  },
+  missing_activity: {
+    workflow: calls('missing_activity', 'absent'),
+    status:
+      /^absent is being retried \(attempt \d+\): no file in activities\/ exports a function "absent"; known are (?!.*longhaul_)(?!.*Pipeline).*$/,
+  },
+  failing_activity: {
+    workflow: calls('failing_activity', 'fail'),
+    status: /^fail is being retried \(attempt \d+\): db away \(thrown in fail at activities\/all\.ts:5\)$/,
+  },
+  helper_in_activity: {
+    workflow: calls('helper_in_activity', 'help'),
+    status:
+      /^help is being retried .*outside of a workflow: in an activity, use those of longhaul\/activity \(thrown in help at activities\/all\.ts:4\)$/,
+  },
+  rejecting_activity: {
+    workflow: calls('rejecting_activity', 'reject'),
+    status:
+      /^reject is being retried .*a promise that isn't awaited was rejected: db away: await it.* \(thrown in fail at activities\/all\.ts:5\)$/,
+  },
+  exiting_activity: {
+    workflow: calls('exiting_activity', 'exit'),
+    status:
+      /^exit is being retried .*process\.exit\(3\) would end the worker: .* \(thrown in exit at activities\/all\.ts:7\)$/,
+  },
+  exiting_callback: {
+    workflow: calls('exiting_callback', 'exitLater'),
+    status:
+      /^exitLater is being retried .*process\.exit\(3\) would end the worker: .*activities\/all\.ts:8\)$/,
+  },
+  throwing_callback: {
+    workflow: calls('throwing_callback', 'throwLater'),
+    status: /^throwLater is being retried .*thrown in a callback: from a timer: .*activities\/all\.ts:9\)$/,
+  },
+  same_child_twice: {
+    workflow: `import { startChild, sleep } from '@temporalio/workflow';
+      export async function kid() { await sleep('1 hour'); }
+      ${throws('same_child_twice', `await startChild(kid, { workflowId: 'kid-of-failing-code' }); await startChild(kid, { workflowId: 'kid-of-failing-code' });`)}`,
+    status:
+      /^a workflow with the ID "kid-of-failing-code" has been started already: give each child an ID of its own$/,
+  },
+  cleanup_throws: {
+    workflow: `import { ApplicationFailure } from '@temporalio/workflow';
+      import { cleanup } from 'longhaul/workflow';
+      export async function cleanup_throws() {
+        cleanup(async () => { throw new Error('no mop'); });
+        throw ApplicationFailure.nonRetryable('no water');
+      }`,
+    status: /^no water; a cleanup failed: no mop \(thrown at workflows\/cleanup_throws\.ts:4\)$/,
+  },
+  cleanup_calls: {
+    workflow: `${CALL}
+      import { ApplicationFailure } from '@temporalio/workflow';
+      import { cleanup } from 'longhaul/workflow';
+      export async function cleanup_calls() {
+        cleanup(() => failOnce());
+        throw ApplicationFailure.nonRetryable('no water');
+      }`,
+    status: /^no water; a cleanup failed: db away \(thrown in fail at activities\/all\.ts:5\)$/,
+  },
+};
+
+const tool = (name: string) =>
+  `import { defineTool } from 'longhaul';
+   export default defineTool({ name: '${name}', description: { does: 'x' }, estimate: { seconds: 1 },
+     input: { type: 'object', properties: {} } });`;
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-failing-'));
+let parts: TestStack;
+const tokens: Record<string, string> = {};
+const names = [...Object.keys(MISTAKES), 'cleanup_after_cancel'];
+
+beforeAll(async () => {
+  writeFiles(folder, {
+    'activities/all.ts': ACTIVITIES,
+    'workflows/cleanup_after_cancel.ts': `import { sleep } from '@temporalio/workflow';
+      import { cleanup } from 'longhaul/workflow';
+      export async function cleanup_after_cancel() {
+        cleanup(async () => { throw new Error('no mop'); });
+        await sleep('1 hour');
+      }`,
+    ...Object.fromEntries(names.map((name) => [`tools/${name}.ts`, tool(name)])),
+    ...Object.fromEntries(
+      Object.entries(MISTAKES).map(([name, { workflow }]) => [`workflows/${name}.ts`, workflow]),
+    ),
+  });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+  for (const name of names) tokens[name] = await parts.client.start(name);
+  await (await parts.temporal()).workflow.getHandle(tokens['signal_throws']!).signal('go');
+}, PROCESSES_MS);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test.each(Object.entries(MISTAKES))('%s is named in the status, with its place', async (name, { status }) => {
+  let last: string | undefined;
+  await eventually(
+    () => `the status fits ${status}; it was ${last}`,
+    async () => {
+      last = (await parts.client.get(tokens[name]!)).statusMessage;
+      return status.test(last ?? '');
+    },
+  );
+});
+
+test('a cleanup that fails after a cancel stands beside the reason', async () => {
+  const taskId = tokens['cleanup_after_cancel']!;
+  await parts.client.request('tasks/cancel', { taskId });
+  const { statusMessage } = await parts.client.until(taskId, 'cancelled');
+  expect(statusMessage).toBe(
+    'canceled; a cleanup failed: no mop (thrown at workflows/cleanup_after_cancel.ts:4)',
+  );
+});
+
+test('every protocol names the place', async () => {
+  const clients = protocolClients(parts.base);
+  await Promise.all(
+    clients.map(async (client) => {
+      const token = await client.start('throws_error', {}, `place ${client.name}`);
+      await eventually(`${client.name} names the place`, async () =>
+        JSON.stringify((await client.read(token))?.raw).includes('at workflows/throws_error.ts:2'),
+      );
+      await client.close?.();
+    }),
+  );
+});
+
+describe('the console', () => {
+  const lines = () => parts.parts.flatMap((part) => part.output().split('\n'));
+  const linesOf = (name: string) => lines().filter((line) => line.includes(`Workflow failed: ${name} `));
+
+  test.each(['throws_error', 'signal_throws', 'unawaited_function'])(
+    '%s has one line, with tool, token and message',
+    async (name) => {
+      await eventually(`the line of ${name}`, () => linesOf(name).length > 0);
+      await eventually('a later attempt has failed', async () =>
+        /attempt ([3-9]|\d\d)/.test((await parts.client.get(tokens[name]!)).statusMessage),
+      );
+      const [line, ...others] = linesOf(name);
+      expect(others.filter((other) => !/\(\d+0 times\)/.test(other))).toEqual([]);
+      expect(line).toContain(`Workflow failed: ${name} ${tokens[name]}: `);
+      expect(line).toContain(`workflows/${name}.ts:`);
+    },
+  );
+
+  test('activities that exit, throw in callbacks or reject end no worker', () => {
+    const worker = parts.parts.find((part) => part.process.spawnargs.includes('worker'))!;
+    expect(worker.process.exitCode).toBeNull();
+  });
+});

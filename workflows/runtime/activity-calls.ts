@@ -1,0 +1,75 @@
+/** Calls of activities: their reports, and the author's line in errors that have none. */
+import { ActivityFailure, ApplicationFailure, CancelledFailure, workflowInfo } from '@temporalio/workflow';
+import { reportInFailure, isReportedResult, withoutReport } from '../../operations/wire/report.js';
+import { authorsFrame, callIn } from '../../operations/thrown.js';
+import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
+import { activityScheduled } from './queue-time.js';
+import { addProgress, beginWork } from './state.js';
+import { traceOutbound } from './trace.js';
+
+interface Call {
+  activityType: string;
+  /** Formatted when it is read, so a call costs no source map. Of ten frames: the sandbox fixes that limit. */
+  at: { stack?: string };
+}
+
+const running = new Set<Call>();
+
+export function runActivity(activityType: string, run: () => Promise<unknown>): Promise<unknown> {
+  const endWork = beginWork();
+  const ended = activityScheduled();
+  const call: Call = { activityType, at: {} };
+  // From the outermost interceptor on, or those frames would leave no room for the author's.
+  Error.captureStackTrace(call.at, traceOutbound.scheduleActivity);
+  running.add(call);
+  const end = (queuedMs: number) => {
+    running.delete(call);
+    endWork();
+    ended(queuedMs);
+  };
+  return run().then(
+    (result) => {
+      const report = isReportedResult(result) ? result : undefined;
+      end(report?.queuedMs ?? 0);
+      if (report?.progress) addProgress(report.progress, true);
+      return report ? report.result : result;
+    },
+    (error: unknown) => {
+      end(0);
+      takeReport(error);
+      addCall(error, call);
+      throw error;
+    },
+  );
+}
+
+/** Activities that run on as the workflow returns, with the places of their calls; undefined if there are none. */
+export function unawaitedCalls(): string | undefined {
+  const { workflowType } = workflowInfo();
+  if (workflowType === PIPELINE_WORKFLOW || workflowType === PAGE_WORKFLOW) return undefined;
+  const own = [...running].filter(({ activityType }) => !activityType.startsWith('longhaul_'));
+  const texts = own.map(({ activityType, at }) => {
+    const place = callIn(at.stack);
+    return place ? `${activityType} (called ${place})` : activityType;
+  });
+  return texts.join(', ') || undefined;
+}
+
+/** Adds a failed activity's reported progress, and removes the report from the details that authors see. */
+function takeReport(error: unknown): void {
+  const failure = error instanceof ActivityFailure ? error.cause : undefined;
+  const progress = reportInFailure(failure);
+  if (progress) addProgress(progress, false);
+  if (failure instanceof ApplicationFailure || failure instanceof CancelledFailure)
+    Object.assign(failure, { details: withoutReport(failure.details) });
+}
+
+/** If the error fails the workflow task, readers learn which call it was. */
+function addCall(error: unknown, { at }: Call): void {
+  if (!(error instanceof Error) || authorsFrame(error.stack)) return;
+  const frame = authorsFrame(at.stack);
+  if (!frame) return;
+  error.stack = `${error.stack ?? ''}\n${frame}`;
+  // The SDK passes a failure of Temporal's on as it came.
+  if (error instanceof ActivityFailure && error.failure) error.failure.stackTrace = frame;
+}
