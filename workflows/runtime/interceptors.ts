@@ -13,10 +13,8 @@ import {
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { RawValue } from '@temporalio/common';
 import { divideCleanup } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
-import { mergeProgress } from '../../operations/record.js';
 import {
   ANONYMOUS,
   LOG_CONTEXT_HEADER,
@@ -24,24 +22,19 @@ import {
   OPERATION_HEADER,
   OPERATION_ID_HEADER,
   PART_MEMO,
-  PROGRESS_METADATA,
   SIGNATURE_HEADER,
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';
 import { isCarriedState, type CarriedState } from '../../operations/wire/state.js';
-import {
-  isReportedResult,
-  reportInFailure,
-  withoutReport,
-  type ReportedResult,
-} from '../../operations/wire/report.js';
+import { isReportedResult, reportInFailure, withoutReport } from '../../operations/wire/report.js';
 import {
   isCancelRequested,
   noteCancelRequest,
   canceledFailure,
   failureWithDetails,
   isFinalFailure,
+  losesDetails,
   timedOutFailure,
   runCleanups,
 } from './final-failures.js';
@@ -62,6 +55,17 @@ import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { showDetails } from './current-details.js';
 import { warnOfHistory } from './log.js';
+import {
+  failureOfArguments,
+  failureOfResult,
+  isInvalidOutput,
+  keepResult,
+  takeDeclaredOutput,
+  withFinalProgress,
+  withDeclaredOutput,
+  withoutLoss,
+  withProgress,
+} from './values.js';
 import { boundMemos } from './memo.js';
 import {
   addStateToMemo,
@@ -131,6 +135,7 @@ const execute: Inbound = async (input, next) => {
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
   const args = withoutCarriedState(input.args);
   assertOwnStart(args);
+  takeDeclaredOutput(input.headers);
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
@@ -168,6 +173,10 @@ const execute: Inbound = async (input, next) => {
     if (!isFinalFailure(error) && endedBefore() === undefined) throw error;
     failure = error;
   }
+  if (endedBefore() === undefined && failure === undefined) {
+    failure = failureOfResult(result);
+    if (isInvalidOutput(failure)) await keepResult(result);
+  }
   let cause: 'canceled' | 'timed_out' | undefined = endedBefore();
   if (cause === undefined && failure === undefined) {
     if (turn) {
@@ -187,12 +196,12 @@ const execute: Inbound = async (input, next) => {
   if (turn) await returnTurn();
   // A cancel request accepted during the cleanups is final too.
   const how = isCancelRequested() && !partMemo() ? 'canceled' : reason;
-  if (failure === undefined && state().partial === undefined) changeState({ partial: result });
+  if (failure === undefined && state().partial === undefined) changeState({ partial: withoutLoss(result) });
   const notice = endAnswers();
   if (notice) await notice;
   endRun(how);
   // The parent's code gets a part's failure unchanged.
-  if (partMemo() && how === 'failed') throw failure;
+  if (partMemo() && how === 'failed' && !losesDetails(failure)) throw failure;
   throw how === 'canceled'
     ? canceledFailure()
     : how === 'timed_out'
@@ -227,28 +236,13 @@ const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ comm
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
-/** Wraps a part's result with its progress, like an activity's. */
-function withProgress(result: unknown): unknown {
-  const { progress } = state();
-  return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
-}
-
-/** Adds the final progress to the metadata of an operation's result. A closing memo event would only repeat it. */
-function withFinalProgress(result: unknown): unknown {
-  const progress = mergeProgress(state(), []);
-  if (!progress) return result;
-  const { metadata, ...payload } = defaultPayloadConverter.toPayload(result);
-  return RawValue.fromPayload({
-    ...payload,
-    metadata: { ...metadata, [PROGRESS_METADATA]: defaultPayloadConverter.toPayload(progress).data! },
-  });
-}
-
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
   const options = { ...input.options };
   if (isOwnQueue(options.taskQueue)) options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
   options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
-  return runActivity(() => next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }));
+  return runActivity(input, () =>
+    next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }),
+  );
 };
 
 /** Whether Longhaul's workers poll a task queue: the workflow's own, and its hosts'. Others need not heartbeat. */
@@ -258,9 +252,14 @@ function isOwnQueue(taskQueue: string | undefined): boolean {
 }
 
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
-  runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
+  runActivity(input, () => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
-function runActivity(run: () => Promise<unknown>): Promise<unknown> {
+function runActivity(
+  { args, activityType }: { args: unknown[]; activityType: string },
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const refused = failureOfArguments(args, `activity ${activityType}`);
+  if (refused) return Promise.reject(refused);
   const endWork = beginWork();
   const ended = activityScheduled();
   return run().then(
@@ -300,7 +299,9 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   input,
   next,
 ) => {
-  const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
+  const { args = [], workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
+  const refused = failureOfArguments(args, `child workflow ${input.workflowType}`);
+  if (refused) throw refused;
   const options = { ...input.options, parentClosePolicy };
   // A child that may outlive its parent is an independent workflow.
   if (parentClosePolicy === ParentClosePolicy.ABANDON)
@@ -344,6 +345,8 @@ function remainingExecutionMs(): number | undefined {
 }
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
+  const refused = failureOfArguments(input.args, 'continueAsNew()');
+  if (refused) throw refused;
   refuseUnverified();
   saveRemainingTime();
   const createdAt = startMemo()?.createdAt ?? workflowInfo().startTime.toISOString();
@@ -352,7 +355,12 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
     ...(partMemo() ? { [PART_MEMO]: partMemo() } : { [START_MEMO]: { ...startMemo(), createdAt } }),
   };
   const carried: CarriedState = { longhaul: 'state', state: continuedState() };
-  return next({ ...input, args: [...input.args, carried], options: { ...input.options, memo } });
+  return next({
+    ...input,
+    headers: withDeclaredOutput(input.headers),
+    args: [...input.args, carried],
+    options: { ...input.options, memo },
+  });
 };
 
 /** Adds a failed activity's reported progress, and removes the report from the details that authors see. */
