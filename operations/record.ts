@@ -191,7 +191,7 @@ export interface OperationRecord {
   /** Set if there are too many children for a record that isn't read live. A closed operation has them in storage. */
   areChildrenLarge?: true;
   result?: unknown;
-  /** What a result breaks of the tool's current output, if the output at its start can't be known any more. */
+  /** The first problem of a result with the tool's current output, if the output at its start can't be known any more. */
   resultNote?: string;
   /**
    * Why its result, failure or partial result can't be read: `unavailable` while storage is away, `internal` once it's lost. A read of the

@@ -51,13 +51,13 @@ export function report(reported: Progress): void {
   } satisfies ActivityReport);
 }
 
-/** The problems that each activity has been told of. */
-const told = new WeakMap<Context, Set<string>>();
+/** The problems that each activity's log names. */
+const logged = new WeakMap<Context, Set<string>>();
 
 function warnOfMistakes(problems: readonly string[]): void {
   const context = Context.current();
-  const known = told.get(context) ?? new Set();
-  told.set(context, known);
+  const known = logged.get(context) ?? new Set();
+  logged.set(context, known);
   for (const problem of problems) {
     if (known.has(problem) || known.size >= MAX_MISTAKES) continue;
     known.add(problem);
@@ -148,8 +148,7 @@ export async function writeArtifact(name: string, content: string | Uint8Array):
 
 /** Readers save artifacts under their names, so a name must not lead out of their folder. */
 function isArtifactName(name: unknown): name is string {
-  if (typeof name !== 'string' || /[\\\u0000-\u001f\u007f]/.test(name) || name.length > MAX_NAME_CHARACTERS)
-    return false;
+  if (typeof name !== 'string' || /[\\\p{Cc}]/u.test(name) || name.length > MAX_NAME_CHARACTERS) return false;
   return name.split('/').every((part) => !['', '.', '..'].includes(part));
 }
 

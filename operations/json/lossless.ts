@@ -3,7 +3,7 @@
 /** Failure type of values that JSON can't hold. */
 export const NOT_JSON = 'NotJson';
 
-/** What came, and what to give instead. */
+/** A lost value in words, and the cure. */
 type Loss = readonly [found: string, cure: string];
 
 interface Found {

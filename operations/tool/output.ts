@@ -7,7 +7,7 @@ export const INVALID_OUTPUT = 'invalid_output';
 /** Name of the artifact that keeps such a result. */
 export const KEPT_RESULT = 'result.json';
 
-/** What a result breaks, a line for each problem: path, what was expected, what came. Undefined if it fits. */
+/** A line for each problem of a result: path, what was expected, what came. Undefined if it fits. */
 export function outputProblem(schema: JsonSchema, result: unknown): string | undefined {
   const problems = check(schema, result, 'result');
   if (problems.length === 0) return undefined;

@@ -140,7 +140,7 @@ export interface StartMemo {
   /** `none`: workers without Longhaul's runtime run the workflow. Missing: Longhaul's own. */
   runtime?: 'none';
   /**
-   * What the result has to be: a value that JSON holds, and if there is a digest, one that fits the output of that digest. Missing in
+   * Set if the result has to be a value that JSON holds, and with a digest also one that fits the output of that digest. Missing in
    * starts of earlier releases, which end as they did.
    */
   output?: DeclaredOutput;
@@ -150,7 +150,7 @@ export interface StartMemo {
 
 /** The output that a tool declared when its operation started. */
 export interface DeclaredOutput {
-  /** Of its JSON Schema; missing if it declared none. */
+  /** Digest of its JSON Schema; missing if it declared none. */
   digest?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What authors return, report and keep: every value of JSON is delivered, and what can't be is named. */
+/** Values that authors return, report and keep: JSON is delivered, and anything else is named. */
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { lossIn } from '../../operations/json/lossless.js';

@@ -9,7 +9,7 @@ const { misreport, misname } = proxyActivities<typeof activities>({
 const flat = { type: 'object', properties: { ok: { type: 'boolean' } } };
 const nested = { type: 'object', properties: { order: { type: 'object', properties: {} } } };
 
-/** What TypeScript would refuse. */
+/** Hides a mistake from TypeScript. */
 const wrong = <T>(value: unknown) => value as T;
 
 const MISTAKES: Record<string, () => Promise<unknown>> = {
