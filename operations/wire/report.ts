@@ -44,16 +44,19 @@ export function usableProgress(given: unknown, name: string): Usable<Partial<Pro
   return { value: { ...value, message: message.value }, problems: [...problems, ...message.problems] };
 }
 
+/** Longest text that a problem shows: a line of the log has 8 KiB. */
+const LOGGED_BYTES = 4 * 1024;
+
 /** A text as one line for people: shown by every status, so a long one is cut. */
 export function usableLine(given: unknown, name: string): Usable<string> {
   const whole = typeof given === 'string' ? given : shown(given);
   const value = cutText(whole, LINE_BYTES);
   const problems = [
-    ...(typeof given === 'string' ? [] : [`${name}: expected text; got ${whole}`]),
+    ...(typeof given === 'string' ? [] : [`${name}: expected text; got ${value}`]),
     ...(value === whole
       ? []
       : [
-          `${name}: expected one line of at most ${LINE_BYTES} bytes; it is cut: ${whole}. Give long text as a partial result`,
+          `${name}: expected one line of at most ${LINE_BYTES} bytes; it is cut: ${cutText(whole, LOGGED_BYTES)}. Give long text as a partial result`,
         ]),
   ];
   return { value, problems };

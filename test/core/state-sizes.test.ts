@@ -33,6 +33,8 @@ test.each(FIELDS)('the state stays readable and small with a %s of any size', as
     const job = await reached(id, field, bytes, isRefused ? 'closed' : way);
     if (isRefused) expect(job.error).toMatchObject({ type: 'too_large' });
     await expectSmallMemo(id);
+    if (['stage', 'message', 'partial'].includes(field))
+      await eventually('its state is written', async () => publishedState(await memoOf(id)));
     expectMark(job, field, bytes, await memoOf(id));
     expect((await jobs.get(`/v1/jobs/${id}/steps`)).status).toBeLessThan(500);
     expect(await parts.client.request('tasks/get', { taskId: id })).not.toHaveProperty('error');
