@@ -30,6 +30,8 @@ export const ERROR_KINDS = [
   'busy',
   /** The tool's own work failed. */
   'failed',
+  /** The tool's result doesn't fit the output that it declares. */
+  'invalid_output',
   /** The tool ended the call with a JSON-RPC error instead of a result. */
   'protocol',
   /** The tool's maximum duration passed. */

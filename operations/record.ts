@@ -107,6 +107,11 @@ export interface ChildRecord {
   page?: PageRange;
 }
 
+/** Address of an operation's artifact: a resource of MCP, and a link in results. */
+export function artifactUri(token: string, name: string): string {
+  return `longhaul://operations/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
+}
+
 /** A file in storage, or an empty folder without bytes. */
 export interface ArtifactRecord {
   /** Name among the operation's artifacts; ends with `/` for a folder. */
@@ -186,6 +191,8 @@ export interface OperationRecord {
   /** Set if there are too many children for a record that isn't read live. A closed operation has them in storage. */
   areChildrenLarge?: true;
   result?: unknown;
+  /** The first problem of a result with the tool's current output, if the output at its start can't be known any more. */
+  resultNote?: string;
   /**
    * Why its result, failure or partial result can't be read: `unavailable` while storage is away, `internal` once it's lost. A read of the
    * value fails with this error.
@@ -228,9 +235,12 @@ export function mergeProgress(
   reports: Progress[],
 ): Progress | undefined {
   if (!own && reports.length === 0) return undefined;
-  const total = own?.total ?? totalOf(own?.progress ?? 0, unreached, reports);
+  const progress = (own?.progress ?? 0) + sum(reports.map((report) => report.progress));
+  const announced = own?.total ?? totalOf(own?.progress ?? 0, unreached, reports);
+  // Parts may report more than the workflow has announced.
+  const total = announced === undefined ? undefined : Math.max(announced, progress);
   const message = reports.findLast((report) => report.message)?.message ?? own?.message;
-  return { progress: (own?.progress ?? 0) + sum(reports.map((report) => report.progress)), total, message };
+  return { progress, total, message };
 }
 
 /** Sum of the announced totals; undefined unless every report has one. */

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import { realpath, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { inspect } from 'node:util';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Progress } from '../../operations/record.js';
-import type { ActivityReport } from '../../operations/wire/report.js';
+import { artifactUri, type Progress } from '../../operations/record.js';
+import { usableProgress, type ActivityReport } from '../../operations/wire/report.js';
 import type { Storage } from '../../platform/storage/index.js';
 import { artifactKey } from '../../platform/storage/keys.js';
 import { awaitStorage } from './await-storage.js';
@@ -14,17 +15,23 @@ import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
 
+/** Log lines about wrong reports of one activity. */
+const MAX_MISTAKES = 20;
+
 /**
  * Reports this activity's progress, in its own units. The operation's progress is the sum of its activities' progress. Sent as a
  * heartbeat at most once a second; adds nothing to the history.
  */
-export function report(progress: Progress): void {
+export function report(reported: Progress): void {
   const context = activityContext.getStore();
   if (!context) {
     // Not an error, which could end the worker: callbacks of event emitters run outside of the activity's context.
     warnOnce();
     return;
   }
+  const { value, problems } = usableProgress(reported, 'report()');
+  if (problems.length > 0) warnOfMistakes(problems);
+  const progress: Progress = { ...value, progress: value.progress ?? context.progress?.progress ?? 0 };
   context.onFirstReport?.();
   delete context.onFirstReport;
   const { earlier } = context;
@@ -42,6 +49,20 @@ export function report(progress: Progress): void {
     longhaul: 'report',
     progress: context.progress,
   } satisfies ActivityReport);
+}
+
+/** The problems that each activity's log names. */
+const logged = new WeakMap<Context, Set<string>>();
+
+function warnOfMistakes(problems: readonly string[]): void {
+  const context = Context.current();
+  const known = logged.get(context) ?? new Set();
+  logged.set(context, known);
+  for (const problem of problems) {
+    if (known.has(problem) || known.size >= MAX_MISTAKES) continue;
+    known.add(problem);
+    context.log.warn(problem);
+  }
 }
 
 let hasWarned = false;
@@ -80,6 +101,9 @@ export function workerSettings() {
   return currentContext().settings;
 }
 
+/** Longest name of an artifact, in characters. */
+const MAX_NAME_CHARACTERS = 1_000;
+
 /** A file in storage that belongs to an operation. */
 export interface Artifact {
   name: string;
@@ -93,25 +117,44 @@ export interface Artifact {
  * full or storage is down, it waits until the activity is cancelled, and the operation's status message says so.
  *
  * @param path of the file, or of a link to it; both are removed
- * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for a folder or other non-file, and a sparse file with more than
- *   10 GiB of holes; the reason of {@link cancellationSignal}, once copying has stopped
+ * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for a folder or other non-file, a sparse file with more than
+ *   10 GiB of holes, and a name that is no relative path; the reason of {@link cancellationSignal}, once copying has stopped
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
   const signal = cancellationSignal();
   const file = await realpath(path);
   const about = await stat(file);
   const problem = about.isFile() ? await holesProblem(file, signal) : 'is no file';
-  if (problem !== undefined)
-    throw ApplicationFailure.nonRetryable(`artifact ${name} ${problem}`, ARTIFACT_REFUSED);
+  if (problem !== undefined) throw refused(name, problem);
   const saved = await storeArtifact(name, about.size, (storage, key) => storage.putFile(key, file, signal));
   await rm(path, { force: true });
   return saved;
 }
 
-/** Stores bytes, or text as UTF-8, as an artifact of the operation. Replaces and waits like {@link saveArtifact}. */
-export function writeArtifact(name: string, content: string | Uint8Array): Promise<Artifact> {
+/**
+ * Stores bytes, or text as UTF-8, as an artifact of the operation. Replaces and waits like {@link saveArtifact}.
+ *
+ * @throws ApplicationFailure `ArtifactRefused`, non-retryable, for other content or a name that is no relative path
+ */
+export async function writeArtifact(name: string, content: string | Uint8Array): Promise<Artifact> {
+  if (typeof content !== 'string' && !(content instanceof Uint8Array))
+    throw refused(
+      name,
+      `expected text or bytes; got ${content === null ? 'null' : typeof content}: give JSON.stringify(value)`,
+    );
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return storeArtifact(name, bytes.length, (storage, key) => storage.put(key, bytes));
+}
+
+/** Readers save artifacts under their names, so a name must not lead out of their folder. */
+function isArtifactName(name: unknown): name is string {
+  if (typeof name !== 'string' || /[\\\p{Cc}]/u.test(name) || name.length > MAX_NAME_CHARACTERS) return false;
+  return name.split('/').every((part) => !['', '.', '..'].includes(part));
+}
+
+function refused(name: unknown, problem: string): ApplicationFailure {
+  const shown = typeof name === 'string' ? name : inspect(name);
+  return ApplicationFailure.nonRetryable(`artifact ${shown} ${problem}`, ARTIFACT_REFUSED);
 }
 
 async function storeArtifact(
@@ -119,12 +162,16 @@ async function storeArtifact(
   bytes: number,
   store: (storage: Storage, key: string) => Promise<void>,
 ): Promise<Artifact> {
+  if (!isArtifactName(name))
+    throw refused(
+      name,
+      'expected a name such as report.csv or out/report.csv, without .. and a / at its ends',
+    );
   const { storage, token, operationId } = currentContext();
   const key = artifactKey(operationId, name);
   await awaitStorage(() => store(storage, key), {
     signal: cancellationSignal(),
     onWait: (message) => report({ ...(currentContext().progress ?? { progress: 0 }), message }),
   });
-  const uri = `longhaul://operations/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
-  return { name, uri, bytes };
+  return { name, uri: artifactUri(token, name), bytes };
 }

@@ -21,7 +21,7 @@ import {
 } from '../answer/index.js';
 import { sentAnswers, type SentAnswer } from '../answer/sent.js';
 import { decodePayloads, eventsFromEnd } from '../read/history.js';
-import { withSignalHeader } from '../end/signal-headers.js';
+import { withHeader } from '../temporal/single-headers.js';
 import type { TemporalClient } from '../temporal/client.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 
@@ -70,9 +70,7 @@ export async function answerExternal(
   const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, runId);
   if (way === 'update') return update(operation, runId, key, args);
   await temporal
-    .callPlain((client) =>
-      withSignalHeader(ANSWER_HEADER, header, () => handle(client).signal(name, ...args)),
-    )
+    .callPlain((client) => withHeader(ANSWER_HEADER, header, () => handle(client).signal(name, ...args)))
     .catch(async (error: unknown) => {
       throw isKind(error, 'not_found') ? closedError(await read()) : error;
     });

@@ -129,6 +129,11 @@ export async function argumentsOf(
   temporal: TemporalClient,
   execution: { workflowId: string; runId: string },
 ): Promise<unknown[]> {
+  return decodePayloads(temporal, (await startOfRun(temporal, execution))?.input?.payloads);
+}
+
+/** Attributes of a run's first event. @throws LonghaulError `not_found`, `unavailable` */
+export async function startOfRun(temporal: TemporalClient, execution: { workflowId: string; runId: string }) {
   const { history } = await temporal.call((client) =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: temporal.namespace,
@@ -136,8 +141,7 @@ export async function argumentsOf(
       maximumPageSize: 1,
     }),
   );
-  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  return decodePayloads(temporal, started?.input?.payloads);
+  return history?.events?.[0]?.workflowExecutionStartedEventAttributes;
 }
 
 /** Decodes an event's payloads, and reads large ones from storage. @throws LonghaulError `internal` if one is lost */

@@ -20,6 +20,7 @@ import type { Located, SealedRun } from '../external/run-tokens.js';
 import { cancelRequestOf } from './history.js';
 import { LiveQueries } from './live.js';
 import { openFields } from './open.js';
+import { withCheckedOutput } from './output.js';
 import { OverdueRuns } from './overdue.js';
 import { Places } from '../start/places.js';
 import { flattenParts, describeOpenParts } from './parts.js';
@@ -171,7 +172,11 @@ export class Records {
           { description, memo, state, external, parts: flattenParts(parts), answered, cancelRequest, base },
         )
       : await closedFields(temporal, this.#values, base, { description, state, cancelRequest, isExternal });
-    const record = { ...base, ...fields };
+    const record = await withCheckedOutput(
+      temporal,
+      { ...base, ...fields },
+      { description, memo, current: this.tools.get(memo.tool)?.outputSchema },
+    );
     const canHavePartial = record.status !== 'completed' && record.status !== 'expired';
     const isLarge = state.isPartialLarge === true || state.claims?.[PARTIAL_MEMO] !== undefined;
     const isPartialLarge = isLarge && record.partial === undefined && canHavePartial;

@@ -16,6 +16,7 @@ import {
   WORKFLOW_TASK_TIMEOUT_MS,
 } from '../../operations/tool/budgets.js';
 import { isKind, LonghaulError, undefinedIf } from '../../operations/errors.js';
+import type { JsonSchema } from '../../operations/tool/schema.js';
 import type { ExternalWorkflow } from '../../operations/wire/external-workflow.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool/index.js';
@@ -30,6 +31,7 @@ import { originOfStart } from '../temporal/trace-calls.js';
 import { isOpen } from '../../platform/temporal/find-workflow.js';
 import { createdAtOf, startOf } from '../read/description.js';
 import { startedRecord, type Records } from '../read/records.js';
+import { declaredOutput, withDeclaredOutput } from './output.js';
 import { summaryOf } from './summary.js';
 import { DiskFullError, type TemporalClient } from '../temporal/client.js';
 import { createHash } from 'node:crypto';
@@ -79,6 +81,7 @@ export async function startOperation(
     args: tool.toWorkflowArguments(args),
     external,
     summary: summaryOf(tool, args),
+    output: tool.outputSchema,
     memo: {
       ...memoOfTool(tool),
       principal,
@@ -119,7 +122,8 @@ async function isRepeated(
 /** The fields of a first start's memo that the tool fixes. */
 export function memoOfTool(tool: Tool) {
   const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, priority, queue } = tool;
-  const fixed = { version: 1 as const, tool: name, deadlineSeconds, attempt: 1 };
+  const output = declaredOutput(tool.outputSchema);
+  const fixed = { version: 1 as const, tool: name, deadlineSeconds, attempt: 1, output };
   // Only Temporal enforces an external workflow's deadline, and it knows no other budget.
   if (tool.external) return { ...fixed, runtime: 'none' as const };
   return { ...fixed, cleanupSeconds, inputWaitSeconds, priority, queue };
@@ -133,6 +137,8 @@ export interface WorkflowStart {
   /** Set if workers without Longhaul's runtime run it. */
   external?: ExternalWorkflow;
   summary: string;
+  /** The tool's output. */
+  output?: JsonSchema | undefined;
   memo: StartMemo;
   idempotencyKey?: string;
 }
@@ -246,20 +252,22 @@ async function callStart(
   const priority = priorityOf(memo);
   const call = external ? temporal.callPlain.bind(temporal) : temporal.call.bind(temporal);
   const start = () =>
-    call((client) =>
-      client.workflow.start(workflow, {
-        workflowId,
-        taskQueue: external?.taskQueue ?? temporal.taskQueue,
-        args,
-        memo: { [START_MEMO]: memo },
-        workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy,
-        ...(external ? {} : { workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS }),
-        workflowExecutionTimeout: executionTimeoutMs(memo),
-        staticSummary: operation.summary,
-        ...(priority ? { priority } : {}),
-        ...(memo.searchAttributes ? { typedSearchAttributes: attributes as SearchAttributePair[] } : {}),
-      }),
+    withDeclaredOutput(operation.output, () =>
+      call((client) =>
+        client.workflow.start(workflow, {
+          workflowId,
+          taskQueue: external?.taskQueue ?? temporal.taskQueue,
+          args,
+          memo: { [START_MEMO]: memo },
+          workflowIdConflictPolicy: 'FAIL',
+          workflowIdReusePolicy,
+          ...(external ? {} : { workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS }),
+          workflowExecutionTimeout: executionTimeoutMs(memo),
+          staticSummary: operation.summary,
+          ...(priority ? { priority } : {}),
+          ...(memo.searchAttributes ? { typedSearchAttributes: attributes as SearchAttributePair[] } : {}),
+        }),
+      ),
     );
   try {
     await start();

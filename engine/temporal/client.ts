@@ -47,7 +47,7 @@ import { temporalNowMs, temporalTime, type TemporalTime } from '../../platform/t
 import { failed, OK, type Checks } from '../../platform/observe/health/checks.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
-import { signalHeaderInterceptor } from '../end/signal-headers.js';
+import { headerInterceptor } from './single-headers.js';
 import { traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from '../list/visibility-budget.js';
 
@@ -140,7 +140,7 @@ export class TemporalClient {
       const dataConverter = this.#converter;
       const plainConverter = this.codec ? { payloadCodecs: [this.codec] } : {};
       const interceptors = {
-        workflow: [traceInterceptor, signalHeaderInterceptor, readableMemos(dataConverter)],
+        workflow: [traceInterceptor, headerInterceptor, readableMemos(dataConverter)],
       };
       const use = (connection: TemporalConnection['current']) => {
         this.#client = new Client({ connection, namespace, dataConverter, interceptors });

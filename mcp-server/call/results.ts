@@ -74,13 +74,29 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
   const bytes = Buffer.byteLength(json);
   if (bytes > INLINE_RESULT_BYTES)
     return `The result has ${(bytes / 1024 / 1024).toFixed(1)} MiB, too much to show here. Read it at the link, or ask for less.`;
-  if (!tool) return json;
+  return (tool && textOf(tool, result)) ?? json;
+}
+
+/** The author's text; undefined if `toText` gives none, which doesn't affect the result. */
+function textOf(tool: Tool, result: unknown): string | undefined {
   try {
-    return tool.toText(result);
-  } catch {
-    // An error in the author's `toText` doesn't affect the result.
-    return json;
+    const text: unknown = tool.toText(result);
+    if (typeof text === 'string' && text !== '') return text;
+    warnOnce(tool, `expected text; got ${text === '' ? 'an empty one' : typeof text}`);
+  } catch (error) {
+    warnOnce(tool, String(error));
   }
+  return undefined;
+}
+
+const warned = new Set<string>();
+
+function warnOnce({ name }: Tool, problem: string): void {
+  if (warned.has(name)) return;
+  warned.add(name);
+  process.emitWarning(
+    `tool ${JSON.stringify(name)}: toText: ${problem}; the JSON of the result is shown instead`,
+  );
 }
 
 /** The failure, the commands' output, causes and the partial result, as data. */
@@ -174,7 +190,8 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
   const files = fileLinks(record);
   const shown: ContentBlock[] = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
   // Not a resource_link: clients would try to read it from this server.
-  const { temporalUrl } = record;
+  const { temporalUrl, resultNote } = record;
+  if (resultNote !== undefined) shown.push({ type: 'text', text: asData(resultNote) });
   if (temporalUrl !== undefined) shown.push({ type: 'text', text: `Temporal's UI: ${temporalUrl}` });
   if (files.length <= MAX_LINKS) return shown;
   const call = `operation_get ${JSON.stringify({ token: record.token, view: 'steps' })}`;
@@ -189,5 +206,6 @@ export function linksNotInResult(record: OperationRecord, hasResult: boolean): R
 }
 
 function fileLinks(record: OperationRecord): ResourceLink[] {
-  return [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
+  const value = record.error ? record.partial : record.result;
+  return [...linksIn(value), ...artifactLinks(record, record.children ?? [])];
 }

@@ -1,10 +1,10 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { artifactUri } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import {
   artifactLinks,
-  artifactUri,
   executableUris,
   linksIn,
   mimeTypeOf,

@@ -1,7 +1,7 @@
 /** Resource URIs, `longhaul://operations/{token}/...` and `longhaul://tools/{tool}`, and links to operations' resources in results. */
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
-import type { ChildRecord, OperationRecord } from '../../operations/record.js';
+import { artifactUri, type ChildRecord, type OperationRecord } from '../../operations/record.js';
 import { tokenBeside } from '../../operations/wire/index.js';
 
 const PREFIX = 'longhaul://operations/';
@@ -68,10 +68,6 @@ export function resultUri(token: string): string {
 
 export function partialUri(token: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/partial`;
-}
-
-export function artifactUri(token: string, name: string): string {
-  return `${PREFIX}${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
 }
 
 /** @param step e.g. `build/2`, or `operation` for the operation's own log */

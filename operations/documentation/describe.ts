@@ -17,6 +17,7 @@ const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'unavailable',
   'rate_limited',
   'failed',
+  'invalid_output',
   'timed_out',
   'canceled',
   'terminated',

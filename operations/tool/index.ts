@@ -294,7 +294,9 @@ function define<Input extends AnySchema, Output extends AnySchema>(
     description: describe(documented),
     inputSchema,
     outputSchema,
-    toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
+    toText:
+      (options.toText as Tool['toText'] | undefined) ??
+      ((output) => JSON.stringify(output, null, 2) ?? 'null'),
     taskSupport: options.taskSupport ?? 'optional',
     withoutTasks: options.withoutTasks,
     wait: options.wait ?? options.taskSupport === 'forbidden',

@@ -26,6 +26,9 @@ export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 /** Local activity of every worker: verifies an answer's signature. Argument: an {@link AnswerProof}; result: a problem, or null. */
 export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
 
+/** Local activity of every worker: keeps a result that breaks its tool's output as an artifact. Argument: the result; result: the artifact. */
+export const KEEP_RESULT_ACTIVITY = 'longhaul_keep_result';
+
 /** Local activity: checks once whether a schedule's workflow may work. Argument: {@link ScheduledStart}; result: a problem, or null. */
 export const VERIFY_SCHEDULED_START_ACTIVITY = 'longhaul_verify_scheduled_start';
 
@@ -42,6 +45,12 @@ export const LOG_CONTEXT_HEADER = 'longhaul_log';
  * updates and signals. The runtime passes the start's header to activities, child workflows and later runs, unread.
  */
 export const TRACE_HEADER = '_tracer-data';
+
+/**
+ * Header of a start: JSON Schema of the result, as the tool declared it then. The runtime checks the result before the run closes, and
+ * readers find the schema there once the tool has another. Missing for schemas over 64 KiB, and in starts that no server made.
+ */
+export const OUTPUT_HEADER = 'longhaul_output';
 
 /** Header of signals that answer external workflows: an {@link AnswerHeader}. */
 export const ANSWER_HEADER = 'longhaul_answer';
@@ -133,8 +142,19 @@ export interface StartMemo {
   signature?: string;
   /** `none`: workers without Longhaul's runtime run the workflow. Missing: Longhaul's own. */
   runtime?: 'none';
+  /**
+   * Set if the result has to be a value that JSON holds, and with a digest also one that fits the output of that digest. Missing in
+   * starts of earlier releases, which end as they did.
+   */
+  output?: DeclaredOutput;
   /** Whether its token is sealed, because the token can't give its workflow ID or namespace. */
   hasSealedToken?: true;
+}
+
+/** The output that a tool declared when its operation started. */
+export interface DeclaredOutput {
+  /** Digest of its JSON Schema; missing if it declared none. */
+  digest?: string;
 }
 
 /** Memo that marks a child workflow as a part. The parent's workflow writes it once, with the start. */
@@ -155,6 +175,8 @@ export interface PartMemo {
   traceparent?: string;
   startRequestId?: string;
   signature?: string;
+  /** As in the start memo. */
+  output?: DeclaredOutput;
   /** Names from the operation's part to this one, with `/`; missing in the operation's own parts. */
   path?: string;
   name: string;

@@ -1,5 +1,8 @@
 /** Progress reports of activities: in heartbeats while they run, then in their result, failure details or last heartbeat. */
 import type { Progress } from '../record.js';
+import { lossIn } from '../json/lossless.js';
+import { isObject } from '../json/is-object.js';
+import { cutText, LINE_BYTES } from './state.js';
 
 /** Heartbeat details of an activity; also the last detail of a failure or cancellation. */
 export interface ActivityReport {
@@ -16,6 +19,55 @@ export interface ReportedResult {
   /** Schedule-to-start latency in milliseconds; missing if negligible. */
   queuedMs?: number;
   result: unknown;
+}
+
+/** A value as far as it can be used, and what is wrong with the rest, with path, expected and got. */
+interface Usable<T> {
+  value: T;
+  problems: string[];
+}
+
+/** The usable fields of a progress that an author's code gives. Reports never fail the work, so a wrong field counts as missing. */
+export function usableProgress(given: unknown, name: string): Usable<Partial<Progress>> {
+  if (!isObject(given))
+    return { value: {}, problems: [`${name}: expected { progress, total, message }; got ${shown(given)}`] };
+  const value: Partial<Progress> = {};
+  const problems: string[] = [];
+  for (const field of ['progress', 'total'] as const) {
+    const amount = given[field];
+    if (typeof amount === 'number' && amount >= 0 && amount < Infinity) value[field] = amount;
+    else if (amount !== undefined)
+      problems.push(`${name}: ${field}: expected a number from 0; got ${shown(amount)}`);
+  }
+  if (given['message'] === undefined) return { value, problems };
+  const message = usableLine(given['message'], `${name}: message`);
+  return { value: { ...value, message: message.value }, problems: [...problems, ...message.problems] };
+}
+
+/** Longest text that a problem shows: a line of the log has 8 KiB. */
+const LOGGED_BYTES = 4 * 1024;
+
+/** A text as one line for people: shown by every status, so a long one is cut. */
+export function usableLine(given: unknown, name: string): Usable<string> {
+  const whole = typeof given === 'string' ? given : shown(given);
+  const value = cutText(whole, LINE_BYTES);
+  const problems = [
+    ...(typeof given === 'string' ? [] : [`${name}: expected text; got ${value}`]),
+    ...(value === whole
+      ? []
+      : [
+          `${name}: expected one line of at most ${LINE_BYTES} bytes; it is cut: ${cutText(whole, LOGGED_BYTES)}. Give long text as a partial result`,
+        ]),
+  ];
+  return { value, problems };
+}
+
+function shown(value: unknown): string {
+  return isObject(value) || Array.isArray(value)
+    ? lossIn(value, '')
+      ? 'an object'
+      : JSON.stringify(value)
+    : String(value);
 }
 
 /** Progress in heartbeat details, or in a failure's detail. */

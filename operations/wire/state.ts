@@ -34,8 +34,7 @@ export const INPUT_MEMO_BYTES = 128 * 1024;
 export const UNSTORED_BYTES = 32 * 1024;
 
 /** Maximum JSON of a cut text and of the listed keys. Together with the numbers they fit {@link SMALL_FIELD_BYTES}. */
-const STAGE_BYTES = 400;
-const MESSAGE_BYTES = 400;
+export const LINE_BYTES = 400;
 const REASON_BYTES = 300;
 const KEYS_BYTES = 300;
 /** Maximum JSON of a text in the details: a read of one operation shows it. */
@@ -158,8 +157,8 @@ export function stateFields(state: OperationState): StateFields {
   const { stage, progress, cancelReason } = shown;
   const whole = { stage, message: progress?.message, cancelReason };
   const short = {
-    stage: cutText(stage, STAGE_BYTES),
-    message: cutText(progress?.message, MESSAGE_BYTES),
+    stage: cutText(stage, LINE_BYTES),
+    message: cutText(progress?.message, LINE_BYTES),
     cancelReason: cutText(cancelReason, REASON_BYTES),
   };
   const cut = (Object.keys(whole) as CutText[]).filter((name) => short[name] !== whole[name]);

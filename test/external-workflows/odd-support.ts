@@ -12,8 +12,13 @@ export const QUEUE = `odd-${randomUUID()}`;
 const workflow = (type: string) => `workflow: { type: ${type}, task-queue: ${QUEUE} }`;
 const TICKS_INPUT = 'input: { properties: { goal: { type: integer } }, required: [goal] }';
 
+/** A tool over a workflow whose result is a list. @param output schema of the result */
+export const declaring = (output: string) =>
+  `${workflow('Result')}\ninput: { properties: { kind: { type: string } } }\nargs: [kind]\noutput: ${output}\n`;
+
 export const TOOLS = {
   'result.yaml': `${workflow('Result')}\ninput: { properties: { kind: { type: string } } }\nargs: [kind]\n`,
+  'declared.yaml': declaring('{ type: array, items: { type: string } }'),
   'echo.yaml': `${workflow('Echo')}
 input: { properties: { first: { type: string }, second: { type: integer }, wait_minutes: { type: number } } }
 args: [first, second, { wait: wait_minutes }]

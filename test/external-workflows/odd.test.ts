@@ -2,7 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
-import { OddStack, QUEUE } from './odd-support.js';
+import { protocolClients } from '../support/protocols/index.js';
+import { JobsClient } from '../support/jobs.js';
+import { TestStack } from '../support/test-stack.js';
+import { declaring, OddStack, QUEUE } from './odd-support.js';
+import { projectOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -26,6 +30,35 @@ describe('values', () => {
 
   test('a result that is no object becomes one', async () => {
     expect((await ended(await start('result', { kind: 'list' }))).result).toEqual({ result: [1, 2] });
+  });
+
+  test('a result that breaks the output of its start is a failure at every read, whatever the tool declares later', async () => {
+    const [broken, fitting] = await Promise.all([
+      start('declared', { kind: 'list' }),
+      start('declared', { kind: 'texts' }),
+    ]);
+    const later = await TestStack.serverOnSharedWorker({
+      LONGHAUL_PROJECT: projectOf({
+        'declared.yaml': declaring('{ type: array, items: { type: integer } }'),
+      }),
+    });
+    const clients = [...stack.clients, ...protocolClients(later.base)];
+    try {
+      for (const client of clients) {
+        const { states, raw } = await ended(broken, client);
+        expect([client.name, states]).toEqual([client.name, expect.arrayContaining(['failed'])]);
+        expect(JSON.stringify(raw)).toContain('result.result[0]: expected string; got 1');
+        expect([client.name, (await ended(fitting, client)).states]).toEqual([client.name, ['completed']]);
+      }
+      const jobs = new JobsClient(later.base);
+      const { error, partial } = (await jobs.get(`/v1/jobs/${broken}`)).body;
+      expect([error.kind, partial.result.name]).toEqual(['invalid_output', 'result.json']);
+      const kept = await jobs.get(`/v1/jobs/${broken}/artifacts/result.json`);
+      expect(kept.body).toEqual({ result: [1, 2] });
+    } finally {
+      await Promise.all(clients.slice(stack.clients.length).map(async (client) => client.close?.()));
+      await later.stop();
+    }
   });
 
   test('a failure has its message', async () => {

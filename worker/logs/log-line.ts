@@ -40,9 +40,10 @@ function jsonOf(attributes: Record<string, unknown>): string {
 
 function showable(_key: string, value: unknown): unknown {
   if (types.isNativeError(value) || value instanceof Error) return inspect(value);
-  return typeof value === 'bigint' || typeof value === 'function' || typeof value === 'symbol'
-    ? inspect(value)
-    : value;
+  // JSON would drop or refuse these.
+  const isLost =
+    ['bigint', 'function', 'symbol'].includes(typeof value) || types.isMap(value) || types.isSet(value);
+  return isLost || (typeof value === 'number' && !Number.isFinite(value)) ? inspect(value) : value;
 }
 
 function oneLine(text: string): string {

@@ -3,7 +3,13 @@
  * outcome, even after an outage. It refuses activities of workflows that no server has started.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
-import { defaultPayloadConverter, ensureApplicationFailure, type Headers } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  defaultPayloadConverter,
+  ensureApplicationFailure,
+  RawValue,
+  type Headers,
+} from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { endAttempt, type AttemptEnd, type AttemptRecord } from '../../activities/runtime/attempt-span.js';
 import {
@@ -13,6 +19,7 @@ import {
   type ActivityOutcome,
   type ReportOutcome,
 } from '../../activities/runtime/context.js';
+import { lossIn, NOT_JSON } from '../../operations/json/lossless.js';
 import type { Progress } from '../../operations/record.js';
 import {
   reportIn,
@@ -130,7 +137,10 @@ async function execute(
       if (!isLocal) await watch.assertNotBlocking();
       const result = await Promise.race([run(), stray]);
       const { progress } = around;
-      if (!progress && queuedMs === undefined) return result;
+      // Temporal takes bytes as they are, unless they are within a report.
+      const areBytes = result instanceof Uint8Array && !progress;
+      if (!areBytes) assertJson(result, `result of activity ${context.info.activityType}`);
+      if (areBytes || (!progress && queuedMs === undefined)) return result;
       return {
         longhaul: 'result',
         ...(progress ? { progress } : {}),
@@ -180,6 +190,12 @@ async function execute(
       context.log.error('the activity had ended when its code failed', { error });
     };
   }
+}
+
+/** @throws ApplicationFailure `NotJson`, non-retryable: another attempt would only repeat what this one did */
+function assertJson(value: unknown, name: string): void {
+  const loss = value instanceof RawValue ? undefined : lossIn(value, name);
+  if (loss !== undefined) throw ApplicationFailure.nonRetryable(loss, NOT_JSON);
 }
 
 /** Ends an attempt's span as the SDK reports it. If a step runs on, the process that reports its outcome ends the span. */
@@ -235,8 +251,11 @@ function outcomeOf(
   if (isCancel(error) && cancellationSignal.aborted)
     return cancellationDetails?.cancelRequested ? { status: 'canceled' } : undefined;
   log[isBenign(error) ? 'debug' : 'warn']('Activity failed', { error });
-  if (!progress) return { status: 'failed', error };
   const failure = ensureApplicationFailure(error);
-  const details = withReport(failure.details, progress);
+  const isWhole = lossIn(failure.details, '') === undefined;
+  if (!progress && isWhole) return { status: 'failed', error };
+  // A failure with details that JSON refuses would never reach Temporal.
+  const own = isWhole ? failure.details : [];
+  const details = progress ? withReport(own, progress) : own;
   return { status: 'failed', error: Object.assign(failure, { details }) };
 }

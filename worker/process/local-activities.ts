@@ -1,9 +1,12 @@
 /** Local activities of every worker, called by the workflow runtime and by queues. */
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
+import { writeArtifact } from '../../activities/runtime/index.js';
 import type { Progress } from '../../operations/record.js';
+import { KEPT_RESULT } from '../../operations/tool/output.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
+  KEEP_RESULT_ACTIVITY,
   REQUEST_CANCEL_ACTIVITY,
   VERIFY_ANSWER_ACTIVITY,
   VERIFY_SCHEDULED_START_ACTIVITY,
@@ -26,6 +29,7 @@ export function localActivities(signer: Signer): Record<string, Activity> {
   return {
     [REQUEST_CANCEL_ACTIVITY]: requestCancel,
     [CHILD_PROGRESS_ACTIVITY]: childProgress,
+    [KEEP_RESULT_ACTIVITY]: (result: unknown) => writeArtifact(KEPT_RESULT, JSON.stringify(result) ?? 'null'),
     [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
     [VERIFY_SCHEDULED_START_ACTIVITY]: scheduledStartProblem,
     ...turnActivities(),

@@ -6,6 +6,7 @@ import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { activityScheduled } from './queue-time.js';
 import { addProgress, beginWork } from './state.js';
 import { traceOutbound } from './trace.js';
+import { failureOfArguments } from './values.js';
 
 interface Call {
   activityType: string;
@@ -15,7 +16,12 @@ interface Call {
 
 const running = new Set<Call>();
 
-export function runActivity(activityType: string, run: () => Promise<unknown>): Promise<unknown> {
+export function runActivity(
+  { args, activityType }: { args: unknown[]; activityType: string },
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const refused = failureOfArguments(args, `activity ${activityType}`);
+  if (refused) return Promise.reject(refused);
   const endWork = beginWork();
   const ended = activityScheduled();
   const call: Call = { activityType, at: {} };

@@ -13,8 +13,10 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { humanDuration, divideCleanup } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
-import { isRetryable, type OperationError } from '../../operations/errors.js';
+import { isRetryable, type ErrorKind, type OperationError } from '../../operations/errors.js';
+import { lossIn } from '../../operations/json/lossless.js';
 import { thrownText } from '../../operations/thrown.js';
+import { INVALID_OUTPUT } from '../../operations/tool/output.js';
 import { cutText } from '../../operations/wire/state.js';
 import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/wire/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire/index.js';
@@ -26,6 +28,13 @@ const CLEANUP_BYTES = 200;
 
 /** Maximum length of a failure's message, in characters: Temporal refuses large failures. */
 const MESSAGE_LIMIT = 16_000;
+
+/** Error kinds of failure types. All others have failed. */
+const KINDS: Partial<Record<string, ErrorKind>> = {
+  [QUEUE_FULL]: 'busy',
+  [QUEUE_TIMEOUT]: 'busy',
+  [INVALID_OUTPUT]: 'invalid_output',
+};
 
 /** Whether this error ends the workflow. Any other error fails the workflow task, which Temporal retries. */
 export function isFinalFailure(error: unknown): error is TemporalFailure {
@@ -61,7 +70,7 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
       ? `a workflow with the ID "${root.workflowId}" has been started already: give each child an ID of its own`
       : root.message,
   );
-  const kind = isProtocol ? 'protocol' : type === QUEUE_FULL || type === QUEUE_TIMEOUT ? 'busy' : 'failed';
+  const kind = isProtocol ? 'protocol' : (KINDS[type ?? ''] ?? 'failed');
   const error = {
     kind,
     message,
@@ -73,7 +82,7 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     type: type ?? 'failed',
     nonRetryable: true,
     details: [closingDetails(error)],
-    ...(failure instanceof Error && isShort(failure) ? { cause: failure } : {}),
+    ...(failure instanceof Error && isShort(failure) && !losesDetails(failure) ? { cause: failure } : {}),
   });
 }
 
@@ -87,6 +96,13 @@ function isShort(failure: Error): boolean {
   for (let at: unknown = failure; at instanceof Error; at = at.cause)
     if (at.message.length > MESSAGE_LIMIT) return false;
   return true;
+}
+
+/** Whether JSON refuses details of a failure, which would then never reach Temporal. */
+export function losesDetails(failure: unknown): boolean {
+  for (let at = failure; at instanceof Error; at = at.cause)
+    if (at instanceof ApplicationFailure && lossIn(at.details, '') !== undefined) return true;
+  return false;
 }
 
 /** The partial result is in the memo, or in storage. */

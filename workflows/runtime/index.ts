@@ -5,6 +5,7 @@
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { AnswerRules } from '../../operations/answers.js';
 import type { Answer, ChildRecord, InputRequest, Progress } from '../../operations/record.js';
+import { usableLine, usableProgress } from '../../operations/wire/report.js';
 import { INPUT_MEMO_BYTES, INPUT_REQUEST_BYTES, jsonBytes } from '../../operations/wire/state.js';
 import {
   assertFlat,
@@ -12,6 +13,7 @@ import {
   toJsonSchema,
   type AnySchema,
   type Infer,
+  type JsonSchema,
 } from '../../operations/tool/schema.js';
 import {
   assertInWorkflow,
@@ -26,6 +28,9 @@ import {
   type Cleanup,
 } from './state.js';
 
+import { warnOfMistake } from './log.js';
+import { assertJson, checksValues } from './values.js';
+
 export { log } from './log.js';
 export type { Cleanup } from './state.js';
 
@@ -34,7 +39,9 @@ export type { Cleanup } from './state.js';
  * and three activities that report ten units each make 30 of 30.
  */
 export function progress(next: Partial<Progress>): void {
-  setProgress(next);
+  const { value, problems } = usableProgress(next, 'progress()');
+  problems.forEach(warnOfMistake);
+  setProgress(value);
 }
 
 /**
@@ -42,16 +49,27 @@ export function progress(next: Partial<Progress>): void {
  * you learn the size only while working; you don't need it if `estimate.per` gives the size.
  */
 export function workSize(size: number): void {
-  if (Number.isFinite(size) && size >= 0 && state().size !== size) changeState({ size });
+  if (!Number.isFinite(size) || size < 0)
+    warnOfMistake(`workSize(): expected a number from 0; got ${String(size)}`);
+  else if (state().size !== size) changeState({ size });
 }
 
 /** Sets the current stage of the work: one short line for people, shown by every protocol and in Temporal's UI. */
 export function stage(name: string): void {
-  if (state().stage !== name) changeState({ stage: name });
+  const { value, problems } = usableLine(name, 'stage()');
+  problems.forEach(warnOfMistake);
+  // In histories of earlier releases, texts with the same beginning are different stages.
+  const stage = checksValues() ? value : name;
+  if (state().stage !== stage) changeState({ stage });
 }
 
-/** Sets the partial result. You can read it while the work runs, and after a cancel, failure or timeout. */
+/**
+ * Sets the partial result. You can read it while the work runs, and after a cancel, failure or timeout.
+ *
+ * @throws ApplicationFailure `NotJson` for a value that JSON can't hold
+ */
 export function partial(value: unknown): void {
+  assertJson(value, 'partial()');
   changeState({ partial: value });
 }
 
@@ -60,6 +78,7 @@ export function partial(value: unknown): void {
  * can change it in place without adding to the history.
  */
 export function children(list: ChildRecord[]): void {
+  assertJson(list, 'children()');
   state().children = list;
 }
 
@@ -72,6 +91,9 @@ export function cleanup(work: Cleanup): void {
   assertInWorkflow();
   cleanups.push(work);
 }
+
+/** Ten years. */
+const LONGEST_WAIT_SECONDS = 10 * 365 * 24 * 3600;
 
 export interface RequestInputOptions<T> {
   /** How long to wait for the answer, in seconds. Default: no limit. */
@@ -102,7 +124,7 @@ export type InputAnswer<T> =
  *   is defined.
  * @param message the question
  * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that can't be matched
- *   in linear time; `BadApprovers`; `too_large`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
+ *   in linear time, or one that isn't flat; `BadQuestion` without a text, or for a time that is no number; `BadApprovers`; `too_large`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -114,14 +136,9 @@ export async function requestInput<S extends AnySchema>(
       'the tool declares with questions: {} that it asks nothing; declare the question, or leave questions out',
       'UndeclaredQuestion',
     );
-  const json = toJsonSchema(schema);
-  assertFlat(json, 'requestInput');
-  try {
-    compilePatterns(json, 'requestInput');
-  } catch (error) {
-    throw ApplicationFailure.nonRetryable((error as Error).message, 'BadSchema');
-  }
+  const json = questionSchema(schema);
   const rules = rulesOf(options);
+  assertQuestion(message, options);
   assertQuestionFits({ message, schema: json, ...rules });
   const until = options.timeoutSeconds === undefined ? undefined : Date.now() + options.timeoutSeconds * 1000;
   for (;;) {
@@ -151,6 +168,32 @@ export async function requestInput<S extends AnySchema>(
     if (answer.action === 'decline') return answer;
     if (answer.action === 'accept') return answer as InputAnswer<Infer<S>>;
   }
+}
+
+/** @throws ApplicationFailure `BadSchema` */
+function questionSchema(schema: AnySchema): JsonSchema {
+  try {
+    const json = toJsonSchema(schema);
+    assertFlat(json, 'requestInput');
+    compilePatterns(json, 'requestInput');
+    return json;
+  } catch (error) {
+    throw ApplicationFailure.nonRetryable((error as Error).message, 'BadSchema');
+  }
+}
+
+/** @throws ApplicationFailure `BadQuestion` */
+function assertQuestion(message: unknown, { timeoutSeconds = 0 }: RequestInputOptions<unknown>): void {
+  const hasText = typeof message === 'string' && message.trim() !== '';
+  const isTime = Math.abs(timeoutSeconds) <= LONGEST_WAIT_SECONDS;
+  // A question without text was asked by earlier releases.
+  if (isTime && (hasText || !checksValues())) return;
+  throw ApplicationFailure.nonRetryable(
+    isTime
+      ? `requestInput: message: expected the text of the question; got ${JSON.stringify(message) ?? 'nothing'}`
+      : `requestInput: timeoutSeconds: expected seconds, at most ${LONGEST_WAIT_SECONDS}; got ${String(timeoutSeconds)}`,
+    'BadQuestion',
+  );
 }
 
 /** Every list carries the open questions. @throws ApplicationFailure `too_large` */

@@ -10,10 +10,8 @@ import {
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { RawValue } from '@temporalio/common';
 import { divideCleanup } from '../../operations/tool/budgets.js';
 import { defined } from '../../operations/json/defined.js';
-import { mergeProgress } from '../../operations/record.js';
 import {
   ANONYMOUS,
   LOG_CONTEXT_HEADER,
@@ -21,20 +19,19 @@ import {
   OPERATION_HEADER,
   OPERATION_ID_HEADER,
   PART_MEMO,
-  PROGRESS_METADATA,
   SIGNATURE_HEADER,
   UNAWAITED_METADATA,
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';
 import { isCarriedState, type CarriedState } from '../../operations/wire/state.js';
-import { isReportedResult, type ReportedResult } from '../../operations/wire/report.js';
 import {
   isCancelRequested,
   noteCancelRequest,
   canceledFailure,
   failureWithDetails,
   isFinalFailure,
+  losesDetails,
   timedOutFailure,
   toError,
   runCleanups,
@@ -57,6 +54,16 @@ import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { showDetails } from './current-details.js';
 import { log, warnOfHistory } from './log.js';
+import {
+  failureOfResult,
+  isInvalidOutput,
+  keepResult,
+  takeDeclaredOutput,
+  withDeclaredOutput,
+  withMetadata,
+  withoutLoss,
+  withProgress,
+} from './values.js';
 import { boundMemos } from './memo.js';
 import {
   addStateToMemo,
@@ -125,6 +132,7 @@ const execute: Inbound = async (input, next) => {
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
   const args = withoutCarriedState(input.args);
   assertOwnStart(args);
+  takeDeclaredOutput(input.headers);
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
@@ -162,6 +170,10 @@ const execute: Inbound = async (input, next) => {
     if (!isFinalFailure(error) && endedBefore() === undefined) throw toError(error);
     failure = error;
   }
+  if (endedBefore() === undefined && failure === undefined) {
+    failure = failureOfResult(result);
+    if (isInvalidOutput(failure)) await keepResult(result);
+  }
   let cause: 'canceled' | 'timed_out' | undefined = endedBefore();
   if (cause === undefined && failure === undefined) {
     if (turn) {
@@ -183,12 +195,12 @@ const execute: Inbound = async (input, next) => {
   if (turn) await returnTurn();
   // A cancel request accepted during the cleanups is final too.
   const how = isCancelRequested() && !partMemo() ? 'canceled' : reason;
-  if (failure === undefined && state().partial === undefined) changeState({ partial: result });
+  if (failure === undefined && state().partial === undefined) changeState({ partial: withoutLoss(result) });
   const notice = endAnswers();
   if (notice) await notice;
   endRun(how);
   // The parent's code gets a part's failure unchanged.
-  if (partMemo() && how === 'failed') throw failure;
+  if (partMemo() && how === 'failed' && !losesDetails(failure)) throw failure;
   throw how === 'canceled'
     ? canceledFailure()
     : how === 'timed_out'
@@ -223,30 +235,11 @@ const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ comm
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
-/** Wraps a part's result with its progress, like an activity's. */
-function withProgress(result: unknown): unknown {
-  const { progress } = state();
-  return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
-}
-
-/** Adds the final progress, and activities that run on, to the metadata of the result: a memo event would only repeat them. */
-function withMetadata(result: unknown, unawaited: string | undefined): unknown {
-  const progress = mergeProgress(state(), []);
-  const added = defined({ [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited });
-  if (Object.keys(added).length === 0) return result;
-  const { metadata, ...payload } = defaultPayloadConverter.toPayload(result);
-  const bytes = Object.entries(added).map(([name, value]): [string, Uint8Array] => [
-    name,
-    defaultPayloadConverter.toPayload(value).data!,
-  ]);
-  return RawValue.fromPayload({ ...payload, metadata: { ...metadata, ...Object.fromEntries(bytes) } });
-}
-
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
   const options = { ...input.options };
   if (isOwnQueue(options.taskQueue)) options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
   options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
-  return runActivity(input.activityType, () =>
+  return runActivity(input, () =>
     next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }),
   );
 };
@@ -258,7 +251,7 @@ function isOwnQueue(taskQueue: string | undefined): boolean {
 }
 
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
-  runActivity(input.activityType, () => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
+  runActivity(input, () => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
 function ownHeaders() {
   const { token, operationId, tool, principal, startRequestId: requestId, signature } = operation();
@@ -280,7 +273,9 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   input,
   next,
 ) => {
-  const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
+  const { args = [], workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
+  const refused = failureOfArguments(args, `child workflow ${input.workflowType}`);
+  if (refused) throw refused;
   const options = { ...input.options, parentClosePolicy };
   // A child that may outlive its parent is an independent workflow.
   if (parentClosePolicy === ParentClosePolicy.ABANDON)
@@ -324,6 +319,8 @@ function remainingExecutionMs(): number | undefined {
 }
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
+  const refused = failureOfArguments(input.args, 'continueAsNew()');
+  if (refused) throw refused;
   refuseUnverified();
   saveRemainingTime();
   const createdAt = startMemo()?.createdAt ?? workflowInfo().startTime.toISOString();
@@ -332,5 +329,10 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
     ...(partMemo() ? { [PART_MEMO]: partMemo() } : { [START_MEMO]: { ...startMemo(), createdAt } }),
   };
   const carried: CarriedState = { longhaul: 'state', state: continuedState() };
-  return next({ ...input, args: [...input.args, carried], options: { ...input.options, memo } });
+  return next({
+    ...input,
+    headers: withDeclaredOutput(input.headers),
+    args: [...input.args, carried],
+    options: { ...input.options, memo },
+  });
 };

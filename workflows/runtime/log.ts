@@ -15,6 +15,16 @@ export const log: Record<'trace' | 'debug' | 'info' | 'warn' | 'error', Write> =
   error: (message, attributes) => temporalLog.error(message, copied(attributes)),
 };
 
+const MAX_MISTAKES = 100;
+const mistakes = new Set<string>();
+
+/** Logs a mistake of the author's code that doesn't end the work, once. */
+export function warnOfMistake(problem: string): void {
+  if (mistakes.has(problem) || mistakes.size >= MAX_MISTAKES) return;
+  mistakes.add(problem);
+  log.warn(problem);
+}
+
 /** A run's history gets a warning at these sizes. Temporal ends the run at 50 MiB or 51,200 events. */
 const LARGE_HISTORY_BYTES = 4 * 1024 * 1024;
 const LONG_HISTORY_EVENTS = 4_096;

@@ -35,6 +35,7 @@ import {
   type KeptAnswer,
   type OperationState,
 } from '../../operations/wire/state.js';
+import { warnOfMistake } from './log.js';
 import { measureClosed, measureFirstProgress } from './measure.js';
 import { memoPayloads, type MemoField } from './memo.js';
 
@@ -73,7 +74,7 @@ export function partMemo(): PartMemo | undefined {
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
   const { principal, tool, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
-  const { traceparent, startRequestId, changedBy } = startMemo() ?? {};
+  const { traceparent, startRequestId, changedBy, output } = startMemo() ?? {};
   const { cleanupSeconds = DEFAULT_CLEANUP_SECONDS } = startMemo() ?? {};
   const own = defined({
     inputWaitSeconds,
@@ -82,6 +83,7 @@ export function operation(): Omit<PartMemo, 'version' | 'name'> {
     traceparent,
     startRequestId,
     changedBy,
+    output,
     principal: principal === ANONYMOUS ? undefined : principal,
   });
   return (
@@ -299,13 +301,11 @@ export function continuedState(): OperationState {
 export function setProgress(next: Partial<Progress>): void {
   const before = state().progress;
   if (!before) measureFirstProgress();
-  changeState({
-    progress: {
-      progress: Math.max(before?.progress ?? 0, next.progress ?? 0),
-      total: next.total ?? before?.total,
-      message: next.message ?? before?.message,
-    },
-  });
+  const progress = Math.max(before?.progress ?? 0, next.progress ?? 0);
+  const total = next.total ?? before?.total;
+  if (total !== undefined && progress > total)
+    warnOfMistake(`progress goes beyond its total of ${total}: give the total in the unit of the reports`);
+  changeState({ progress: { progress, total, message: next.message ?? before?.message } });
 }
 
 /** Adds an ended activity's or part's progress. @param isDone if not, the rest of its total counts as unreached */

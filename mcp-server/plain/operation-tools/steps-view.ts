@@ -1,14 +1,14 @@
 /** operation_get's view `steps`: child workflows, or a pipeline's jobs with their steps, outputs and files. */
 import { z } from 'zod';
 import type { PartStatuses } from '../../../operations/wire/meta-keys.js';
-import type { OperationRecord, StepRecord } from '../../../operations/record.js';
+import { artifactUri, type OperationRecord, type StepRecord } from '../../../operations/record.js';
 import { partStatusIn } from '../../../operations/status-names.js';
 import { stepReference } from '../../../operations/steps.js';
 import { tokenBeside } from '../../../operations/wire/index.js';
 import { asData } from '../../call/as-data.js';
 import { linkSchema } from '../envelope/schema.js';
 import { plainChildStatus, plainStatus } from '../envelope/status.js';
-import { artifactUri, mimeTypeOf } from '../../links/resource-links.js';
+import { mimeTypeOf } from '../../links/resource-links.js';
 import { callText } from './operation-tool.js';
 
 /** Maximum lines of text. The structured content has all. */

@@ -29,6 +29,8 @@ export async function Result(kind: string): Promise<unknown> {
       return 'done';
     case 'list':
       return [1, 2];
+    case 'texts':
+      return ['one', 'two'];
     case 'null':
       return null;
     case 'bytes':
