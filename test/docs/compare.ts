@@ -10,6 +10,7 @@ const VARYING: [RegExp, string][] = [
   [/\b[\w-]+-[0-9a-f]{10}\b/g, 'HOST'],
   [/\brun\.[\w-]+/g, 'SEALED'],
   [/(\/[\w.+-]+)+/g, 'PATH'],
+  [/\b\d+(\.\d+)?(ms|[dhms])( ?\d+[hms])*\b/g, 'DURATION'],
   [/\d+(\.\d+)?/g, 'N'],
   [/ +/g, ' '],
 ];

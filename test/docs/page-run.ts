@@ -15,8 +15,8 @@ const MAIN = resolve('dist/bin/longhaul.js');
 /** Command lines that run on until they are ended, with variables before them. */
 const SERVICE = /^(?:[A-Z_]+=(?:'[^']*'|\S+) )*(?:longhaul (up|server|worker|temporal)\b|(npm) start)/;
 
-/** Commands that only read: their output may come later. */
-const READ = /^longhaul (logs|status|result|list|get|hosts) /;
+/** Commands that only read: what the page shows may come later. */
+const READ = /^longhaul (deploy status|doctor|get|hosts|list|logs|result|status)\b/;
 /** Exit code after Ctrl-C. */
 const LEFT = 130;
 
@@ -93,26 +93,28 @@ export class PageRun {
       return;
     }
     if (/^export /.test(command)) this.setUp(this.#here(command));
+    if (READ.test(command)) return this.#read(command, output);
     const [, question] = [...this.asks].find(([beginning]) => command.startsWith(beginning)) ?? [];
     const { code, text } =
       question === undefined || command.endsWith('--detach')
         ? await this.shell(command)
         : await this.#terminal(command, question);
-    if (output && READ.test(command)) return this.#read(command, output);
     // What the page shows may be a failure.
     if (output) this.#compare(command, output, text);
     else if (code !== 0) throw new Error(`${command} ended with ${code}: ${text}`);
   }
 
-  /** Repeats a command until it prints what the page shows: a person reads more slowly than this test. */
-  async #read(command: string, output: string[]): Promise<void> {
+  /** Repeats a command until it succeeds and prints what the page shows: a person reads more slowly than this test. */
+  async #read(command: string, output: string[] = []): Promise<void> {
     let problem: unknown;
     await eventually(
       () => String(problem),
       async () => {
+        const { code, text } = await this.shell(command);
+        problem = `${command} ended with ${code}: ${text}`;
         try {
-          this.#compare(command, output, (await this.shell(command)).text);
-          return true;
+          this.#compare(command, output, text);
+          return code === 0;
         } catch (error) {
           problem = error;
           return false;
