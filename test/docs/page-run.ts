@@ -114,7 +114,8 @@ export class PageRun {
         problem = `${command} ended with ${code}: ${text}`;
         try {
           this.#compare(command, output, text);
-          return code === 0;
+          // The status of a failed operation ends so.
+          return code === 0 || (code === 1 && command.startsWith('longhaul status'));
         } catch (error) {
           problem = error;
           return false;
