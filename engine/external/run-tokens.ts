@@ -10,7 +10,7 @@ import { tokenOf, type StartMemo } from '../../operations/wire/index.js';
 import { PackedSeal } from '../../platform/home/seal.js';
 
 const PREFIX = 'run.';
-/** Of a UUID: enough to tell runs and starts of one workflow ID apart. */
+/** Bytes of a UUID that a token keeps: enough to distinguish the runs and starts of one workflow ID. */
 const ID_BYTES = 12;
 const TOOL_BYTES = 4;
 /** First byte of a packed run: which fields follow. */
@@ -28,7 +28,7 @@ export interface SealedRun {
   tool?: string;
 }
 
-/** What a token says of its run: IDs are cut, see {@link isSameId}. The tool is missing if no tool adopts such runs any more. */
+/** Place of a token's run. Its IDs are cut, see {@link isSameId}. The tool is missing if no tool adopts such runs any more. */
 export interface Located {
   namespace: string | undefined;
   workflowId: string;

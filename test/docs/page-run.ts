@@ -38,7 +38,7 @@ export class PageRun {
   folder: string;
   /** API keys, with authentication. */
   keys = { operator: '', other: '' };
-  /** Beginning of a command that asks in a terminal -> text of its question, at which it is left to go on. */
+  /** Beginning of a command that asks in a terminal -> text of its question, at which it is left to continue. */
   readonly asks = new Map<string, string>();
   /** Texts of the page -> what stands for them here. */
   readonly names = new Map<string, string>();
@@ -99,7 +99,7 @@ export class PageRun {
       question === undefined || command.endsWith('--detach')
         ? await this.shell(command)
         : await this.#terminal(command, question);
-    // What the page shows may be a failure.
+    // The shown output may be of a failure.
     if (output) this.#compare(command, output, text);
     else if (code !== 0) throw new Error(`${command} ended with ${code}: ${text}`);
   }

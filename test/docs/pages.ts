@@ -1,4 +1,4 @@
-/** What the commands of each page need here: a project, names that stand for others, and answers in a terminal. */
+/** Needs of each page's commands: a project, names that stand for others, and questions in a terminal. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PackedProject } from '../authoring/packed.js';
