@@ -73,7 +73,7 @@ export class Engine {
     private readonly operatorAnswers = true,
   ) {
     this.#signer = new Signer(secret);
-    this.#runTokens = new RunTokens(secret);
+    this.#runTokens = new RunTokens(secret, tools);
     this.#estimates = new Estimates(temporal);
     this.#connected = new Records(temporal, this.#signer, tools);
     tools.serveServices((service) => listServiceTools(temporal, service));

@@ -170,6 +170,11 @@ export const SUITES: Suite[] = [
   folder('deploy', '`longhaul deploy status`, stranded operations, the commands of docs/upgrade.md', [
     ...['cli/deploy/', 'cli/commands/', 'stack/', 'docs/upgrade.md'],
   ]),
+  folder(
+    'docs',
+    "the command blocks of README.md and of operators' and authors' pages, run as a reader does",
+    [...['README.md', 'docs/', 'longhaul.config.json', 'cli/', PLAIN, ...STACK, ...PIPELINES, ...DATASETS]],
+  ),
   folder('estimates', 'estimates from past runs', [PLAIN, 'cli/', ...PIPELINES, ...DATASETS]),
   folder(
     'examples',

@@ -1,6 +1,10 @@
 /** The histories that `longhaul replay` replays: an operation's, a query's, or a file's. Reads one at a time. */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { History } from '@temporalio/worker';
+import { adoptedMemo } from '../../engine/external/adopt.js';
+import type { RunTokens, SealedRun } from '../../engine/external/run-tokens.js';
+import { startMemoOf } from '../../engine/read/start-memo.js';
+import { undefinedIf } from '../../operations/errors.js';
 import { findWorkflow } from '../../platform/temporal/find-workflow.js';
 import { listWorkflows } from '../../platform/temporal/list-workflows.js';
 import { referencesIn, type Run } from '../../platform/temporal/executions.js';
@@ -9,6 +13,47 @@ export interface SelectedHistory {
   workflowId: string;
   runId: string;
   history: History;
+}
+
+/** Where an operation's workflow is. */
+export interface FoundOperation {
+  client: Client;
+  workflowId: string;
+}
+
+/** Finds an operation by the token that one of these principals has for it, sealed ones included. */
+export async function findOperation(
+  connected: Client,
+  token: string,
+  principals: readonly string[],
+  tokens: RunTokens,
+): Promise<FoundOperation | undefined> {
+  for (const principal of principals) {
+    const located = await attempt(() => tokens.locate(principal, token));
+    if (!located) continue;
+    const { workflowId, namespace, run } = located;
+    const client = namespace === undefined ? connected : new Client({ ...connected.options, namespace });
+    const found = await findWorkflow(client, workflowId);
+    if (found && (!run || (await isRunOf(found, principal, run)))) return { client, workflowId };
+  }
+  return undefined;
+}
+
+/** Whether a sealed token stands for a workflow: the ID may have passed to another execution. */
+async function isRunOf(
+  found: WorkflowExecutionDescription,
+  principal: string,
+  run: SealedRun,
+): Promise<boolean> {
+  const isAdopted = run.firstRunId !== undefined;
+  const memo = await attempt(() =>
+    isAdopted ? adoptedMemo(found, principal, run, 0) : startMemoOf(found, principal, run),
+  );
+  return memo !== undefined;
+}
+
+async function attempt<T>(work: () => T): Promise<T | undefined> {
+  return Promise.resolve().then(work).catch(undefinedIf('not_found'));
 }
 
 /** A workflow's latest run, then child workflows and continued runs, recursively. @throws WorkflowNotFoundError if unknown */

@@ -3,7 +3,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
 import type { AdoptionRules, ExternalWorkflow } from '../../operations/wire/external-workflow.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { RunTokens, type SealedRun } from './run-tokens.js';
+import { isSameId, RunTokens, type SealedRun } from './run-tokens.js';
 import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
 import { startOf } from '../read/description.js';
 
@@ -37,22 +37,27 @@ export function adoptRun(
       'conflict',
       `workflow "${workflowId}" was started by Longhaul: it is an operation already; longhaul list shows its token`,
     );
-  return new RunTokens(secret).tokenOf({
-    principal,
-    namespace: external.namespace,
+  return new RunTokens(secret).tokenOf(principal, {
     workflowId,
     firstRunId: firstRunIdOf(description),
     tool: tool.name,
   });
 }
 
-/** A start memo of what the sealed token holds. @param retentionSeconds how long closed workflows are kept @throws LonghaulError `not_found` for another execution of the workflow ID */
+/**
+ * A start memo of what the sealed token holds. A run that no tool adopts any more has its workflow type as its tool.
+ *
+ * @param retentionSeconds how long closed workflows are kept
+ * @throws LonghaulError `not_found` for another execution of the workflow ID
+ */
 export function adoptedMemo(
   description: WorkflowExecutionDescription,
-  { principal, tool, firstRunId }: SealedRun & { tool: string },
+  principal: string,
+  { tool = description.type, firstRunId }: SealedRun,
   retentionSeconds: number,
 ): StartMemo {
-  if (firstRunIdOf(description) !== firstRunId) throw new LonghaulError('not_found', 'operation not found');
+  if (!isSameId(firstRunId, firstRunIdOf(description)))
+    throw new LonghaulError('not_found', 'operation not found');
   const { workflowExecutionTimeout } = description.raw.executionConfig ?? {};
   return {
     ...{ version: 1, tool, principal, runtime: 'none', attempt: 1, argumentsDigest: '' },

@@ -86,18 +86,17 @@ async function listedRun(
   temporal: TemporalClient,
   tokens: RunTokens,
   principal: string,
-  { name: tool, namespace }: ListingTool,
+  { name: tool }: ListingTool,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
   if (info.memo?.fields?.[START_MEMO]) return undefined;
   const workflowId = info.execution?.workflowId ?? '';
   const firstRunId = info.firstRunId || (await describedFirstRun(temporal, workflowId));
   if (firstRunId === undefined) return undefined;
-  const run = { principal, namespace, workflowId, firstRunId, tool };
   const status = statusOf(info.status ?? 0, undefined);
   const { retentionSeconds } = await temporal.facts();
   return {
-    token: tokens.tokenOf(run),
+    token: tokens.tokenOf(principal, { workflowId, firstRunId, tool }),
     tool,
     status,
     createdAt: toDate(info.startTime ?? {}).toISOString(),

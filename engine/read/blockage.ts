@@ -270,9 +270,9 @@ async function describeMissingBuild(
   );
 }
 
+/** Temporal forgets pollers after 5 minutes, and when it restarts: without any, nobody knows how long it has been. */
 function lastPoll([latest]: Poller[]): string {
-  const since = latest ? humanDuration(sincePollMs(latest) / 1_000) : '5 minutes';
-  return `none has polled for ${since}`;
+  return latest ? `none has polled for ${humanDuration(sincePollMs(latest) / 1_000)}` : 'none polls';
 }
 
 /** By activity type. The summary holds the names of job and step. */

@@ -124,9 +124,9 @@ export class Records {
     principal: string,
     run: SealedRun | undefined,
   ): Promise<StartMemo> {
-    if (run?.tool === undefined) return knownStartOf(this.temporal, description, principal, run);
+    if (run?.firstRunId === undefined) return knownStartOf(this.temporal, description, principal, run);
     const { retentionSeconds } = await this.temporal.facts();
-    return adoptedMemo(description, { ...run, tool: run.tool }, retentionSeconds);
+    return adoptedMemo(description, principal, run, retentionSeconds);
   }
 
   async #toRecord(

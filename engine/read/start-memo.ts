@@ -12,7 +12,7 @@ import {
 import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { memoProblem, type Memo } from '../../platform/temporal/memo.js';
 import { keywordIn } from '../../platform/temporal/search-attributes.js';
-import type { RunTokens, SealedRun } from '../external/run-tokens.js';
+import { isSameId, type RunTokens, type SealedRun } from '../external/run-tokens.js';
 import type { RunInfo } from '../list/current-runs.js';
 import type { TemporalClient } from '../temporal/client.js';
 
@@ -29,7 +29,7 @@ export function startMemoOf(
   const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
   if (isUnreadable(memo) && ownsUnreadable(description, principal, run))
     throw new LonghaulError('unavailable', memoProblem(description.memo)!, { retryable: false });
-  const isNamed = memo?.hasSealedToken ? run && run.startId === memo.startId : !run;
+  const isNamed = memo?.hasSealedToken ? run && isSameId(run.startId, memo.startId) : !run;
   if (memo?.version !== 1 || memo.principal !== principal || !isNamed)
     throw new LonghaulError('not_found', 'operation not found');
   return memo;

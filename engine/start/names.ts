@@ -61,8 +61,8 @@ export function nameStart(
       ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
       : namedWorkflowId(external.id, tool.name, { principal, args });
   const { namespace } = external;
-  const run = { principal, namespace, workflowId, startId };
-  return { token: new RunTokens(secret).tokenOf(run), workflowId, startId };
+  const token = new RunTokens(secret).tokenOf(principal, { namespace, workflowId, startId });
+  return { token, workflowId, startId };
 }
 
 /**

@@ -5,6 +5,13 @@
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import { readStackState, usesExternalTemporal } from './address.js';
 
+/** Flags with which Temporal's own command line reaches the same server and namespace. Keys and certificates come from the environment. */
+export function temporalFlags(home: string): Record<'address' | 'namespace', string> | undefined {
+  const config = temporalConnectConfig(home);
+  const { address } = config?.connectionOptions ?? {};
+  return address === undefined ? undefined : { address, namespace: config?.namespace ?? 'default' };
+}
+
 /** Address, TLS, API key and namespace; undefined if the environment names no Temporal and no embedded one has started. */
 export function temporalConnectConfig(
   home: string,

@@ -128,6 +128,7 @@ describe('longhaul sign', () => {
     const printed = (await sign('marks', '--args', path, '--tenant', 'acme', '--subject', 'alice')).stdout;
     expect(printed).toMatch(/^temporal workflow start \\\n/);
     expect(printed).toContain(`--task-queue ${signed.stack.taskQueue}`);
+    expect(printed).toContain(`--address ${process.env['TEMPORAL_ADDRESS']} \\\n  --namespace default`);
     expect(printed).toContain(`'{"path":"it'\\''s","round":1}'`);
     expect(printed).toContain('"principal":"acme/alice"');
     await expect(sign('nonesuch')).rejects.toMatchObject({ stderr: expect.stringMatching(/unknown tool/) });

@@ -1,5 +1,14 @@
 /** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { execFile, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,6 +16,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { addApiKey } from '../../mcp-server/auth/key-store.js';
+import { workflowIdOf } from '../../operations/token.js';
+import { loadSecret } from '../../platform/home/secret.js';
 import { processIdentity } from '../../platform/home/process-identity.js';
 import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
 import { eventually, freePort } from '../stack/cli-process.js';
@@ -120,6 +132,28 @@ describe('what fits', () => {
     await handle.terminate();
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stdout).toContain('nothing to replay: no worker has run it yet');
+  });
+
+  test('the token of a caller with an API key in the home', async () => {
+    const keys = join(folder, 'keys');
+    mkdirSync(keys);
+    addApiKey(keys, { tenant: 'acme', subject: 'ann' });
+    const secret = loadSecret(process.env['LONGHAUL_HOME']!);
+    for (const [subject, named] of [
+      ['ann', []],
+      ['bob', ['--tenant', 'acme', '--subject', 'bob']],
+    ] as const) {
+      const own = `team/${subject}-${token}`;
+      const workflowId = workflowIdOf(`acme/${subject}`, own, secret);
+      const handle = await (
+        await stack.temporal()
+      ).workflow.start('slow_compute', {
+        ...{ workflowId, taskQueue: 'nobody', args: [] },
+      });
+      const ended = await replay([own, ...named], FIXTURES, { LONGHAUL_KEYS_FOLDER: keys });
+      await handle.terminate();
+      expect([ended.code, ended.stdout]).toEqual([0, expect.stringContaining(`fits  ${workflowId}, `)]);
+    }
   });
 });
 

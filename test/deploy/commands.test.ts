@@ -169,7 +169,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
   await deployed.kill('b1');
   await deployed.finish(token);
   const waits =
-    /^waits for a worker of build b1; none has polled for .*: start one of that release, or see `longhaul deploy status`$/;
+    /^waits for a worker of build b1; none (polls|has polled for .*): start one of that release, or see `longhaul deploy status`$/;
   await says(token, waits);
   const stranded = /2 open operations need a worker of build b1; none polls the task queue/;
   const [finding] = await doctor();

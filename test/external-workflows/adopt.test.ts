@@ -78,6 +78,28 @@ test('every protocol reads, answers and collects an adopted run', async () => {
   }
 });
 
+test.each([[], ['--subject', 'ann', '--tenant', 'acme']])(
+  'a token is at most 60 characters longer than the encoded workflow ID, and replay finds its run: %j',
+  async (...caller) => {
+    const workflowId = await startedByHand('Ticks', [5]);
+    const token = await adopt(workflowId, ...caller);
+    expect(token.length).toBeLessThanOrEqual(Buffer.from(workflowId).toString('base64url').length + 60);
+    const replayed = () => run(parts, ['replay', token, '--project', PROJECT, ...caller]);
+    expect(await replayed()).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(`UNKNOWN  ${workflowId}, Ticks`),
+    });
+    // A later execution of its ID is another operation.
+    await temporal.workflow.getHandle(workflowId).terminate();
+    await temporal.workflow.start('Ticks', { workflowId, taskQueue: QUEUE, args: [5] });
+    expect(await replayed()).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('Temporal has no such operation'),
+    });
+    await temporal.workflow.getHandle(workflowId).terminate();
+  },
+);
+
 test('an adopted run is cancelled; a later execution of its workflow ID is not the same operation', async () => {
   const workflowId = await startedByHand('Ticks', [5]);
   const token = await adopt(workflowId);

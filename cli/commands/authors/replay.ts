@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import { counted } from '../../../operations/json/counted.js';
+import type { Tools } from '../../../platform/project/tools.js';
 import type { Settings } from '../../../platform/settings/index.js';
-import type { SelectedHistory } from '../../replay/histories.js';
+import type { FoundOperation, SelectedHistory } from '../../replay/histories.js';
 import type { Report } from '../../replay/report.js';
 import { isJson, wholeNumber, withErrorReporting } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
 import { principalOfFlags } from '../../client/principal-flags.js';
-import { print, printJson, say } from '../../console.js';
+import { exitOnceWritten, print, printJson, say } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
 import { settingsOf } from '../../settings-flags.js';
 
@@ -79,6 +80,8 @@ async function replay(command: Command, targets: readonly string[]): Promise<voi
   else summarize(reports);
   if (isCut) say(`stopped after ${flags.limit} histories from Temporal; --limit takes more`);
   process.exitCode = ok ? EXIT.ok : EXIT.failed;
+  // Watching the files of tools keeps the process alive.
+  exitOnceWritten();
 }
 
 /** @returns whether the limit has left out histories */
@@ -94,7 +97,7 @@ async function replayAll(
   ]);
   const files = targets.filter(isFile);
   const tokens = targets.filter((target) => !isFile(target));
-  const missing = tokens.find((token) => /[/\\]|\.json(\.gz)?$/.test(token));
+  const missing = tokens.find((token) => /\.json(\.gz)?$/.test(token));
   if (missing !== undefined)
     throw usageFailure(`${missing}: expected a file with a history; there is no such file`);
   const replays = await Replays.start(settings, timeoutSeconds, inspect === true ? INSPECT_PORT : inspect);
@@ -111,9 +114,10 @@ async function replayAll(
         return false;
       };
       if (query !== undefined) return showAll(historiesOfQuery(client, query));
-      for (const token of tokens)
-        if (await showAll(historiesOf(client, await workflowIdOfToken(client, settings, token, caller))))
-          return true;
+      for (const token of tokens) {
+        const found = await findTarget(client, settings, token, caller);
+        if (await showAll(historiesOf(found.client, found.workflowId))) return true;
+      }
       return false;
     });
   } finally {
@@ -121,28 +125,53 @@ async function replayAll(
   }
 }
 
-/** The given workflow ID, or the one for the named caller's token. @throws CommandFailure with the exit code `notFound` */
-async function workflowIdOfToken(
+/**
+ * An operation by its token or workflow ID. Without a caller's name, the token may be any caller's with an API key of this home.
+ *
+ * @throws CommandFailure with the exit code `notFound`
+ */
+async function findTarget(
   client: Client,
-  { home }: Settings,
-  token: string,
+  settings: Settings,
+  target: string,
   caller: { tenant?: string; subject?: string },
-): Promise<string> {
-  const [{ workflowIdOf }, { loadSecret }, { findWorkflow }] = await Promise.all([
-    import('../../../operations/token.js'),
+): Promise<FoundOperation> {
+  const [{ findOperation }, { isSealed, RunTokens }, { loadSecret }, { findWorkflow }] = await Promise.all([
+    import('../../replay/histories.js'),
+    import('../../../engine/external/run-tokens.js'),
     import('../../../platform/home/secret.js'),
     import('../../../platform/temporal/find-workflow.js'),
   ]);
   const isNamed = caller.tenant !== undefined || caller.subject !== undefined;
-  const workflowId = isNamed ? workflowIdOf(await principalOfFlags(caller), token, loadSecret(home)) : token;
-  if (await findWorkflow(client, workflowId)) return workflowId;
-  const hint = isNamed
-    ? ''
-    : "; the token of a caller with authentication needs --subject, or the operation's workflow ID";
+  const principals = isNamed ? [await principalOfFlags(caller)] : await knownPrincipals(settings);
+  // Tools say in which namespace adopted runs are; no other token needs them.
+  const tools = isSealed(target) ? await toolsOf(settings) : undefined;
+  const tokens = new RunTokens(loadSecret(settings.home), tools);
+  const found = await findOperation(client, target, principals, tokens);
+  if (found) return found;
+  if (!isNamed && (await findWorkflow(client, target))) return { client, workflowId: target };
+  const hint = isNamed ? '' : '; the token of a caller without an API key in this home needs --subject';
   throw new CommandFailure(
-    `${token}: Temporal has no such operation, and there is no such file${hint}`,
+    `${target}: Temporal has no such operation, and there is no such file${hint}`,
     EXIT.notFound,
   );
+}
+
+async function knownPrincipals({ keysFolder }: Settings): Promise<string[]> {
+  const [{ listApiKeys }, { principalOf }, { ANONYMOUS }] = await Promise.all([
+    import('../../../mcp-server/auth/key-store.js'),
+    import('../../../operations/principal.js'),
+    import('../../../operations/wire/index.js'),
+  ]);
+  return [...new Set([ANONYMOUS, ...listApiKeys(keysFolder).map(principalOf)])];
+}
+
+async function toolsOf(settings: Settings): Promise<Tools> {
+  const [{ loadTools }, { createLogger }] = await Promise.all([
+    import('../../load-tools.js'),
+    import('../../../platform/observe/log.js'),
+  ]);
+  return loadTools(settings, createLogger('replay', 'silent'));
 }
 
 /** @throws InvalidArgumentError */

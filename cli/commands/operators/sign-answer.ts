@@ -33,12 +33,14 @@ export function define(command: Command): void {
   command.action((token: string, key: string) =>
     withErrorReporting(command, async () => {
       const flags = command.opts<AnswerFlags>();
-      const [{ home }, { signAnswer }, { loadSecret }, { readArguments }] = await Promise.all([
-        settingsOf(command),
-        import('../../../engine/start/sign.js'),
-        import('../../../platform/home/secret.js'),
-        import('../../tools/call.js'),
-      ]);
+      const [{ home }, { signAnswer }, { loadSecret }, { temporalFlags }, { readArguments }] =
+        await Promise.all([
+          settingsOf(command),
+          import('../../../engine/start/sign.js'),
+          import('../../../platform/home/secret.js'),
+          import('../../../platform/temporal/connect-config.js'),
+          import('../../tools/call.js'),
+        ]);
       const content = flags.args === undefined ? {} : readArguments(flags.args);
       const { workflowId, input } = signAnswer(
         { principal: await principalOfFlags(flags), token },
@@ -46,7 +48,11 @@ export function define(command: Command): void {
         flags.decline ? { action: 'decline' } : { action: 'accept', content },
         loadSecret(home),
       );
-      const words = ['-w', workflowId, '--name', 'provide_input', '--input', jsonText(input)];
+      const place = Object.entries(temporalFlags(home) ?? {}).flatMap(([name, value]) => [
+        `--${name}`,
+        value,
+      ]);
+      const words = [...place, '-w', workflowId, '--name', 'provide_input', '--input', jsonText(input)];
       print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
     }),
   );

@@ -70,7 +70,11 @@ export function define(command: Command): void {
       const settings = await settingsOf(command);
       const start = await sign(settings, name, flags, times);
       if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
-      else print(commandLine(start, settings.taskQueue, times && { ...times, id: flags.schedule! }));
+      else {
+        const { temporalFlags } = await import('../../../platform/temporal/connect-config.js');
+        const place = { ...temporalFlags(settings.home), 'task-queue': settings.taskQueue };
+        print(commandLine(start, place, times && { ...times, id: flags.schedule! }));
+      }
       // Watching the files of tools keeps the process alive.
       exitOnceWritten();
     }),
@@ -141,15 +145,15 @@ async function sign(
 /** A shell command for Temporal's command line. */
 function commandLine(
   start: SignedStart,
-  taskQueue: string,
+  place: Record<string, string>,
   schedule: (ScheduleTimes & { id: string }) | undefined,
 ): string {
   const entry = ([name, value]: [string, unknown]) => `${name}=${jsonText(value)}`;
   const flags: [string, string][] = [
+    ...Object.entries(place),
     ...(schedule === undefined ? [] : scheduleFlags(schedule)),
     ['workflow-id', start.workflowId],
     ['type', start.workflowType],
-    ['task-queue', taskQueue],
     ['execution-timeout', `${start.executionTimeoutSeconds}s`],
     ['task-timeout', `${start.taskTimeoutSeconds}s`],
     ['static-summary', start.summary],
