@@ -57,6 +57,7 @@ describe('a step', () => {
       'LONGHAUL_STEP=compile',
       'LONGHAUL_ATTEMPT=1',
       `LONGHAUL_WORKSPACE=${home.paths.workspace}`,
+      'LONGHAUL_PROJECT=/project',
       'INPUT_DRY_RUN=true',
       'INPUT_LIST=[1,2]',
       "INPUT_TEXT=it's $HOME; `x`",
