@@ -146,7 +146,7 @@ describe('the end of a step', () => {
 
   test('with its worker, by the setting, leaves it in doubt', async () => {
     const stop = new AbortController();
-    const settings = { home: home.home, stepEnvironment: [], stepsEndWithWorker: true };
+    const settings = { home: home.home, project: '/project', stepEnvironment: [], stepsEndWithWorker: true };
     const around = { stop: stop.signal, settings };
     const running = home.failed('echo half; echo $$ >ready; sleep 600', {}, around);
     await pidIn('ready');
