@@ -7,6 +7,7 @@ import { assemble } from './assemble.js';
 import { checkJobs } from './checks/jobs.js';
 import { checkOutputs } from './checks/outputs.js';
 import { checkInputs } from './checks/schemas.js';
+import { findInScripts } from './checks/script-findings.js';
 import { checkScripts } from './checks/scripts.js';
 import { checkSteps } from './checks/steps.js';
 import { checkVariables } from './checks/variables.js';
@@ -64,6 +65,7 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedFi
       // Refuses what no tool can have.
       const { inputSchema } = pipelineTool(pipeline);
       reportGaps(data.value, pipeline, reportGap);
+      findInScripts(data.value, path, reportFinding);
       for (const { path: keys, message } of clientFindings(inputSchema))
         reportFinding(['inputs', ...keys], message, 'key');
       return pipeline;

@@ -1,5 +1,5 @@
 /** Checks everything in a project that a server or worker would load, without Temporal. */
-import { mkdtempSync, rmSync, existsSync, readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, dirname, resolve } from 'node:path';
 import { execFile } from 'node:child_process';
@@ -8,11 +8,25 @@ import { clientFindings } from '../../operations/documentation/gaps.js';
 import { schemaPlace } from '../../operations/tool/schema.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { Settings } from '../../platform/settings/index.js';
-import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project/index.js';
+import {
+  filesOf,
+  isProjectFile,
+  projectFilesOf,
+  toolFolderOf,
+  type CodeKind,
+} from '../../platform/project/index.js';
 import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project/code.js';
 import { ProjectModules } from '../../platform/project/modules.js';
-import { placeOfField, type ProjectProblem } from '../../platform/project/problems.js';
+import {
+  placeOfField,
+  placeOfMatch,
+  placeOfName,
+  type ProjectProblem,
+} from '../../platform/project/problems.js';
 import { shortestPath } from '../shortest-path.js';
+import { CheckedModules } from './load-files.js';
+import { ParsedWorkflows } from './parsed-workflows.js';
+import { workflowMistakes } from './workflow-mistakes.js';
 
 export interface CheckedFile {
   /** Relative to the working folder, if it is within it. */
@@ -41,7 +55,7 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
   const problems = [
     ...(await toolProblems(settings, given)),
     ...(await activityProblems(settings, given)),
-    ...(await workflowProblems(settings)),
+    ...(await workflowProblems(settings, given)),
   ];
   const types = await checkTypes(settings.project);
   const all = [...problems, ...types.problems];
@@ -64,42 +78,106 @@ async function toolProblems(settings: Settings, given: Given): Promise<ProjectPr
     import('../../mcp-server/mount.js'),
   ]);
   const reserved = reservedNames(MOUNTS, settings);
-  const files = await loadToolFiles(filesOf('tools', settings), new ProjectModules());
-  return files.flatMap(({ path, value, error }) => {
+  const modules = new CheckedModules();
+  const files = await loadToolFiles(filesOf('tools', settings), modules);
+  const others: ProjectProblem[] = [];
+  for (const { path, value } of files) if (value) others.push(...(await otherTools(path, modules)));
+  const loaded = files.flatMap(({ path, value, error }) => {
     if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
     const conflict = value && reservedNameConflict(value.name, reserved);
     if (conflict !== undefined) return [{ path, message: conflict }];
     const problems = (error ?? (value && names.take([value.name], path)))?.problems ?? [];
     return [...problems, ...(value ? findingsOf(value, path) : [])];
   });
+  return [...loaded, ...others, ...toolsInFolders(settings)];
 }
 
-function findingsOf({ name, inputSchema }: Tool, path: string): ProjectProblem[] {
+/** Tools that a file exports beside its default export: nobody sees them. */
+async function otherTools(path: string, modules: ProjectModules): Promise<ProjectProblem[]> {
+  if (!isProjectFile(path)) return [];
+  const exported = Object.entries((await modules.import(path)) as Record<string, Partial<Tool> | undefined>);
+  return exported
+    .filter(([name, tool]) => name !== 'default' && typeof tool?.toWorkflowArguments === 'function')
+    .filter(([, tool]) => tool !== (Object.fromEntries(exported)['default'] as Partial<Tool> | undefined))
+    .map(([name]) => ({
+      path,
+      ...placeOfName(path, name),
+      message: `the tool "${name}" is not served: a file has one tool, its default export; move it to tools/${name}.ts`,
+    }));
+}
+
+/** Tools in folders of `tools/`, which nobody reads. */
+function toolsInFolders(settings: Settings): ProjectProblem[] {
+  const folder = toolFolderOf(settings);
+  if (folder === undefined || !existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^(?!.*node_modules).+[/\\].+(?<!\.(test|spec|d))\.[mc]?[jt]s$/.test(name))
+    .map((name) => join(folder, name))
+    .flatMap((path) => {
+      const place = placeOfMatch(path, /\bdefineTool\s*\(/);
+      const message = 'the tool is not served: only files of tools/ itself are tools; move it there';
+      return place ? [{ path, ...place, message }] : [];
+    });
+}
+
+function findingsOf(tool: Tool, path: string): ProjectProblem[] {
+  const { name, inputSchema } = tool;
+  const text = textProblem(tool);
+  if (text !== undefined) return [{ path, ...placeOfField(path, text), message: text }];
   return clientFindings(inputSchema).map(({ path: keys, message: finding }) => {
     const message = `tool ${JSON.stringify(name)}: input${schemaPlace(keys)}: ${finding}`;
     return { path, ...placeOfField(path, message), message };
   });
 }
 
+/** Tries `toText` with the example of the output. */
+function textProblem({ name, example, toText }: Tool): string | undefined {
+  if (example?.output === undefined) return undefined;
+  const problem = (got: string) =>
+    `tool ${JSON.stringify(name)}: toText: expected text for the output ${JSON.stringify(example.output)}; ${got}`;
+  try {
+    const text: unknown = toText(example.output as never);
+    return typeof text === 'string' ? undefined : problem(`got ${text === null ? 'null' : typeof text}`);
+  } catch (error) {
+    return problem(`it throws ${String(error)}`);
+  }
+}
+
 async function activityProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const names = new NameRegistry('an activity');
-  const files = await loadActivityFiles(settings, new ProjectModules());
+  const files = await loadActivityFiles(settings, new CheckedModules());
   return files.flatMap(({ path, value, error }) => {
     const exported = Object.keys(value ?? {});
     given.set(path, { gives: named(exported, 'activity', 'activities') });
-    return (error ?? names.take(exported, path))?.problems ?? [];
+    const problems = (error ?? names.take(exported, path))?.problems ?? [];
+    return isProjectFile(path) && 'default' in (value ?? {})
+      ? [...problems, defaultActivity(path)]
+      : problems;
   });
 }
 
-async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
+/** Temporal's default activity has no name of its own, and hides what is misspelt. */
+function defaultActivity(path: string): ProjectProblem {
+  const message =
+    'the default export is run for every activity that no file exports, also for misspelt ones; give it a name: export async function';
+  return { path, ...placeOfMatch(path, /\bexport\s+default\b|\bas\s+default\b/), message };
+}
+
+async function workflowProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const { BundleError, bundleWorkflows } = await import('../../worker/versions/bundle.js');
   const { missingWorkflows } = await import('../../worker/versions/follow-edits.js');
   // The home's cache belongs to its workers.
   const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
   try {
-    const bundle = await bundleWorkflows({ ...settings, home }, { leavesOut: true });
+    const parsed = new ParsedWorkflows();
+    const bundle = await bundleWorkflows({ ...settings, home }, { leavesOut: true, inspect: parsed.plugin });
+    for (const path of projectFilesOf('workflows', settings)) {
+      const exported = Object.entries(bundle.paths).flatMap(([name, from]) => (from === path ? [name] : []));
+      given.set(path, { gives: named(exported, 'workflow', 'workflows') });
+    }
     const missing = await missingWorkflows(settings, Object.keys(bundle.exports), bundle.problems);
-    return [...bundle.problems, ...missing];
+    const names = { workflows: Object.keys(bundle.exports), activities: await activityNames(settings) };
+    return [...bundle.problems, ...missing, ...workflowMistakes(parsed.files, names)];
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
     const workflows = join(settings.project, 'workflows');
@@ -107,6 +185,13 @@ async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** Undefined if not all are known: a file is broken, or another one takes every name. */
+async function activityNames(settings: Settings): Promise<string[] | undefined> {
+  const files = await loadActivityFiles(settings, new ProjectModules());
+  const names = files.flatMap(({ value }) => Object.keys(value ?? {}));
+  return files.some(({ error }) => error) || names.includes('default') ? undefined : names;
 }
 
 function named(names: string[], one: string, many: string): string {

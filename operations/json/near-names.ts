@@ -6,7 +6,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
-/** The nearest known name, at most 3 edits away and at most a third of the name's characters. */
+/** The nearest known name, at most 3 edits away and at most a third of the name's characters, or the only one that goes on. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;
   let best: string | undefined;
@@ -16,7 +16,13 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
     const edits = plain(candidate) === plain(name) ? 0 : editDistance(name, candidate);
     if (edits < limit) [best, limit] = [candidate, edits];
   }
-  return best;
+  return best ?? beginningWith(name, known);
+}
+
+/** The only known name that begins with this one: `destructiveHint` for `destructive`. */
+function beginningWith(name: string, known: Iterable<string>): string | undefined {
+  const longer = [...known].filter((one) => name.length > 3 && plain(one).startsWith(plain(name)));
+  return longer.length === 1 ? longer[0] : undefined;
 }
 
 /** Normal form: `timeoutMinutes` and `timeout_minutes` become `timeoutminutes`. */

@@ -215,8 +215,7 @@ function define<Input extends AnySchema, Output extends AnySchema>(
     usableSchema(schema, `tool ${JSON.stringify(options.name)}: ${field}`);
   const objectSchema = (field: 'input' | 'output', schema: AnySchema): JsonSchema => {
     const json = convert(field, schema, field);
-    if (json['type'] !== 'object')
-      fail(`${field}: expected the schema of an object; got type ${JSON.stringify(json['type'])}`);
+    if (json['type'] !== 'object') fail(`${field}: expected the schema of an object; got ${typeIn(json)}`);
     return usable(field, json);
   };
   const inputSchema = inputOf(objectSchema('input', options.input));
@@ -322,6 +321,12 @@ function define<Input extends AnySchema, Output extends AnySchema>(
     questions,
     annotations: options.annotations,
   };
+}
+
+function typeIn(json: JsonSchema): string {
+  if (json['type'] !== undefined) return `type ${JSON.stringify(json['type'])}`;
+  const names = Object.keys(json).join(': ..., ') || 'cups';
+  return `no type; write { type: 'object', properties: { ${names}: ... } }`;
 }
 
 function completeExample(

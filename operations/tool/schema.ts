@@ -30,7 +30,7 @@ export type Infer<S> = S extends ConvertibleSchema<infer Output> ? Output : Reco
  */
 export function toJsonSchema(schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema {
   if (!isObject(schema)) throw new Error(`expected a zod schema or a JSON Schema; got ${preview(schema)}`);
-  if (!isConvertible(schema)) return schema;
+  if (!isConvertible(schema)) return withoutSchemas(schema);
   if (!isObject(schema['~standard'].jsonSchema)) {
     throw new Error('expected a schema that gives JSON Schema: zod from 4.2 on, or a plain JSON Schema');
   }
@@ -40,8 +40,19 @@ export function toJsonSchema(schema: AnySchema, direction: 'input' | 'output' = 
   return json;
 }
 
-function isConvertible(schema: AnySchema): schema is ConvertibleSchema {
-  return '~standard' in schema;
+function isConvertible(schema: unknown): schema is ConvertibleSchema {
+  return isObject(schema) && '~standard' in schema;
+}
+
+/** Refuses the form of MCP's SDK, `{ cups: z.number() }`, and names the schema to write. */
+function withoutSchemas(schema: JsonSchema): JsonSchema {
+  const fields = Object.entries(schema);
+  if (!fields.some(([, field]) => isConvertible(field))) return schema;
+  const written = fields.map(([name, field]) => {
+    const type = String((field as { def?: { type?: unknown } } | null)?.def?.type);
+    return `${name}: ${/^(string|number|boolean)$/.test(type) ? `z.${type}()` : '...'}`;
+  });
+  throw new Error(`expected a schema; got an object of schemas; write z.object({ ${written.join(', ')} })`);
 }
 
 const validators = new WeakMap<JsonSchema, Validator>();

@@ -23,8 +23,8 @@ export function checkScripts(file: unknown, report: Report): void {
   }
 }
 
-/** The variable as the script writes it: `$NAME` or `${NAME`. */
-function usedAs(run: string, variable: string): string {
+/** The variable as the script writes it: `$NAME`, `${NAME`, or without a sign in another language. */
+export function usedAs(run: string, variable: string): string {
   return new RegExp(String.raw`\$(\{[!#]?)?${variable}\b`).exec(run)?.[0] ?? variable;
 }
 

@@ -64,7 +64,8 @@ function checkName(
 function checkFolder(folder: string, path: KeyPath, report: Report): void {
   const isOutside =
     /^(\/|~|[A-Za-z]:)/.test(folder) || posix.normalize(folder.replaceAll('\\', '/')).split('/')[0] === '..';
-  if (isOutside) report(path, `expected a folder within the workspace; got "${folder}"`);
+  if (isOutside)
+    report(path, `expected a folder within the workspace; got "${folder}"; use cd in the script`);
   else if (folder.includes('$'))
     report(path, `variables aren't expanded here; got "${folder}"; use cd in the script`);
 }

@@ -4,6 +4,7 @@ import { didYouMean, nearest } from '../../operations/json/near-names.js';
 import type { Hints } from './issues.js';
 import { formatKeyPath, type KeyPath } from './problems.js';
 import { LEVELS, type Level } from '../schema.js';
+import { at } from '../values.js';
 
 export const PIPELINE_HINTS: Hints = { ofKey: insteadOf, ofValue: hintOf };
 
@@ -12,9 +13,24 @@ const CONTAINER = `${MACHINE}, and call \`docker run\` in a script`;
 const STAGES = 'use `jobs`; `needs` of a job gives the order';
 const FOR_EACH = 'use `for-each` of a job, with an input that is a list';
 
+const SCHEDULE =
+  'cron runs `longhaul call NAME --detach`, or a Temporal Schedule starts it with what `longhaul sign` prints';
+const CONDITION = 'test it in the script; `if` of a job or step is success, failure or always';
+const TURNS = 'use `queue: { concurrency: 1 }` at the top of the file: runs of the pipeline take turns';
+
 /** Common keys of GitHub Actions and GitLab CI. */
 const FOREIGN: Partial<Record<string, string>> = {
   on: 'a pipeline starts when its tool is called: remove it; the arguments of a call are declared under `inputs`',
+  schedule: SCHEDULE,
+  rules: CONDITION,
+  only: CONDITION,
+  except: CONDITION,
+  when: 'use `approval` of a step for `manual`, and `if` (success, failure, always) for the others',
+  resource_group: TURNS,
+  concurrency: TURNS,
+  allow_failure: 'use `continue-on-error` of a step',
+  before_script: 'write it as the first step',
+  after_script: 'write it as a last step with `if: always`',
   'runs-on': MACHINE,
   container: CONTAINER,
   image: CONTAINER,
@@ -47,6 +63,7 @@ function insteadOf(path: KeyPath, key: string, value: unknown): string {
     return (
       near || 'common ones are type, description, default, enum, properties, items; there are no references'
     );
+  if (key === 'on' && at(value, 'schedule') !== undefined) return `${FOREIGN.on}; ${SCHEDULE}`;
   const foreign = Object.hasOwn(FOREIGN, key) ? FOREIGN[key] : undefined;
   return foreign ?? (near || placeOf(level, key) || `known are ${own.join(', ')}`);
 }
@@ -60,9 +77,19 @@ function placeOf(level: Level, key: string): string | undefined {
 function hintOf(path: KeyPath, value: unknown): string | undefined {
   const [above, key] = [path.slice(0, -1), path.at(-1)];
   const level = levelOf(above);
+  if (level === 'pipeline' && key === 'concurrency' && isObject(value)) return TURNS;
+  if (key === 'if' && typeof value === 'string') return hintOfCondition(value);
   if (level !== 'schema' && level !== 'output') return undefined;
   if (isObjectSchema(above) && isObject(value)) return underProperties(above, String(key));
   return key === 'required' ? 'list the required names in `required`, next to `properties`' : undefined;
+}
+
+/** GitHub's conditions -> the words of pipelines. */
+function hintOfCondition(value: string): string {
+  if (/!\s*cancelled\(\)|always\(\)|[Cc]ancell?ed/.test(value))
+    return 'write `always`: such steps also run after a cancel, those of running jobs';
+  const [, word] = /^\W*(success|failure)\(\)\W*$/.exec(value) ?? [];
+  return word === undefined ? 'there are no expressions: test it in the script' : `write \`${word}\``;
 }
 
 /** In `{ description: one, two }`, "two" is a key. */

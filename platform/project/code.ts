@@ -1,10 +1,11 @@
 /** Loads tool definitions and activities, both shipped ones and the project's. */
+import { setTimeout } from 'node:timers/promises';
 import { compilePatterns, type JsonSchema } from '../../operations/tool/schema.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { Settings } from '../settings/index.js';
 import { filesOf } from './index.js';
 import { ProjectModules } from './modules.js';
-import { placeOfName, problemsOfLoad, ProjectError } from './problems.js';
+import { placeOfMatch, placeOfName, problemsOfLoad, ProjectError } from './problems.js';
 
 export type Activity = (...args: never[]) => unknown;
 
@@ -20,7 +21,7 @@ export function loadToolFiles(paths: string[], modules: ProjectModules): Promise
   return loadEach(paths, (path) => loadTool(path, modules));
 }
 
-/** Loads all activities: every function that a file exports. A failing file doesn't affect the others. */
+/** Loads all activities: every function that a file exports, but no classes. A failing file doesn't affect the others. */
 export function loadActivityFiles(
   settings: Settings,
   modules: ProjectModules,
@@ -35,7 +36,8 @@ export function loadActivityFiles(
 export async function loadTool(path: string, modules = new ProjectModules()): Promise<Tool> {
   const { default: tool } = (await load(path, modules)) as { default?: Tool };
   if (!tool?.name || !tool.inputSchema || typeof tool.toWorkflowArguments !== 'function') {
-    const message = 'expected a default export made by defineTool()';
+    const message =
+      'expected a default export made by defineTool(); a file that makes no tool belongs elsewhere, as in lib/';
     throw new ProjectError(`${path}: ${message}`, [{ path, message }]);
   }
   const schemas: [field: string, schema: JsonSchema | undefined][] = [
@@ -74,7 +76,7 @@ export class NameRegistry {
 }
 
 function isFunction(value: unknown): value is Activity {
-  return typeof value === 'function';
+  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** Sequential, because a module that two files import concurrently would be half evaluated for one of them. */
@@ -91,11 +93,28 @@ async function loadEach<T>(paths: string[], loadOne: (path: string) => Promise<T
 }
 
 async function load(path: string, modules: ProjectModules): Promise<unknown> {
+  const ended = new AbortController();
   try {
-    return await modules.import(path);
+    const loading = modules.import(path).then((exported) => ({ exported }));
+    const loaded = await Promise.race([loading, loadLimit(ended.signal)]);
+    if (loaded) return loaded.exported;
   } catch (error) {
     throw unusable(path, error);
+  } finally {
+    ended.abort();
   }
+  const message = `the file is still being loaded after ${LOAD_LIMIT_MS / 1000} s; await in a function what may take long`;
+  throw new ProjectError(`${path}: ${message}`, [{ path, ...placeOfMatch(path, TOP_AWAIT), message }]);
+}
+
+/** For the top level of a file, with its imports: an `await` there may never end. */
+const LOAD_LIMIT_MS = 10_000;
+const TICK_MS = 100;
+const TOP_AWAIT = /^(?=\S)(?!\/|\*).*\bawait\b/m;
+
+/** Counts this process's own ticks instead of the time, so a busy machine makes no file unusable. */
+async function loadLimit(signal: AbortSignal): Promise<undefined> {
+  for (let ms = 0; ms < LOAD_LIMIT_MS; ms += TICK_MS) await setTimeout(TICK_MS, undefined, { signal });
 }
 
 function unusable(path: string, error: unknown): ProjectError {

@@ -74,7 +74,7 @@ export function isProjectFile(path: string): boolean {
 function codeIn(folder: string | undefined): string[] {
   if (folder === undefined || !existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /^[^.].*\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name))
+    .filter((name) => /^[^.].*\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|spec|d)\.[mc]?[jt]s$/.test(name))
     .sort()
     .map((name) => join(folder, name));
 }

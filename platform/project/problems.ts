@@ -1,6 +1,7 @@
 /** Problems in files of the project, with their places. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { inspect, types } from 'node:util';
 import { writeFileAtomically } from '../home/atomic-files.js';
 import { SettingsError, type Settings } from '../settings/index.js';
 import { isProjectFile, projectCacheFile } from './index.js';
@@ -62,7 +63,11 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   if (request !== undefined) return [{ path, ...(placeOfText(path, request) ?? {}), message: flat }];
   const [thrown] = frames;
   const where = thrown ? ` (thrown at ${thrown.path}:${thrown.line})` : '';
-  return [{ path, ...at, message: flat + where }];
+  const isPlain = !(error instanceof Error) && !types.isNativeError(error);
+  const message = isPlain
+    ? `the file throws ${inspect(error)}, which has no line: throw an Error`
+    : flat + where;
+  return [{ path, ...at, message }];
 }
 
 /** Folder in which an import didn't find its file, or its nearest existing ancestor. */
@@ -135,11 +140,15 @@ export function placeOfText(
 
 /** Place where a file gives a name: in quotes, or as a declaration. */
 export function placeOfName(path: string, name: string): Place | undefined {
+  const declared = new RegExp(`(?<=\\b(?:function\\*?|const|let|class)\\s+)${name}\\b`);
+  return placeOfText(path, name) ?? placeOfMatch(path, declared);
+}
+
+/** Place of a pattern's first match. */
+export function placeOfMatch(path: string, pattern: RegExp): Place | undefined {
   const source = sourceOf(path) ?? '';
-  const declared = new RegExp(`\\b(?:function\\*?|const|let|class)\\s+(?=${name}\\b)`).exec(source);
-  return (
-    placeOfText(path, name) ?? (declared ? placeAt(source, declared.index + declared[0].length) : undefined)
-  );
+  const index = source.search(pattern);
+  return index < 0 ? undefined : placeAt(source, index);
 }
 
 function placeAt(source: string, offset: number): Place {

@@ -1,54 +1,7 @@
 /** `longhaul check` of a whole project, as a process. */
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
-import { writeFiles } from '../support/write-files.js';
+import { expect, test } from '@jest/globals';
+import { check, tool, workflow } from './checked-project.js';
 
-const root = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-let count = 0;
-
-interface Checked {
-  code: number;
-  lines: string[];
-  stderr: string;
-}
-
-/** Checks a project of these files; paths in what it prints are relative to the project. */
-async function check(files: Record<string, string>, ...flags: string[]): Promise<Checked> {
-  const folder = join(root, String((count += 1)));
-  writeFiles(folder, { 'package.json': '{"type":"module"}', ...files });
-  for (const name of ['zod', '@temporalio', ...(files['tsconfig.json'] ? ['typescript'] : [])]) {
-    mkdirSync(join(folder, 'node_modules'), { recursive: true });
-    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
-  }
-  symlinkSync(resolve('.'), join(folder, 'node_modules/longhaul'));
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(LONGHAUL|TEMPORAL)_/.test(name));
-  const env = { ...Object.fromEntries(inherited), NODE_OPTIONS: '', LONGHAUL_HOME: join(folder, 'home') };
-  return new Promise((settle) => {
-    const args = [resolve('dist/bin/longhaul.js'), 'check', ...flags];
-    execFile(process.execPath, args, { cwd: folder, env, timeout: 150_000 }, (error, stdout, stderr) => {
-      const lines = stdout.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
-      settle({ code: error ? Number(error.code) : 0, lines, stderr });
-    });
-  });
-}
-
-const tool = (name: string, options = "input: { type: 'object', properties: {} }") => `
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
-
-export default defineTool({
-  name: '${name}',
-  description: { does: 'Does it.' },
-  estimate: { seconds: 1 },
-  ${options},
-});
-void z;
-`;
-const workflow = (name: string) => `export async function ${name}() { return {}; }\n`;
 const TSCONFIG = JSON.stringify({
   compilerOptions: {
     target: 'es2023',
@@ -71,7 +24,7 @@ test('a project without a mistake: each file is listed with what it defines, and
   });
   expect(lines).toEqual([
     'tools/brew.ts: ok, tool brew',
-    'workflows/brew.ts: ok',
+    'workflows/brew.ts: ok, workflow brew',
     'activities/brew.ts: ok, activity pour',
     'pipelines/nightly.yml: ok, tool nightly, 1 job, 1 step',
     'types: not checked: there is no tsconfig.json',
@@ -106,7 +59,7 @@ export type Work = typeof activities;
     /^tools\/options\.ts:10:3: tool "options": deadline: unknown option; known are name, title, .*deadlineSeconds/,
   );
   expectLine(
-    /^tools\/options\.ts:11:18: tool "options": annotations\.readOnly: unknown option; known are readOnlyHint, /,
+    /^tools\/options\.ts:11:18: tool "options": annotations\.readOnly: unknown option; did you mean "readOnlyHint"\?$/,
   );
   expectLine(/^tools\/throws\.ts:3: no key \(thrown at lib\/key\.ts:4\)$/);
   expectLine(

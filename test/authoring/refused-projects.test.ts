@@ -28,7 +28,7 @@ test.each([
     'no tool in a file',
     'server',
     { 'tools/x.ts': 'export const a = 1;' },
-    /^longhaul: tools\/x\.ts: expected a default export made by defineTool\(\)$/,
+    /^longhaul: tools\/x\.ts: expected a default export made by defineTool\(\)/,
   ],
   [
     'one name twice',

@@ -10,8 +10,15 @@ const script = (text: string) =>
 const STARTED =
   'a pipeline starts when its tool is called: remove it; the arguments of a call are declared under `inputs`';
 
+const SCHEDULED =
+  'cron runs `longhaul call NAME --detach`, or a Temporal Schedule starts it with what `longhaul sign` prints';
+
 test.each([
-  ['a schedule', top("▸on:\n  schedule:\n    - cron: '0 3 * * *'"), `on: unknown key; ${STARTED}`],
+  [
+    'a schedule',
+    top("▸on:\n  schedule:\n    - cron: '0 3 * * *'"),
+    `on: unknown key; ${STARTED}; ${SCHEDULED}`,
+  ],
   ['steps without a job', `▸steps:\n  - run: make\n${JOBS}`, 'steps: unknown key; it belongs to a job'],
   [
     'an image of a job',

@@ -65,7 +65,10 @@ describe('values of another kind', () => {
       `secrets: [A]\n${withStep('run: x\nenv: { ▸A: 1 }')}`,
       `${step}.env.A: "A" is also a secret; rename one of them`,
     ],
-    [top('concurrency: ▸{ group: a }'), 'concurrency: expected a whole number from 1 to 200; got a map'],
+    [
+      top('concurrency: ▸{ group: a }'),
+      'concurrency: expected a whole number from 1 to 200; got a map; use `queue: { concurrency: 1 }` at the top of the file: runs of the pipeline take turns',
+    ],
     [top('timeout-minutes: ▸0'), 'timeout-minutes: expected minutes above 0; got 0'],
     ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected at least one step; got an empty list'],
     ['▸description: x', 'jobs: missing; expected a map of names and jobs'],
@@ -76,8 +79,14 @@ describe('values of another kind', () => {
     ],
     [withStep('▸name: nothing'), `${step}.run: missing; expected a script, or \`approval\``],
     [withStep('run: x\nname: ▸"a\\nb"'), `${step}.name: expected a name of one line; got "a\\nb"`],
-    [withStep('run: x\nif: ▸failure()'), `${step}.if: expected success, failure or always; got "failure()"`],
-    [withStep('run: x\nif: ▸a == b'), `${step}.if: expected success, failure or always; got "a == b"`],
+    [
+      withStep('run: x\nif: ▸failure()'),
+      `${step}.if: expected success, failure or always; got "failure()"; write \`failure\``,
+    ],
+    [
+      withStep('run: x\nif: ▸a == b'),
+      `${step}.if: expected success, failure or always; got "a == b"; there are no expressions: test it in the script`,
+    ],
     [
       withStep('run: x\n▸retry: { backoff: 1 }'),
       `${step}.retry.attempts: missing; expected a whole number from 1 to 100`,
@@ -100,7 +109,7 @@ describe('values of another kind', () => {
     ],
     [
       withStep('run: x\nworking-directory: ▸a/../../b'),
-      `${step}.working-directory: expected a folder within the workspace; got "a/../../b"`,
+      `${step}.working-directory: expected a folder within the workspace; got "a/../../b"; use cd in the script`,
     ],
     [
       withStep('run: x\nworking-directory: ▸$HOME'),

@@ -108,7 +108,7 @@ export class StepHome {
     const { environment } = around;
     const options = defined({ graceMs, logLimitBytes, storage, containment, environment });
     return {
-      settings: { home: this.home, stepEnvironment: [], stepsEndWithWorker: false },
+      settings: { home: this.home, project: '/project', stepEnvironment: [], stepsEndWithWorker: false },
       steps: Object.keys(options).length ? this.hostSteps(options) : this.steps,
       operationId: around.workflowId ?? this.workflowId,
       workflowId: this.workflowId,

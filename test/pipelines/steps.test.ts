@@ -57,6 +57,7 @@ describe('a step', () => {
       'LONGHAUL_STEP=compile',
       'LONGHAUL_ATTEMPT=1',
       `LONGHAUL_WORKSPACE=${home.paths.workspace}`,
+      'LONGHAUL_PROJECT=/project',
       'INPUT_DRY_RUN=true',
       'INPUT_LIST=[1,2]',
       "INPUT_TEXT=it's $HOME; `x`",
@@ -145,7 +146,7 @@ describe('the end of a step', () => {
 
   test('with its worker, by the setting, leaves it in doubt', async () => {
     const stop = new AbortController();
-    const settings = { home: home.home, stepEnvironment: [], stepsEndWithWorker: true };
+    const settings = { home: home.home, project: '/project', stepEnvironment: [], stepsEndWithWorker: true };
     const around = { stop: stop.signal, settings };
     const running = home.failed('echo half; echo $$ >ready; sleep 600', {}, around);
     await pidIn('ready');

@@ -24,6 +24,8 @@ export interface EnvironmentOptions {
   outputFile: string;
   secrets: Record<string, string>;
   trace: Record<string, string>;
+  /** The project's folder on the worker's host. */
+  project: string;
   /** The worker's variables that steps get. */
   base: Record<string, string>;
 }
@@ -31,7 +33,7 @@ export interface EnvironmentOptions {
 /** @throws Error, for people, when the workspace's inputs are gone or a value can't be a variable */
 export async function stepEnvironment(
   step: RunStep,
-  { paths, token, attempt, outputFile, secrets, trace, base }: EnvironmentOptions,
+  { paths, token, attempt, outputFile, secrets, trace, project, base }: EnvironmentOptions,
 ): Promise<Record<string, string>> {
   const inputs = await readJson<Record<string, unknown>>(paths.inputs);
   if (!inputs)
@@ -55,6 +57,7 @@ export async function stepEnvironment(
     LONGHAUL_OUTPUT: outputFile,
     LONGHAUL_ARTIFACTS: paths.artifacts,
     LONGHAUL_WORKSPACE: paths.workspace,
+    LONGHAUL_PROJECT: project,
     ...(index === undefined ? {} : { LONGHAUL_ITEM_INDEX: String(index) }),
     ...(item !== undefined && fitsVariable(item) ? { LONGHAUL_ITEM: item } : {}),
     ...variablesOf(inputVariable, inputs),

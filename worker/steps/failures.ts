@@ -34,7 +34,7 @@ const UNKNOWN_OUTCOME_REASONS: Record<UnknownOutcomeReason, string> = {
 /** An exit code other than 0. Temporal retries according to the step's `retry`. */
 export function stepFailed(step: RunStep, details: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.retryable(
-    `step "${step.name}" failed with ${describeExit(details)}`,
+    `step "${step.name}" failed with ${describeExit(details)}${missingFile(step, details)}`,
     STEP_FAILED,
     details,
   );
@@ -120,8 +120,16 @@ const HINTS: Record<number, string> = {
   127: ': a command was not found',
   137: ': SIGKILL, often for lack of memory',
   139: ': SIGSEGV',
+  141: ': SIGPIPE, from a command whose reader ended first, as in `yes | head -1`: pipefail counts it',
   143: ': SIGTERM',
 };
+
+/** Scripts that start a file of the project as if they ran in its folder. */
+function missingFile({ run }: RunStep, { lastLines }: StepFailureDetails): string {
+  const isMissing = lastLines.some((line) => /No such file|Cannot find module|can't open/i.test(line));
+  if (!isMissing || run.includes('LONGHAUL_PROJECT')) return '';
+  return '; scripts run in a workspace that is empty at first, and the files of the project are in $LONGHAUL_PROJECT';
+}
 
 function describeExit({ exitCode, signal }: StepFailureDetails): string {
   if (exitCode === undefined) return signal ? `signal ${signal}` : 'no exit code';

@@ -44,7 +44,7 @@ const REPLACED_LIMIT_MS = 60_000;
 export type StopReason = 'canceled' | 'shutdown' | 'given_up';
 
 export interface StepContext {
-  settings: Pick<Settings, 'home' | 'stepEnvironment' | 'stepsEndWithWorker'>;
+  settings: Pick<Settings, 'home' | 'project' | 'stepEnvironment' | 'stepsEndWithWorker'>;
   steps: HostSteps;
   /** The operation's workflow ID: workspaces and logs are stored under it. */
   operationId: string;
@@ -242,6 +242,7 @@ async function prepare(
     workingDirectory: await workingDirectory(step, paths),
     environment: await stepEnvironment(step, {
       ...{ paths, token, secrets, base },
+      project: settings.project,
       trace: traceVariables(currentWork()?.trace, span, stepId),
       attempt: attempts.length + 1,
       outputFile: outputFile(folder),

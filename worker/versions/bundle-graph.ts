@@ -49,11 +49,22 @@ export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
   return [...imports.values()];
 }
 
-/** The project's file that is the module or imports it indirectly; undefined for Longhaul's own modules. */
-export function projectFileOf({ moduleGraph }: Compilation, module: unknown): string | undefined {
-  for (let one = module; one; one = moduleGraph.getIssuer(one as never)) {
+/** The import by a file of the project that leads to this request of a module; undefined for Longhaul's own modules. */
+export function projectImportOf(
+  { moduleGraph }: Compilation,
+  module: unknown,
+  request: string,
+): { path: string; request: string } | undefined {
+  let asked = request;
+  for (let one = module; one;) {
     const path = pathOf(one);
-    if (path && isProjectFile(path)) return path;
+    if (path && isProjectFile(path)) return { path, request: asked };
+    const issuer = moduleGraph.getIssuer(one as never);
+    for (const { module: next, dependency } of issuer
+      ? moduleGraph.getOutgoingConnections(issuer as never)
+      : [])
+      if (next === one) asked = (dependency as { request?: string } | null)?.request ?? asked;
+    one = issuer;
   }
   return undefined;
 }

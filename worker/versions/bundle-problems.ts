@@ -1,7 +1,7 @@
 /** Problems that prevent the bundling of workflows, in one line each: the bundler's own report takes pages. */
 import { placeOfName, placeOfText, type ProjectProblem } from '../../platform/project/problems.js';
 import { disallowedModules } from '../../platform/temporal/internal/sandbox-modules.js';
-import { importsOf, pathOf, projectFileOf, type BundledFile, type Compilation } from './bundle-graph.js';
+import { importsOf, pathOf, projectImportOf, type BundledFile, type Compilation } from './bundle-graph.js';
 
 /** `isConflict`: two files export the same name, so neither can be left out. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
@@ -23,15 +23,18 @@ export function problemsOf(compilation: Compilation, activityFiles: readonly str
 /** Webpack's error for imports such as `node:fs`. */
 const FORBIDDEN_SCHEME = /UnhandledSchemeError: Reading from "/;
 
-/** Imports that the sandbox forbids. One inside a package is attributed to the project's file that imports the package. */
+/** Imports that the sandbox forbids. Those inside a package are attributed to the project's import of the package. */
 function forbiddenImports(compilation: Compilation): BundleProblem[] {
-  const names = new Map<string, Set<string>>();
+  const names = new Map<string, { path: string; request: string; needs: Set<string> }>();
   for (const { request, module } of importsOf(compilation)) {
     if (!request.startsWith('node:') && !isForbidden(request)) continue;
-    const path = projectFileOf(compilation, module);
-    if (path) names.set(path, (names.get(path) ?? new Set()).add(request));
+    const author = projectImportOf(compilation, module, request);
+    if (!author) continue;
+    const key = `${author.path}\n${author.request}`;
+    if (!names.has(key)) names.set(key, { ...author, needs: new Set() });
+    names.get(key)!.needs.add(request);
   }
-  return [...names].map(([path, requests]) => cantImport(path, [...requests]));
+  return [...names.values()].map(({ path, request, needs }) => cantImport(path, request, [...needs]));
 }
 
 function isForbidden(request: string): boolean {
@@ -65,15 +68,17 @@ export function conflictsOf(files: ReadonlyMap<string, BundledFile>): BundleProb
 
 export function problemOfSdk(error: Error): BundleProblem {
   const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
-  return names.length > 0 ? cantImport('', names) : { path: '', message: oneLine(error.message) };
+  return names.length > 0 ? cantImport('', names[0]!, names) : { path: '', message: oneLine(error.message) };
 }
 
-function cantImport(path: string, modules: string[]): BundleProblem {
-  const names = modules.map((name) => JSON.stringify(name)).join(', ');
+function cantImport(path: string, request: string, needs: string[]): BundleProblem {
+  const others = needs.filter((name) => name !== request).map((name) => JSON.stringify(name));
+  const more = others.length > 2 ? ` and ${others.length - 2} more modules` : '';
+  const needed = others.length > 0 ? `, which needs Node.js: ${others.slice(0, 2).join(', ')}${more}` : '';
   return {
     path,
-    ...placeOfText(path, modules[0]!),
-    message: `a workflow can't import ${names}; do that work in an activity, and import its types only (import type)`,
+    ...placeOfText(path, request),
+    message: `a workflow can't import ${JSON.stringify(request)}${needed}; do that work in an activity, and import its types only (import type)`,
   };
 }
 

@@ -12,7 +12,7 @@ import { ProjectError, type ProjectProblem } from '../../platform/project/proble
 import { writeFileAtomically } from '../../platform/home/atomic-files.js';
 import { buildIdOf, digestOf, type BundleDigests } from './build-id.js';
 import type { BundleProblem } from './bundle-problems.js';
-import { compileBundle, type CompiledBundle } from './compile-bundle.js';
+import { compileBundle, type CompiledBundle, type CompileOptions } from './compile-bundle.js';
 import type { CodeVersions, SourceTexts } from './kept-code.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
@@ -39,6 +39,8 @@ export interface BundleOptions {
    * The result isn't reused. Default: none.
    */
   kept?: Record<string, string>;
+  /** Plugin of the bundler that reads the code along. Default: none. */
+  inspect?: CompileOptions['inspect'];
 }
 
 export class BundleError extends ProjectError {
@@ -59,7 +61,7 @@ export async function workflowBundle(settings: Settings): Promise<string> {
 /** The bundle for these settings. Makes one if none is up to date, which takes 2 seconds. @throws BundleError */
 export async function bundleWorkflows(
   settings: Settings,
-  { leavesOut = false, kept }: BundleOptions = {},
+  { leavesOut = false, kept, inspect }: BundleOptions = {},
 ): Promise<WorkflowBundle> {
   if (kept) return bundleWithKept(settings, kept);
   const stored = upToDateBundle(settings);
@@ -72,7 +74,7 @@ export async function bundleWorkflows(
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   const { project } = settings;
-  const options = { activityFiles, project };
+  const options = { activityFiles, project, inspect };
   let compiled = await compileBundle(paths, { entryPath, ...options });
   // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));

@@ -1,7 +1,7 @@
 /** One run of the SDK's bundler over files of workflows. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type BundleOptions } from '@temporalio/worker';
 import { builtinModule, CODE_ROOT } from '../../platform/code-root.js';
 import { SANDBOX_ENTRIES, SDK_PACKAGES } from '../../platform/project/index.js';
 import { digestsOf, type BundleDigests } from './build-id.js';
@@ -32,11 +32,19 @@ export interface CompileOptions {
   project: string;
   /** Exported name -> path of the kept copy that exports it instead of a file in `paths`. Default: none. */
   kept?: Readonly<Record<string, string>>;
+  /** Further plugin of the bundler. Default: none. */
+  inspect?: (compiler: WebpackCompiler) => void;
 }
+
+type Bundler = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+/** The compiler that webpack gives to plugins. */
+export type WebpackCompiler = Parameters<
+  Extract<NonNullable<Bundler['plugins']>[number], (...args: never[]) => void>
+>[0];
 
 export async function compileBundle(
   paths: readonly string[],
-  { entryPath, activityFiles, project, kept = {} }: CompileOptions,
+  { entryPath, activityFiles, project, kept = {}, inspect }: CompileOptions,
 ): Promise<CompiledBundle> {
   const preloadPath = entryPath.replace(/\.cjs$/, '-preload.cjs');
   const entryFiles = [...paths, ...new Set(Object.values(kept))];
@@ -53,6 +61,7 @@ export async function compileBundle(
       ...config,
       plugins: [
         ...(config.plugins ?? []),
+        ...(inspect ? [inspect] : []),
         (compiler) => {
           compiler.hooks.done.tap('longhaul', (stats) => {
             compilation = stats.compilation;
