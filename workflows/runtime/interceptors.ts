@@ -24,6 +24,7 @@ import {
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';
+import { isReportedResult } from '../../operations/wire/report.js';
 import { isCarriedState, type CarriedState } from '../../operations/wire/state.js';
 import {
   isCancelRequested,
@@ -55,6 +56,7 @@ import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMe
 import { showDetails } from './current-details.js';
 import { log, warnOfHistory } from './log.js';
 import {
+  failureOfArguments,
   failureOfResult,
   isInvalidOutput,
   keepResult,
