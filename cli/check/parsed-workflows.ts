@@ -17,7 +17,7 @@ export interface ParsedFile {
   program: Node;
   /** Names that the file doesn't declare and that Temporal's sandbox lacks. */
   foreign: { name: string; node: Node }[];
-  problemAt(node: Node, message: string): ProjectProblem;
+  problemAt: (node: Node, message: string) => ProjectProblem;
 }
 
 /** Globals of Node.js and browsers without a counterpart in Temporal's sandbox. */

@@ -98,7 +98,7 @@ async function otherTools(path: string, modules: ProjectModules): Promise<Projec
   const exported = Object.entries((await modules.import(path)) as Record<string, Partial<Tool> | undefined>);
   return exported
     .filter(([name, tool]) => name !== 'default' && typeof tool?.toWorkflowArguments === 'function')
-    .filter(([, tool]) => tool !== (Object.fromEntries(exported)['default'] as Partial<Tool> | undefined))
+    .filter(([, tool]) => tool !== Object.fromEntries(exported)['default'])
     .map(([name]) => ({
       path,
       ...placeOfName(path, name),
@@ -136,7 +136,7 @@ function textProblem({ name, example, toText }: Tool): string | undefined {
   const problem = (got: string) =>
     `tool ${JSON.stringify(name)}: toText: expected text for the output ${JSON.stringify(example.output)}; ${got}`;
   try {
-    const text: unknown = toText(example.output as never);
+    const text: unknown = toText(example.output);
     return typeof text === 'string' ? undefined : problem(`got ${text === null ? 'null' : typeof text}`);
   } catch (error) {
     return problem(`it throws ${String(error)}`);

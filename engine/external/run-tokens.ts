@@ -3,7 +3,6 @@
  * Longhaul didn't start it. A token names the execution. It leaves out what its readers know: the principal, and the tool's namespace.
  */
 import { createHash } from 'node:crypto';
-import { LonghaulError } from '../../operations/errors.js';
 import { isToken, workflowIdOf } from '../../operations/token.js';
 import type { Tool } from '../../operations/tool/index.js';
 import { tokenOf, type StartMemo } from '../../operations/wire/index.js';

@@ -17,7 +17,7 @@ import type { Tools } from '../../platform/project/tools.js';
 import { anyOf, quote, RUNNING_RUNS } from '../../platform/temporal/visibility-query.js';
 import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { IS_WORKING } from '../list/visibility-query.js';
-import { eventsFromEnd, toDate } from './history.js';
+import { toDate } from './history.js';
 import { lastTaskFailure } from './task-failure.js';
 import type { TemporalClient } from '../temporal/client.js';
 

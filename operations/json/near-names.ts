@@ -6,7 +6,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
-/** The nearest known name, at most 3 edits away and at most a third of the name's characters, or the only one that goes on. */
+/** The nearest known name, at most 3 edits away and at most a third of the name's characters, or the only one that begins with it. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;
   let best: string | undefined;

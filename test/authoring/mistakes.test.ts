@@ -101,7 +101,7 @@ const ROWS: Row[] = [
     /expected text/,
   ],
   [
-    'a text that is none',
+    'a toText that gives an object',
     'tools/silent.ts',
     tool('silent', `${INPUT},\n  output: z.object({ n: z.number() }),\n  toText: (output) => output`),
     '11:3',

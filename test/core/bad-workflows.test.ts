@@ -70,17 +70,3 @@ test('a cancel that has had no effect for the time of its cleanups offers to for
   await cancel(taskId);
   await stack.client.until(taskId, 'cancelled');
 });
-
-test.each(['exit', 'reject'])(
-  'an activity that ends the worker by %s fails at its next attempt',
-  async (activity) => {
-    const taskId = await stack.client.start('blocked_loop', { activity, folder, heartbeatSeconds: 4 });
-    await eventually('the worker ends', () => worker.process.exitCode !== null);
-    worker = stack.worker();
-    const { result } = await stack.client.until(taskId, 'completed');
-    expect(result.isError).toBe(true);
-    expect(result.content[0].text).toContain(`${activity} ended the worker's process`);
-    expect(result.content[0].text).toMatch(/activities\/blocked_loop\.ts:\d+/);
-    expect(attempts(activity)).toHaveLength(1);
-  },
-);

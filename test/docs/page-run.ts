@@ -23,7 +23,7 @@ const LEFT = 130;
 interface Service {
   kind: string;
   process: ChildProcess;
-  output(): string;
+  output: () => string;
 }
 
 export interface PageOptions {

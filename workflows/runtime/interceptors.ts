@@ -20,7 +20,6 @@ import {
   OPERATION_ID_HEADER,
   PART_MEMO,
   SIGNATURE_HEADER,
-  UNAWAITED_METADATA,
   type LogContext,
   type PartMemo,
 } from '../../operations/wire/index.js';

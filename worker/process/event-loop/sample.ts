@@ -44,12 +44,8 @@ export interface Block {
 /** Sent when a block has ended, or when its verdict is in storage. */
 export type ThreadMessage = { ended: Block } | { judged: SampledAttempt } | { failure: string };
 
-/** Why the next attempt fails: the one before blocked the loop, or ended the process. */
-export interface Verdict extends Pick<Block, 'blockedMs' | 'stack'> {
-  attempt: number;
-  /** How it ended the process. */
-  ended?: string;
-}
+/** Why the next attempt fails. */
+export type Verdict = Pick<Block, 'blockedMs' | 'stack'> & { attempt: number };
 
 /** Interval of the main thread's timer and of the thread's looks at it, in milliseconds. */
 export const BEAT_MS = 250;

@@ -15,7 +15,6 @@ import type { Settings } from '../../../platform/settings/index.js';
 import { storageChoice, type Storage } from '../../../platform/storage/index.js';
 import { blockedActivityKey } from '../../../platform/storage/keys.js';
 import { withTimeout } from '../../../platform/with-timeout.js';
-import { crashBytes, CrashRecord } from '../crash-record.js';
 import {
   BEAT_MS,
   SAMPLE,
@@ -30,8 +29,6 @@ import { currentStack, shownFrames } from './stack.js';
 
 /** Failure type of an activity that blocked a worker's event loop. */
 const EVENT_LOOP_BLOCKED = 'event_loop_blocked';
-/** Failure type of an activity that ended a worker's process. */
-const PROCESS_ENDED = 'process_ended';
 const ADVICE = 'move the work to a worker thread or child process, or await between chunks';
 
 /** How long an attempt waits for its verdict while storage doesn't answer, in milliseconds. */
@@ -107,37 +104,9 @@ export class EventLoopWatchdog {
     thread.unref();
     thread.on('message', (message: ThreadMessage) => this.#take(message));
     thread.on('error', (error) => logger.warn({ err: error }, "the event loop's watchdog has ended"));
-    const endNaming = this.#nameEndings();
     return () => {
       clearInterval(timer);
-      endNaming();
       void thread.terminate();
-    };
-  }
-
-  /** Records the attempt that ends the process by itself: by an exit, an exception of a timer or an unhandled rejection. */
-  #nameEndings(): () => void {
-    const record = new CrashRecord(this.options.settings.home);
-    let isNoted = false;
-    const note = (ended: string, stack: string) => {
-      const found = this.#attemptIn(stack);
-      // An exit follows an exception.
-      if (!found || isNoted) return;
-      isNoted = true;
-      const shown = shownFrames(stack, this.options.settings.project);
-      const value: Verdict = { attempt: found.attempt, blockedMs: 0, stack: shown, ended };
-      record.set(crashBytes({ key: keyOf(found), value }));
-    };
-    const onExit = (code: number) => note(`process.exit(${code})`, currentStack());
-    const onError = (error: unknown, origin: string) =>
-      note(
-        `${origin}: ${String(error)}`,
-        String((error as Error | undefined)?.stack).replace(/^.*?\n(?= +at )/s, ''),
-      );
-    process.on('exit', onExit).on('uncaughtExceptionMonitor', onError);
-    return () => {
-      process.off('exit', onExit).off('uncaughtExceptionMonitor', onError);
-      record.close();
     };
   }
 
@@ -194,11 +163,13 @@ export class EventLoopWatchdog {
     const verdict = await withTimeout(this.#verdictOn(running), VERDICT_LIMIT_MS);
     if (!verdict || verdict.attempt >= attempt) return;
     const seconds = Math.round(verdict.blockedMs / 1_000);
-    const [what, type] =
-      verdict.ended === undefined
-        ? [`blocked the worker's event loop for over ${seconds} s: ${ADVICE}`, EVENT_LOOP_BLOCKED]
-        : [`ended the worker's process, with all that ran there: ${verdict.ended}`, PROCESS_ENDED];
-    throw ApplicationFailure.nonRetryable([`${activityType} ${what}`, ...verdict.stack].join('\n    '), type);
+    throw ApplicationFailure.nonRetryable(
+      [
+        `${activityType} blocked the worker's event loop for over ${seconds} s: ${ADVICE}`,
+        ...verdict.stack,
+      ].join('\n    '),
+      EVENT_LOOP_BLOCKED,
+    );
   }
 
   /** Undefined too while storage doesn't answer: the attempt then runs. */

@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 
 export interface BlockedLoopInput {
   /** Activity to run. */
-  activity: 'crunch' | 'neighbour' | 'late' | 'text' | 'exit' | 'reject';
+  activity: 'crunch' | 'neighbour' | 'late' | 'text';
   /** Folder of the test. */
   folder: string;
   ms?: number;
@@ -28,20 +28,6 @@ export async function crunch(input: BlockedLoopInput): Promise<void> {
   note(input);
   await delay(100);
   spinFor(input.ms!);
-}
-
-export async function exit(input: BlockedLoopInput): Promise<void> {
-  note(input);
-  await delay(100);
-  process.exit(3);
-}
-
-export async function reject(input: BlockedLoopInput): Promise<void> {
-  note(input);
-  void delay(100).then(() => {
-    throw new Error('nobody waits for this');
-  });
-  await delay(60_000);
 }
 
 /** Works as it should until it is released. */

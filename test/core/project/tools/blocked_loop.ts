@@ -6,7 +6,7 @@ export default defineTool({
   input: {
     type: 'object',
     properties: {
-      activity: { type: 'string', enum: ['crunch', 'neighbour', 'late', 'exit', 'reject'] },
+      activity: { type: 'string', enum: ['crunch', 'neighbour', 'late'] },
       folder: { type: 'string' },
       ms: { type: 'integer' },
       heartbeatSeconds: { type: 'integer' },

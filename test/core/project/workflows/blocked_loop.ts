@@ -6,14 +6,12 @@ export async function blocked_loop(input: BlockedLoopInput) {
   const { activity, heartbeatSeconds = 60 } = input;
   const retry = { initialInterval: '2s', backoffCoefficient: 1 };
   const heartbeatTimeout = heartbeatSeconds * 1_000;
-  const { crunch, neighbour, exit, reject } = proxyActivities<typeof activities>({
+  const { crunch, neighbour } = proxyActivities<typeof activities>({
     startToCloseTimeout: '5m',
     heartbeatTimeout,
     retry,
   });
   if (activity === 'crunch') await crunch(input);
-  else if (activity === 'exit') await exit(input);
-  else if (activity === 'reject') await reject(input);
   else if (activity === 'neighbour') await neighbour(input);
   else await endLate(input);
   return {};
