@@ -143,7 +143,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     for (const worker of workers) worker.connection = connection;
   });
   const createHost = (): WorkflowHost => {
-    const replays = new ReplayCheck(client, settings.taskQueue, storageChoice(settings));
+    const replays = new ReplayCheck(client, settings.taskQueue, storageChoice(settings), logger);
     const connect = () => connectTemporal(settings.home, logger, stopping.signal);
     if (deploymentName === undefined)
       return new UnversionedHost({

@@ -1,4 +1,4 @@
-/** Loads the project's files for a check, which has to end although a file never ends, or ends the process. */
+/** Loads the project's files for a check, which has to end although a file never ends. */
 import { Worker } from 'node:worker_threads';
 import { ProjectModules } from '../../platform/project/modules.js';
 
@@ -17,8 +17,6 @@ setInterval(() => {
   process.kill(process.pid, 'SIGKILL');
 }, 500);`;
 
-const EXIT = process.exit.bind(process);
-
 export class CheckedModules extends ProjectModules {
   readonly #watchdog = new Worker(WATCHDOG, { eval: true });
 
@@ -28,15 +26,11 @@ export class CheckedModules extends ProjectModules {
   }
 
   override async import(path: string): Promise<unknown> {
-    process.exit = () => {
-      throw new Error('the file ends the process as it is loaded: process.exit()');
-    };
     this.#watchdog.postMessage(path);
     try {
       return await super.import(path);
     } finally {
       this.#watchdog.postMessage(undefined);
-      process.exit = EXIT;
     }
   }
 }

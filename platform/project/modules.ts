@@ -3,6 +3,7 @@
  * Packages under node_modules load once per process. ES modules in JavaScript are reevaluated only as entries, because Node.js
  * caches those that other files import.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Jiti, ModuleCache } from 'jiti';
@@ -14,9 +15,24 @@ let loader: Promise<Jiti> | undefined;
 
 /** The loader without its own cache: callers pass theirs. */
 function jiti(): Promise<Jiti> {
-  return (loader ??= import('jiti').then(({ createJiti }) =>
-    createJiti(import.meta.url, { alias: { ...SDK_PACKAGES, ...PACKAGE_ENTRIES }, moduleCache: false }),
-  ));
+  return (loader ??= import('jiti').then(({ createJiti }) => {
+    refuseExits();
+    return createJiti(import.meta.url, {
+      alias: { ...SDK_PACKAGES, ...PACKAGE_ENTRIES },
+      moduleCache: false,
+    });
+  }));
+}
+
+const evaluated = new AsyncLocalStorage<string>();
+
+/** A file that ends the process as it is loaded would stop what the others do, without a word. */
+function refuseExits(): void {
+  const exit = process.exit.bind(process);
+  process.exit = (...code) => {
+    if (evaluated.getStore() === undefined) return exit(...code);
+    throw new Error('the file ends the process as it is loaded: process.exit()');
+  };
 }
 
 export class ProjectModules {
@@ -36,14 +52,16 @@ export class ProjectModules {
     try {
       return (
         this.#cache[path]?.exports ??
-        (await evalModule(readFileSync(path, 'utf8'), {
-          id: path,
-          filename: path,
-          ext: extname(path),
-          cache: this.#cache,
-          async: true,
-          forceTranspile: true,
-        }))
+        (await evaluated.run(path, () =>
+          evalModule(readFileSync(path, 'utf8'), {
+            id: path,
+            filename: path,
+            ext: extname(path),
+            cache: this.#cache,
+            async: true,
+            forceTranspile: true,
+          }),
+        ))
       );
     } catch (error) {
       const missing = missingPathOf(error);

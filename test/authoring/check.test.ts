@@ -56,7 +56,7 @@ export type Work = typeof activities;
   const expectLine = (pattern: RegExp) => expect(lines).toContainEqual(expect.stringMatching(pattern));
   expectLine(/^tools\/options\.ts:9:3: tool "options": inputs: unknown option; did you mean "input"\?$/);
   expectLine(
-    /^tools\/options\.ts:10:3: tool "options": deadline: unknown option; known are name, title, .*deadlineSeconds/,
+    /^tools\/options\.ts:10:3: tool "options": deadline: unknown option; did you mean "deadlineSeconds"\?$/,
   );
   expectLine(
     /^tools\/options\.ts:11:18: tool "options": annotations\.readOnly: unknown option; did you mean "readOnlyHint"\?$/,

@@ -11,6 +11,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 let count = 0;
 
 export interface Checked {
+  /** 137 if a signal ended it, as in a shell. */
   code: number;
   lines: string[];
   stderr: string;
@@ -31,7 +32,7 @@ export async function check(files: Record<string, string>, ...flags: string[]): 
     const args = [resolve('dist/bin/longhaul.js'), 'check', ...flags];
     execFile(process.execPath, args, { cwd: folder, env, timeout: 150_000 }, (error, stdout, stderr) => {
       const lines = stdout.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
-      settle({ code: error ? Number(error.code) : 0, lines, stderr });
+      settle({ code: error ? Number(error.code ?? 137) : 0, lines, stderr });
     });
   });
 }

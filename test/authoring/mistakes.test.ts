@@ -1,6 +1,6 @@
 /** Mistakes that loop or are lost at run time: `longhaul check` names each with its place and a cure, without `tsconfig.json` too. */
 import { beforeAll, expect, test } from '@jest/globals';
-import { check, tool, type Checked } from './checked-project.js';
+import { check, tool, workflow, type Checked } from './checked-project.js';
 
 const TEMPORAL = "import { proxyActivities, sleep, condition, executeChild } from '@temporalio/workflow';\n";
 const POUR = "const { pour } = proxyActivities({ startToCloseTimeout: '1m' });\n";
@@ -73,7 +73,7 @@ const ROWS: Row[] = [
     'a second tool',
     'tools/two.ts',
     `${tool('two')}\nexport const second = defineTool({ name: 'second', description: { does: 'x' }, estimate: { seconds: 1 }, ${INPUT} });\n`,
-    '14:14',
+    '13:42',
     /"second" is not served/,
     /move it to tools\/second\.ts/,
   ],
@@ -111,8 +111,8 @@ const ROWS: Row[] = [
   [
     'process.exit() in a tool',
     'tools/exits.ts',
-    `process.exit(0);\n${tool('exits')}`,
-    '1',
+    `${tool('exits')}process.exit(0);\n`,
+    '12',
     /ends the process/,
     /process\.exit\(\)/,
   ],
@@ -418,7 +418,8 @@ const named = (path: string, code: string) => code.replaceAll('NAME', /(\w+)\.ts
 let checked: Checked;
 beforeAll(async () => {
   const files = ROWS.map(([, path, code]) => [path, named(path, code)] as const);
-  checked = await check(Object.fromEntries(files));
+  const works = ['said', 'silent', 'two'].map((name) => [`workflows/of-${name}.ts`, workflow(name)] as const);
+  checked = await check(Object.fromEntries([...files, ...works]));
 });
 
 test.each(ROWS.filter(([, path]) => path !== 'lib/acts.ts'))('%s', (_, path, _code, place, words, cure) => {

@@ -1,4 +1,5 @@
 /** Needs of each page's commands: a project, names that stand for others, and questions in a terminal. */
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PackedProject } from '../authoring/packed.js';
@@ -22,11 +23,14 @@ export const OPENERS: Record<string, () => Promise<PageRun>> = {
     const run = await PageRun.open({ stack: 'longhaul up' });
     const authority = new CertificateAuthority(run.root);
     authority.issue('tls');
+    const address = process.env['TEMPORAL_ADDRESS'];
     set(run, {
       'npm start': `npm start --prefix ${resolve('.')}`,
       '/etc/longhaul/tls.pem': authority.path('tls.pem'),
       '/etc/longhaul/tls.key': authority.path('tls.key'),
-      'temporal.internal:7233 TEMPORAL_NAMESPACE=agents': `${process.env['TEMPORAL_ADDRESS']} TEMPORAL_NAMESPACE=${await newNamespace('documented')}`,
+      'temporal.internal:7233 TEMPORAL_NAMESPACE=agents': `${address} TEMPORAL_NAMESPACE=${await newNamespace('documented')}`,
+      'temporal operator ': `TEMPORAL_ADDRESS=${address} temporal operator `,
+      '--namespace agents': `--namespace documented-${randomUUID()}`,
     });
     writeFiles(run.folder, { 'pipelines/nightly_report.yml': NIGHTLY });
     return run;

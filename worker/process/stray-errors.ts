@@ -16,9 +16,11 @@ export function catchStrayErrors(logger: Logger): () => void {
     logger.fatal({ err: error }, 'the worker ends, because of an error outside of activities');
     return exit(1);
   };
-  process.exit = (code) => {
-    if (!activityContext.getStore()) return exit(code);
-    throw new Error(`process.exit(${code ?? ''}) would end the worker: throw an error to fail the activity`);
+  process.exit = (...code) => {
+    if (!activityContext.getStore()) return exit(...code);
+    throw new Error(
+      `process.exit(${code.join('')}) would end the worker: throw an error to fail the activity`,
+    );
   };
   process.on('uncaughtException', take);
   return () => {

@@ -72,6 +72,7 @@ export function partMemo(): PartMemo | undefined {
 
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
+  assertInWorkflow();
   const { workflowId } = workflowInfo();
   const { principal, tool, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
   const { traceparent, startRequestId, changedBy, output } = startMemo() ?? {};
