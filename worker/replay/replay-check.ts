@@ -96,6 +96,11 @@ export class ReplayCheck {
       return await body(async ({ workflowId, runId }) => {
         const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
         const outcome = await replayer.replay(history, workflowId, REPLAY_LIMIT_MS);
+        if (outcome.verdict === 'timed_out')
+          this.logger.warn(
+            { token: workflowId },
+            `the replay of an open operation with the new code took over ${REPLAY_LIMIT_MS / 1000} s; it counts as replaying`,
+          );
         return outcome.verdict === 'differs' ? describeProblem(outcome) : undefined;
       });
     } finally {

@@ -13,6 +13,9 @@ type History = proto.temporal.api.history.v1.IHistory;
 export type ReplayOutcome =
   { verdict: 'fits' | 'not_run' | 'timed_out' } | ({ verdict: 'differs' | 'fails' } & ReplayProblem);
 
+/** Time that the process has to load, beside its first replay. On a busy machine it takes seconds. */
+const START_LIMIT_MS = 20_000;
+
 export class Replayer {
   #child: ChildProcess | undefined;
 
@@ -26,6 +29,7 @@ export class Replayer {
   async replay(history: History, workflowId: string, limitMs: number): Promise<ReplayOutcome> {
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes))
       return { verdict: 'not_run' };
+    const limit = this.#child ? limitMs : START_LIMIT_MS + limitMs;
     const child = (this.#child ??= this.#start());
     // IDs of child workflows derive from it.
     const recordedId = history.events[0]!.workflowExecutionStartedEventAttributes?.workflowId;
@@ -45,9 +49,7 @@ export class Replayer {
     ]);
     answered.catch(() => undefined);
     child.send(request, () => undefined);
-    const message = await (this.settings.inspectPort === undefined
-      ? withTimeout(answered, limitMs)
-      : answered);
+    const message = await (this.settings.inspectPort === undefined ? withTimeout(answered, limit) : answered);
     ended.abort();
     if (!message) {
       await this.close();
