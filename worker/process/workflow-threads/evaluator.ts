@@ -7,14 +7,20 @@ import type { WorkflowThread } from '../../../platform/temporal/internal/workflo
 import { fatalLine, OPEN, type FatalEvaluation } from '../../../platform/storage/fatal-evaluations.js';
 import { fatalPrefix } from '../../../platform/storage/keys.js';
 import { crashBytes, type CrashRecord } from '../crash-record.js';
+import { otherThreadsMs } from './processor-time.js';
 import type { CodeOfRun, Quarantine } from './quarantine.js';
 
 /** Interval of looks at a running evaluation, in milliseconds. */
 const LOOK_MS = 250;
 /** Looks after which an evaluation is in storage, in case it ends the worker and nobody restarts it. */
 const RECORDED_LOOKS = 4;
-/** Looks after which its thread is ended: 4 s, which leaves a second of the workflow task to report it. */
-const MAX_LOOKS = 16;
+/**
+ * Processor time after which its thread is ended, in milliseconds. On an idle machine that leaves most of the workflow task's 10 s to report
+ * it. On a busy one, code that only waits for a processor isn't blamed.
+ */
+const LIMIT_MS = 4_000;
+/** Looks after which the thread is ended anyway: 60 s. The code blocks without using a processor. */
+const MAX_LOOKS = 240;
 
 const LOOPED =
   'ran for over 4 s without waiting for Temporal (a loop that never ends, or that awaits what is done already)';
@@ -87,18 +93,24 @@ export class Evaluator {
 
   #watch(run: EvaluatedRun, thread: WorkflowThread) {
     let looks = 0;
+    let isLooping = false;
     let recorded: Promise<void> | undefined;
+    const startMs = otherThreadsMs();
+    const startedMs = performance.now();
     const timer = setInterval(() => {
       // A breakpoint isn't a loop.
       if (debuggerUrl() !== undefined) return;
       looks += 1;
       if (looks === RECORDED_LOOKS)
         recorded = this.quarantine.add(run, this.#openId, { ...run.about, reason: CRASHED });
-      if (looks === MAX_LOOKS) void thread.terminate();
+      const isOver = performance.now() - startedMs >= LIMIT_MS && otherThreadsMs() - startMs >= LIMIT_MS;
+      if (isLooping || (!isOver && looks < MAX_LOOKS)) return;
+      isLooping = true;
+      void thread.terminate();
     }, LOOK_MS);
     return {
       get isLooping() {
-        return looks >= MAX_LOOKS;
+        return isLooping;
       },
       end: async () => {
         clearInterval(timer);
