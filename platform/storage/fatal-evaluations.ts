@@ -8,8 +8,8 @@ export const QUARANTINE_MS = 600_000;
 const QUARANTINED_FROM = 2;
 /** Ends the key of an evaluation that is running, or was when its worker ended. */
 export const OPEN = '.open';
-/** Evaluations are ended before this age in milliseconds, so an older open one has ended its worker. */
-const OPEN_MS = 5_000;
+/** A worker writes the record of a running evaluation every second. One of this age, in milliseconds, has ended its worker. */
+const OPEN_MS = 8_000;
 
 export interface FatalEvaluation {
   workflow: string;

@@ -12,7 +12,7 @@ import type { CodeOfRun, Quarantine } from './quarantine.js';
 
 /** Interval of looks at a running evaluation, in milliseconds. */
 const LOOK_MS = 250;
-/** Looks after which an evaluation is in storage, in case it ends the worker and nobody restarts it. */
+/** Looks between records of an evaluation in storage, in case it ends the worker and nobody restarts it. */
 const RECORDED_LOOKS = 4;
 /**
  * Processor time after which its thread is ended, in milliseconds. On an idle machine that leaves most of the workflow task's 10 s to report
@@ -94,16 +94,20 @@ export class Evaluator {
   #watch(run: EvaluatedRun, thread: WorkflowThread) {
     let looks = 0;
     let isLooping = false;
-    let recorded: Promise<void> | undefined;
+    let recording: Promise<void> | undefined;
+    let isRecording = false;
+    const record = async () => {
+      isRecording = true;
+      await this.quarantine.add(run, this.#openId, { ...run.about, reason: CRASHED });
+      isRecording = false;
+    };
     const startMs = otherThreadsMs();
-    const startedMs = performance.now();
     const timer = setInterval(() => {
       // A breakpoint isn't a loop.
       if (debuggerUrl() !== undefined) return;
       looks += 1;
-      if (looks === RECORDED_LOOKS)
-        recorded = this.quarantine.add(run, this.#openId, { ...run.about, reason: CRASHED });
-      const isOver = performance.now() - startedMs >= LIMIT_MS && otherThreadsMs() - startMs >= LIMIT_MS;
+      if (looks % RECORDED_LOOKS === 0 && !isRecording) recording = record();
+      const isOver = looks * LOOK_MS >= LIMIT_MS && otherThreadsMs() - startMs >= LIMIT_MS;
       if (isLooping || (!isOver && looks < MAX_LOOKS)) return;
       isLooping = true;
       void thread.terminate();
@@ -114,7 +118,7 @@ export class Evaluator {
       },
       end: async () => {
         clearInterval(timer);
-        await recorded?.then(() => this.quarantine.remove(run, this.#openId));
+        await recording?.then(() => this.quarantine.remove(run, this.#openId));
       },
     };
   }
