@@ -14,7 +14,6 @@ import { setCurrentVersion } from '../../support/current-version.js';
 import { protocolClients } from '../../support/protocols/index.js';
 import { S3Server } from '../../support/s3-server.js';
 import { answers, Service } from '../../support/service.js';
-import { STACK_MS } from '../../support/limits.js';
 import type { Host, Running, Target } from '../../chaos/target.js';
 import { longhaul } from '../../chaos/targets/longhaul.js';
 import { startPostgres } from '../../temporal-postgres/postgres.js';
