@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { MB_PER_CACHED_WORKFLOW } from '../platform/settings/cached-workflows.js';
+import { MB_PER_CACHED_WORKFLOW } from '../platform/settings/types.js';
 import { IS_SHORT, residentMb, shortened, timeRuns, untilCount, withStack } from './support.js';
 
 const OPERATIONS = shortened(1_200);

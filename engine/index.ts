@@ -18,15 +18,14 @@ import {
 } from './answer/index.js';
 import { assertSize, checkArguments, sizeOfCall } from './start/arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './read/artifacts.js';
-import { awaitCancellation, cancelOperation } from './end/cancelling.js';
-import { forceCancel } from './end/forced.js';
+import { awaitCancellation, cancelOperation, forceCancel } from './end/cancelling.js';
 import { deleteOperation } from './end/delete.js';
 import { Estimates } from './start/estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list/index.js';
 import { answerExternal } from './external/answer.js';
 import { listServiceTools } from './external/list-service-tools.js';
-import { RunTokens, type Located } from './external/run-tokens.js';
+import { RunTokens } from './external/run-tokens.js';
 import { Records } from './read/records.js';
 import { ownerOf, type Owner } from './read/start-memo.js';
 import { readPage } from './read/live.js';
@@ -115,13 +114,7 @@ export class Engine {
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const { estimate, variant } = matchVariant(tool.estimate, checked);
     const size = await sizeOfCall(estimate, checked, this.dataFolders);
-    const learnedSeconds = this.#estimates.of(tool, {
-      principal,
-      argumentsDigest,
-      size,
-      variant,
-      estimate,
-    });
+    const learnedSeconds = this.#estimates.of(tool, { principal, argumentsDigest, size, variant, estimate });
     const seconds = learnedSeconds ?? fixedEstimateSeconds(estimate, size);
     return startOperation(this.#of(tool.external?.namespace), this.secret, {
       principal,
@@ -154,14 +147,14 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
-    const { located, records } = this.#locate(principal, token);
-    return records.live.complete(await this.read(principal, token), located.workflowId);
+    const { records, workflowId, read } = this.#locate(principal, token);
+    return records.live.complete(await read(), workflowId);
   }
 
   /** Reads an operation with a partial result of any size, without children. @throws LonghaulError `not_found`, `unavailable` */
   async readPartial(principal: string, token: string): Promise<OperationRecord> {
-    const { located, records } = this.#locate(principal, token);
-    return records.live.completePartial(await this.read(principal, token), located.workflowId);
+    const { records, workflowId, read } = this.#locate(principal, token);
+    return records.live.completePartial(await read(), workflowId);
   }
 
   /**
@@ -177,9 +170,8 @@ export class Engine {
 
   /** Yields the operation now and at each change, until it closes or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
-    const read = () => this.read(principal, token);
-    const { located, records } = this.#locate(principal, token);
-    return records.watches.watch(located.workflowId, read, options);
+    const { records, workflowId, read } = this.#locate(principal, token);
+    return records.watches.watch(workflowId, read, options);
   }
 
   /**
@@ -189,22 +181,12 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
-    const { located, records } = this.#locate(principal, token);
-    const { temporal, watches, live } = records;
-    const { workflowId } = located;
-    const read = () => this.read(principal, token);
-    return streamEvents(
-      {
-        temporal,
-        storage: this.storage,
-        watches,
-        workflowId,
-        read,
-        readLive: (record) => live.complete(record, workflowId),
-        mayHaveSteps: (tool) => this.tools.get(tool)?.isPipeline !== false,
-      },
-      options,
-    );
+    const { records, temporal, workflowId, read } = this.#locate(principal, token);
+    const { watches, live } = records;
+    const readLive = (record: OperationRecord) => live.complete(record, workflowId);
+    const mayHaveSteps = (tool: string) => this.tools.get(tool)?.isPipeline !== false;
+    const { storage } = this;
+    return streamEvents({ temporal, storage, watches, workflowId, read, readLive, mayHaveSteps }, options);
   }
 
   /**
@@ -225,10 +207,7 @@ export class Engine {
     answer: Answer,
     answerer: { principal?: string; roles?: readonly string[]; idempotencyKey?: string } = {},
   ): Promise<AnsweredOperation> {
-    const read = () => this.read(principal, token);
-    const { located, records } = this.#locate(principal, token);
-    const { temporal } = records;
-    const { workflowId } = located;
+    const { records, temporal, workflowId, read } = this.#locate(principal, token);
     const roles = answerer.roles?.length ? { roles: [...answerer.roles] } : {};
     const by = { principal: answerer.principal ?? principal, ...roles };
     assertSize('answer', answer);
@@ -269,13 +248,10 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async cancel(principal: string, token: string, reason?: string, forcedBy?: string): Promise<boolean> {
-    const read = () => this.read(principal, token);
-    const { located, records } = this.#locate(principal, token);
-    const { temporal } = records;
-    if (forcedBy !== undefined)
-      return forceCancel(temporal, located.workflowId, read, { by: forcedBy, reason });
+    const operation = this.#locate(principal, token);
+    if (forcedBy !== undefined) return forceCancel(operation, forcedBy, reason);
     const signalOf = (tool: string) => this.tools.get(tool)?.external?.cancelSignal;
-    return cancelOperation(temporal, located.workflowId, read, reason, signalOf);
+    return cancelOperation(operation, reason, signalOf);
   }
 
   /**
@@ -386,17 +362,11 @@ export class Engine {
   }
 
   #log(principal: string, token: string, query: LogQuery): Promise<SelectedLog> {
-    return selectLog(
-      {
-        storage: this.storage,
-        tools: this.tools,
-        live: this.#connected.live,
-        workflowId: this.workflowIdOf(principal, token),
-        read: () => this.read(principal, token),
-        readLive: () => this.readLive(principal, token),
-      },
-      query,
-    );
+    const { storage, tools } = this;
+    const { live } = this.#connected;
+    const { workflowId, read } = this.#locate(principal, token);
+    const readLive = () => this.readLive(principal, token);
+    return selectLog({ storage, tools, live, workflowId, read, readLive }, query);
   }
 
   /** Finds an operation's owner by its workflow ID, the name that other principals use. @throws LonghaulError `unavailable` */
@@ -408,10 +378,18 @@ export class Engine {
     return this.#runTokens.locate(principal, token).workflowId;
   }
 
-  /** Where an operation's workflow is, and the records of its namespace. @throws LonghaulError `not_found` */
-  #locate(principal: string, token: string): { located: Located; records: Records } {
+  /** An operation's workflow, and the records of its namespace. @throws LonghaulError `not_found` */
+  #locate(principal: string, token: string) {
     const located = this.#runTokens.locate(principal, token);
-    return { located, records: this.#of(located.namespace) };
+    const { workflowId, namespace } = located;
+    const records = this.#of(namespace);
+    return {
+      located,
+      workflowId,
+      records,
+      temporal: records.temporal,
+      read: () => this.read(principal, token),
+    };
   }
 
   #of(namespace: string | undefined): Records {

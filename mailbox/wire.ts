@@ -13,7 +13,7 @@ import type {
 } from './state.js';
 import type { Registration } from './types.js';
 
-export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/wire/mailbox-workflows.js';
+export { DIRECTORY_WORKFLOW, INBOX_WORKFLOW } from '../operations/wire/index.js';
 
 /** Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. Without a start memo they aren't operations. */
 export const MAILBOX_MEMO = 'mailbox';

@@ -98,6 +98,15 @@ export class LonghaulError extends Error {
   }
 }
 
+/** What a function returns; undefined if it throws. For failures that are an answer, such as a missing file or text that isn't JSON. */
+export function attempt<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
+}
+
 /** For `catch`: turns errors of this kind into undefined, and rethrows others. */
 export function undefinedIf(kind: ErrorKind): (error: unknown) => undefined {
   return (error) => {

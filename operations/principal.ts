@@ -1,5 +1,6 @@
 /** Principals: the owner of an operation, as a tenant and a subject in it. */
 import { z } from 'zod';
+import { attempt } from './errors.js';
 
 /** Maximum length of each part when percent-encoded: search attributes of SQL visibility hold 255 characters. */
 const MAX_PART = 120;
@@ -8,7 +9,8 @@ const part = z
   .string()
   .min(1)
   .refine(
-    (text) => (encoded(text)?.length ?? Infinity) <= MAX_PART,
+    // Lone surrogates can't be encoded.
+    (text) => (attempt(() => encodeURIComponent(text))?.length ?? Infinity) <= MAX_PART,
     `expected well-formed Unicode of at most ${MAX_PART} characters when percent-encoded`,
   );
 
@@ -42,13 +44,4 @@ export function principalOf({ tenant, subject }: Identity): string {
 /** Prefix shared by exactly the principals of one tenant. */
 export function tenantPrefixOf(principal: string): string {
   return principal.slice(0, principal.indexOf('/') + 1);
-}
-
-/** Undefined for text with lone surrogates. */
-function encoded(text: string): string | undefined {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -61,15 +61,15 @@ export function isWorkflowIdOfPrincipal(text: string): boolean {
 
 /** Derives a token from an idempotency key: the same for the same principal, tool and key. */
 export function tokenOfIdempotencyKey(principal: string, tool: string, key: string, secret: Buffer): string {
-  return Buffer.from(hmac(secret, 'idempotency', principal, tool, key), 'base64url')
-    .toString('hex')
-    .slice(0, 32);
+  return derivedToken(secret, 'idempotency', principal, tool, key);
 }
 
 export function tokenOfResumed(principal: string, token: string, attempt: number, secret: Buffer): string {
-  return Buffer.from(hmac(secret, 'resume', principal, token, String(attempt)), 'base64url')
-    .toString('hex')
-    .slice(0, 32);
+  return derivedToken(secret, 'resume', principal, token, String(attempt));
+}
+
+function derivedToken(secret: Buffer, ...parts: string[]): string {
+  return Buffer.from(hmac(secret, ...parts), 'base64url').toString('hex', 0, 16);
 }
 
 /** Digest of a start: distinguishes a repeated start from a different one under the same token. */

@@ -1,6 +1,5 @@
 /** Finds a namespace's workflow types, and reads what their tools need to know. */
-import type { RunInfo } from '../../engine/list/current-runs.js';
-import { isLonghauls } from '../../engine/external/own-types.js';
+import { isLonghauls, type RunInfo } from '../../engine/list/current-runs.js';
 import type { Found } from './draft.js';
 import { Observed } from './observed.js';
 import { MAX_OPEN, MAX_PARENTS, MAX_TYPES, type Selection } from './plan.js';

@@ -149,7 +149,10 @@ async function signal(
   if (shown) return shown;
   // Workers in other languages may keep no IDs, and a paused workflow has no task.
   if (await isFirst(operation, undefined, input, asked)) return 'queued';
-  throw notYetShown();
+  throw new LonghaulError(
+    'unavailable',
+    'no worker took the answer, and Temporal has not written it into the history yet; send the same answer again',
+  );
 }
 
 /**
@@ -236,13 +239,6 @@ export function closedError({ status }: OperationRecord): LonghaulError {
 
 export function notOpen(key: string): LonghaulError {
   return new LonghaulError('wrong_state', `there is no open input request "${key}"`);
-}
-
-function notYetShown(): LonghaulError {
-  return new LonghaulError(
-    'unavailable',
-    'no worker took the answer, and Temporal has not written it into the history yet; send the same answer again',
-  );
 }
 
 export function answeredError({

@@ -58,7 +58,6 @@ async function untakenAnswers(
 
 /** Predicts outcomes by the workflow's rules: it takes answers in this order, and the first that fits counts. */
 function outcomesOf(sent: SentAnswer[], { signer, workflowId, start, state }: Operation): AnsweredRequest[] {
-  const { principal: starter, operatorAnswers } = start;
   const taken = new Map((state.answers ?? []).map(({ key, id }) => [key, id]));
   const outcomes: AnsweredRequest[] = [];
   for (const { given, at } of sent) {
@@ -70,11 +69,11 @@ function outcomesOf(sent: SentAnswer[], { signer, workflowId, start, state }: Op
     if (!('answer' in given) && !claimant) continue;
     const reason = taken.has(key)
       ? `input request "${key}" has been answered`
-      : refusalOf(given, claimant, { state, starters: startersOf(start), operatorAnswers });
+      : refusalOf(given, claimant, { state, start });
     const { action } = 'answer' in given ? given.answer : given;
     const outcome =
       reason === undefined ? { state: 'queued' as const } : { state: 'refused' as const, reason };
-    outcomes.push({ key, id, action, ...outcome, ...answererOf(starter, claimant), at });
+    outcomes.push({ key, id, action, ...outcome, ...answererOf(start.principal, claimant), at });
     if (reason === undefined) taken.set(key, id);
   }
   return outcomes.filter(
@@ -85,18 +84,16 @@ function outcomesOf(sent: SentAnswer[], { signer, workflowId, start, state }: Op
 function refusalOf(
   given: SentAnswer['given'],
   claimant: Answerer | undefined,
-  {
-    state,
-    starters,
-    operatorAnswers,
-  }: { state: PublishedState; starters: readonly string[]; operatorAnswers: boolean | undefined },
+  { state, start }: Pick<Operation, 'state' | 'start'>,
 ): string | undefined {
   const asked = state.inputRequests?.[given.key];
   if (!asked) return `there is no open input request "${given.key}"`;
   // An external workflow has its own rules, and the server checked the question's before it sent the answer.
   if (!('answer' in given)) return undefined;
+  const { operatorAnswers } = start;
   const problem =
-    claimProblem(asked, claimant, { starters, operatorAnswers }) ?? misfitOf(asked.schema, given.answer);
+    claimProblem(asked, claimant, { starters: startersOf(start), operatorAnswers }) ??
+    misfitOf(asked.schema, given.answer);
   return problem?.split('\n', 1)[0];
 }
 

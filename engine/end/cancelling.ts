@@ -8,65 +8,87 @@ import { pendingActivityName } from '../read/blockage.js';
 import { cancelCause } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { traceCall } from '../temporal/trace-calls.js';
+import { terminate } from '../read/terminated.js';
+import { count, OTHER } from '../../platform/observe/metrics/index.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
 /** Maximum wait for a cancelled operation to end, in milliseconds; killing a step takes less. */
 const CANCELLATION_LIMIT_MS = 30_000;
 
+interface Cancelled {
+  temporal: TemporalClient;
+  workflowId: string;
+  /** Reads the operation, and checks its principal. */
+  read: () => Promise<OperationRecord>;
+}
+
 /**
  * Requests cancellation; does nothing to a closed operation.
  *
- * @param read reads the operation, and checks its principal
  * @param signalOf signal that cancels a tool's workflow in place of Temporal's request
  * @returns whether the operation was open
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function cancelOperation(
-  temporal: TemporalClient,
-  workflowId: string,
-  read: () => Promise<OperationRecord>,
+  { temporal, workflowId, read }: Cancelled,
   reason: string | undefined,
   signalOf: (tool: string) => { name: string; args: unknown[] } | undefined,
 ): Promise<boolean> {
-  const record = await read();
-  const { status, tool, principal, progress } = record;
+  const { status, tool, principal, progress, cancelRequestedAt } = await read();
   if (isTerminal(status)) return false;
   const signal = signalOf(tool);
-  if (signal) return sendCancelSignal(temporal, workflowId, read, record, signal);
+  // Sent only once: an external workflow may not expect a second one.
+  if (signal && cancelRequestedAt !== undefined) return true;
+  if (signal) {
+    const { name, args } = signal;
+    const send = (client: TemporalClient['client']) =>
+      client.workflow.getHandle(workflowId).signal(name, ...args);
+    return isSent(() => temporal.callPlain(send), read);
+  }
   const cause = cancelCause(reason, progress);
-  try {
-    await temporal.call((client) =>
+  const request = () =>
+    temporal.call((client) =>
       traceCall('CancelWorkflow', 'RequestCancelWorkflowExecution', workflowId, () =>
         client.workflowService.requestCancelWorkflowExecution({
           namespace: temporal.namespace,
           workflowExecution: { workflowId },
           identity: principal,
           requestId: randomUUID(),
-          ...(cause ? { reason: cause } : {}),
+          reason: cause,
         }),
       ),
     );
-  } catch (error) {
-    if (!isTerminal((await read()).status)) throw error;
-    return false;
-  }
+  if (!(await isSent(request, read))) return false;
   // Temporal accepts a request for a run that has just closed, and does nothing.
   const after = await read();
   return !isTerminal(after.status) || after.status === 'canceled';
 }
 
-/** Sends the signal only once: an external workflow may not expect a second one. */
-async function sendCancelSignal(
-  temporal: TemporalClient,
-  workflowId: string,
-  read: () => Promise<OperationRecord>,
-  { cancelRequestedAt }: OperationRecord,
-  { name, args }: { name: string; args: unknown[] },
+/**
+ * Terminates an open operation at once, without its cleanups; does nothing to a closed one.
+ *
+ * @param by who forced it
+ * @returns whether it was open
+ * @throws LonghaulError `not_found`, `unavailable`
+ */
+export async function forceCancel(
+  { temporal, workflowId, read }: Cancelled,
+  by: string,
+  reason: string | undefined,
 ): Promise<boolean> {
-  if (cancelRequestedAt !== undefined) return true;
+  const { status, tool } = await read();
+  if (isTerminal(status)) return false;
+  const message = `forced by ${by}, its cleanups did not run${reason ? `: ${reason}` : ''}`;
+  if (!(await isSent(() => terminate(temporal, { workflowId }, 'canceled', message), read))) return false;
+  count('longhaul_operations_closed_total', { tool: tool || OTHER, status: 'canceled' });
+  return true;
+}
+
+/** Sends a request to an open operation. @returns false if it has closed meanwhile @throws what `send` does */
+async function isSent(send: () => Promise<unknown>, read: () => Promise<OperationRecord>): Promise<boolean> {
   try {
-    await temporal.callPlain((client) => client.workflow.getHandle(workflowId).signal(name, ...args));
+    await send();
     return true;
   } catch (error) {
     if (!isTerminal((await read()).status)) throw error;
@@ -74,7 +96,7 @@ async function sendCancelSignal(
   }
 }
 
-export function isCancelling({ status, cancelRequestedAt }: OperationRecord): boolean {
+function isCancelling({ status, cancelRequestedAt }: OperationRecord): boolean {
   return cancelRequestedAt !== undefined && !isTerminal(status);
 }
 

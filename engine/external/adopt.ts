@@ -5,7 +5,7 @@ import type { AdoptionRules, ExternalWorkflow } from '../../operations/wire/exte
 import type { Tool } from '../../operations/tool/index.js';
 import { isSameId, RunTokens, type SealedRun } from './run-tokens.js';
 import { START_MEMO, type StartMemo } from '../../operations/wire/index.js';
-import { startOf } from '../read/description.js';
+import { startOf } from '../read/start-memo.js';
 
 export type AdoptingTool = Tool & { external: ExternalWorkflow & { adopt: AdoptionRules } };
 
@@ -25,14 +25,14 @@ export function adoptRun(
   principal: string,
   secret: Buffer,
 ): string {
-  const { workflowId, type } = description;
+  const { workflowId, type, memo } = description;
   const { external } = tool;
   if (type !== external.type)
     throw new LonghaulError(
       'wrong_state',
       `workflow "${workflowId}": expected the type ${external.type} of the tool "${tool.name}"; got ${type}`,
     );
-  if (isOwnRun(description))
+  if (memo?.[START_MEMO] !== undefined)
     throw new LonghaulError(
       'conflict',
       `workflow "${workflowId}" was started by Longhaul: it is an operation already; longhaul list shows its token`,
@@ -71,9 +71,4 @@ export function adoptedMemo(
 /** First run of an execution; continue-as-new, retry and reset keep it. */
 export function firstRunIdOf({ raw, runId }: Pick<WorkflowExecutionDescription, 'raw' | 'runId'>): string {
   return raw.workflowExecutionInfo?.firstRunId || runId;
-}
-
-/** Whether Longhaul has started a run as an operation, by its memo. */
-function isOwnRun({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): boolean {
-  return memo?.[START_MEMO] !== undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from '../answer/index.js';
 import { sentAnswers, type SentAnswer } from '../answer/sent.js';
 import { decodePayloads, eventsFromEnd } from '../read/history.js';
-import { withHeader } from '../temporal/single-headers.js';
+import { withHeader } from '../temporal/trace-calls.js';
 import type { TemporalClient } from '../temporal/client.js';
 import type { Signer } from '../../platform/temporal/signer.js';
 

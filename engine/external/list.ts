@@ -5,11 +5,12 @@ import type { Tool } from '../../operations/tool/index.js';
 import { START_MEMO } from '../../operations/wire/index.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 import { listRuns, type RunInfo } from '../list/current-runs.js';
+import type { RowReader } from '../list/listed-operation.js';
 import { toDate } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { NOT_CONTINUED, statusOf, type ListFilter } from '../list/visibility-query.js';
 import { firstRunIdOf, adoptingTools } from './adopt.js';
-import { RunTokens } from './run-tokens.js';
+import type { RunTokens } from './run-tokens.js';
 
 export interface AdoptedFilter extends Pick<ListFilter, 'tool' | 'status'> {
   createdAfter?: string;
@@ -41,9 +42,7 @@ export function listingTools(tools: Iterable<Tool>, { tool, status }: AdoptedFil
 
 /** Lists a page of runs of a tool. @throws LonghaulError `unavailable` */
 export async function listAdopted(
-  connected: TemporalClient,
-  secret: Buffer,
-  principal: string,
+  { temporal: connected, principal, runTokens }: Pick<RowReader, 'temporal' | 'principal' | 'runTokens'>,
   tool: ListingTool,
   filter: AdoptedFilter,
   limit: number,
@@ -53,7 +52,7 @@ export async function listAdopted(
   const query = queryOf(tool, filter, (await temporal.facts()).openRuns);
   const { infos, next } = await listRuns(temporal, 'rest of a list', query, limit, from);
   const listed = await Promise.all(
-    infos.map((info) => listedRun(temporal, new RunTokens(secret), principal, tool, info)),
+    infos.map((info) => listedRun(temporal, runTokens, principal, tool, info)),
   );
   return { operations: listed.filter((one) => one !== undefined), next };
 }

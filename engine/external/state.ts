@@ -13,7 +13,7 @@ import {
 import type { InputRequest } from '../../operations/record.js';
 import type { PublishedState, StateMemo } from '../../operations/wire/state.js';
 import { isOpen } from '../../platform/temporal/find-workflow.js';
-import type { PendingActivity } from '../read/description.js';
+import type { PendingActivity } from '../read/start-memo.js';
 import { decodeReadable, eventsFromEnd, toDate, type HistoryEvent } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { ExternalQueries } from './queries.js';

@@ -1,7 +1,16 @@
 /** Runs in Temporal's lists. Several runs share a workflow ID after a continue-as-new, a reset or a delete; a list shows the current one. */
 import proto from '@temporalio/proto';
 import { undefinedIf } from '../../operations/errors.js';
-import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
+import {
+  DIRECTORY_WORKFLOW,
+  INBOX_WORKFLOW,
+  PART_MEMO,
+  SEARCH_ATTRIBUTES,
+  START_MEMO,
+} from '../../operations/wire/index.js';
+import { NEXUS_TOOLS_WORKFLOW } from '../../operations/wire/nexus-call.js';
+import { QUEUE_WORKFLOW } from '../../operations/wire/queue-wire.js';
+import { DELETION_TYPE } from '../../platform/temporal/deletions.js';
 import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { traceCall } from '../temporal/trace-calls.js';
@@ -142,4 +151,18 @@ function workflowIdOf({ execution }: RunInfo): string {
 
 function runIdOf({ execution }: RunInfo): string {
   return execution?.runId ?? '';
+}
+
+const SERVICE_TYPES: readonly string[] = [
+  DIRECTORY_WORKFLOW,
+  INBOX_WORKFLOW,
+  QUEUE_WORKFLOW,
+  DELETION_TYPE,
+  NEXUS_TOOLS_WORKFLOW,
+];
+
+/** Whether a run is an operation, a part of one, or a service such as the mailbox. Other child workflows have no mark. */
+export function isLonghauls({ type, memo }: RunInfo): boolean {
+  const keys = Object.keys(memo?.fields ?? {});
+  return SERVICE_TYPES.includes(type?.name ?? '') || keys.includes(START_MEMO) || keys.includes(PART_MEMO);
 }

@@ -24,12 +24,11 @@ interface ListCursor {
   wholeTenant: boolean;
   /** Visibility query with all filters. */
   query: string;
-  /** Filters to check again on operations, since Temporal lists runs. */
-  again: Pick<ListFilter, 'status'> & { createdAfter?: string };
+  /** Filters to check again on operations, since Temporal lists runs; also those of adopted runs. */
+  filters: AdoptedFilter;
   /** The caller's filters, without `createdAfter`. */
   given: string;
-  /** Filters of adopted runs; missing if none are listed. */
-  adopted?: AdoptedFilter;
+  hasAdopted: boolean;
   /** Tool whose adopted runs come next; missing while Longhaul's own operations are listed. */
   source?: string;
   /** Temporal's page token, in base64; empty at the beginning of a source. */
@@ -61,12 +60,14 @@ export async function listOperations(
     );
   }
   const { openRuns } = await temporal.facts();
-  const query = cursor?.query ?? listQuery(principal, filter, statusQuery(filter.status, openRuns));
-  const again = cursor?.again ?? filtersOf(filter);
-  const adopted = cursor ? cursor.adopted : adoptedFilterOf(filter);
-  const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
+  const { tool, status, createdAfter, session, idempotencyKey, limit = DEFAULT_PAGE_SIZE } = filter;
+  const query = cursor?.query ?? listQuery(principal, filter, statusQuery(status, openRuns));
+  const filters = cursor?.filters ?? { tool, status, createdAfter: createdAfter?.toISOString() };
+  // Adopted runs lack Longhaul's search attributes.
+  const hasAdopted =
+    cursor?.hasAdopted ?? !(filter.withoutAdopted || session !== undefined || idempotencyKey !== undefined);
   const runTokens = new RunTokens(secret);
-  const list: List = { temporal, principal, wholeTenant, query, again, runTokens, use: 'list' };
+  const list: List = { temporal, principal, wholeTenant, query, filters, runTokens, use: 'list' };
   const next = cursor && (cursor.next === '' ? undefined : Buffer.from(cursor.next, 'base64'));
   const own =
     cursor?.source === undefined
@@ -74,20 +75,18 @@ export async function listOperations(
       : { operations: [], next: undefined };
   const sealed = (at: Uint8Array | undefined, source?: string) =>
     cursors.seal({
-      ...{ principal, wholeTenant, query, again, given: cursor?.given ?? given },
+      ...{ principal, wholeTenant, query, filters, given: cursor?.given ?? given, hasAdopted, source },
       next: at ? Buffer.from(at).toString('base64') : '',
-      adopted,
-      source,
     });
   if (own.next) return { operations: own.operations, nextCursor: sealed(own.next) };
-  const sources = adopted ? listingTools(tools, adopted) : [];
+  const sources = hasAdopted ? listingTools(tools, filters) : [];
   const { operations } = own;
   let from = cursor?.source === undefined ? undefined : next;
   for (const source of sources) {
     if (cursor?.source !== undefined && source.name < cursor.source) continue;
     if (operations.length >= limit) return { operations, nextCursor: sealed(from, source.name) };
     const left = limit - operations.length;
-    const page = await listAdopted(temporal, secret, principal, source, adopted!, left, from);
+    const page = await listAdopted(list, source, filters, left, from);
     operations.push(...page.operations);
     if (page.next) return { operations, nextCursor: sealed(page.next, source.name) };
     from = undefined;
@@ -125,22 +124,9 @@ async function ownOperations(
   return { operations, next: page.next };
 }
 
-/** Undefined if runs without Longhaul's search attributes can't match. */
-function adoptedFilterOf({
-  tool,
-  status,
-  session,
-  idempotencyKey,
-  createdAfter,
-  withoutAdopted,
-}: ListFilter): AdoptedFilter | undefined {
-  if (withoutAdopted || session !== undefined || idempotencyKey !== undefined) return undefined;
-  return { tool, status, createdAfter: createdAfter?.toISOString() };
-}
-
 interface List extends RowReader {
   query: string;
-  again: ListCursor['again'];
+  filters: AdoptedFilter;
   use: VisibilityUse;
 }
 
@@ -190,15 +176,11 @@ async function listedOperations(
 ): Promise<ListedOperation[]> {
   const runs = await currentRuns(list.temporal, infos, keepListed);
   const listed = await Promise.all(runs.map((run) => listedOperation(list, run)));
-  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, list.again));
-}
-
-function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
-  return { status, createdAfter: createdAfter?.toISOString() };
+  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, list.filters));
 }
 
 /** Checks filters on the operation: its run may be newer, and its current run's status may differ from the listed one. */
-function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
+function matchesFilters(listed: ListedOperation, { status, createdAfter }: AdoptedFilter): boolean {
   if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
   if (status === undefined) return true;
   return status === 'open' ? !isTerminal(listed.status) : listed.status === status;

@@ -1,24 +1,27 @@
-/** Logs of steps and operations, page by page. A page costs one read at any cursor; otherwise lines are counted from the start. */
+/** Pages of a log. A page costs one read at any cursor; otherwise lines are counted from the start. */
 import { z } from 'zod';
-import { defined } from '../../operations/json/defined.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { attempt, LonghaulError } from '../../operations/errors.js';
 import {
-  OPERATION_LOG,
   PAGE_BYTES,
   PAGE_LINES,
   PIECE_BYTES,
   type LogLine,
   type LogLines,
-  type LogPage,
   type LogQuery,
   PATTERN_CHARACTERS,
 } from '../../operations/wire/log-page.js';
-import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
-import type { OperationRecord } from '../../operations/record.js';
-import { ChunkedLog } from '../../platform/storage/chunked-log.js';
-import { operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
-import type { Storage } from '../../platform/storage/index.js';
-import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
+import type { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import {
+  firstCharacter,
+  piecesOf,
+  readFrom,
+  seekLine,
+  sizeOf,
+  type PageContent,
+  type Piece,
+  type Position,
+  type Range,
+} from './pieces.js';
 import { searchLines } from './search.js';
 
 /** Bytes to read for a page: more than it holds, so the window's end cuts no piece. */
@@ -46,18 +49,12 @@ function writeCursor(cursor: LogCursor): string {
 }
 
 /** Decodes a query's cursor. @throws LonghaulError `invalid_arguments` */
-function cursorOf({ cursor: text }: LogQuery): LogCursor | undefined {
+export function cursorOf({ cursor: text }: LogQuery): LogCursor | undefined {
   if (text === undefined) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   // Buffer ignores characters outside base64url.
   if (bytes.toString('base64url') !== text) throw invalidCursor();
-  let json: unknown;
-  try {
-    json = JSON.parse(bytes.toString());
-  } catch {
-    throw invalidCursor();
-  }
-  const cursor = cursorSchema.safeParse(json);
+  const cursor = cursorSchema.safeParse(attempt(() => JSON.parse(bytes.toString()) as unknown));
   if (!cursor.success) throw invalidCursor();
   return cursor.data;
 }
@@ -66,92 +63,6 @@ function invalidCursor(): LonghaulError {
   return new LonghaulError(
     'invalid_arguments',
     'cursor: expected one from an earlier page of this log, unchanged; got another text',
-  );
-}
-
-/** The selected log: reference of a step, {@link OPERATION_LOG}, or undefined for the default one. */
-export function wantedLog(query: LogQuery): string | undefined {
-  return query.step ?? cursorOf(query)?.step;
-}
-
-/** Reads a page of an operation's own log. @throws LonghaulError `invalid_arguments`, `expired`, `unavailable` */
-export async function readOperationLog(
-  storage: Storage,
-  workflowId: string,
-  record: OperationRecord,
-  query: LogQuery,
-): Promise<LogPage> {
-  assertKept(record);
-  assertCursorStep(cursorOf(query), OPERATION_LOG);
-  const page = await readLogPage(new ChunkedLog(storage, operationLogPrefix(workflowId)), {
-    ...query,
-    step: OPERATION_LOG,
-    isComplete: record.closedAt !== undefined,
-    mayBeMissing: true,
-  });
-  return { step: OPERATION_LOG, ...page };
-}
-
-function assertCursorStep(cursor: LogCursor | undefined, step: string): void {
-  if (cursor?.step !== undefined && cursor.step !== step)
-    throw new LonghaulError(
-      'invalid_arguments',
-      `cursor: belongs to the step ${cursor.step}; got step ${step}`,
-    );
-}
-
-function assertKept({ status, token }: OperationRecord): void {
-  if (status === 'expired') throw new LonghaulError('expired', `${token}: the operation has expired`);
-}
-
-/** @param record from a live read @throws LonghaulError `invalid_arguments`, `not_found` if there is no log, `expired`, `unavailable` */
-export async function readStepLog(
-  storage: Storage,
-  workflowId: string,
-  record: OperationRecord,
-  query: LogQuery,
-): Promise<LogPage> {
-  assertKept(record);
-  const cursor = cursorOf(query);
-  const wanted = query.step ?? cursor?.step;
-  const chosen = record.children ? chooseStep(record.children, wanted) : chooseWithoutRecord(record, wanted);
-  const step = stepReference(chosen);
-  assertCursorStep(cursor, step);
-  const { status, name, logsOf, startedAt } = chosen.step ?? {};
-  if (status && startedAt === undefined) {
-    const why = isStepEnded({ status }) ? 'was not run' : 'has not started yet';
-    throw new LonghaulError('not_found', `step ${step}: it ${why}, so there is no log`);
-  }
-  const log = new ChunkedLog(storage, stepLogPrefix(logsOf ?? workflowId, chosen.child, chosen.position));
-  const isComplete = record.closedAt !== undefined || (status !== undefined && isStepEnded({ status }));
-  const page = await readLogPage(log, {
-    ...query,
-    step,
-    isComplete,
-    mayBeMissing: status !== undefined,
-  });
-  return { step, ...defined({ name }), ...(status ? { status } : {}), ...page };
-}
-
-/** Chooses a step by its position while the steps aren't known. */
-function chooseWithoutRecord(
-  record: OperationRecord,
-  wanted: string | undefined,
-): Omit<ChosenStep, 'step'> & { step?: undefined } {
-  const [, child, position] = /^([^/]+)\/([1-9]\d{0,3})$/.exec(wanted ?? '') ?? [];
-  if (child && position) return { child, position: Number(position) };
-  if ((record.live || record.closedAt) && !record.areChildrenLarge)
-    throw new LonghaulError(
-      'not_found',
-      `${record.token}: no steps are known; only pipelines have steps with logs. The operation's own log is the step "${OPERATION_LOG}"`,
-    );
-  const why = record.closedAt
-    ? "the list of its steps can't be read from storage:"
-    : "no worker is available, so its steps aren't known; try again shortly, or";
-  throw new LonghaulError(
-    'unavailable',
-    `${record.token}: ${why} name the step by its position, as in build/2`,
-    record.closedAt ? { retryable: false } : {},
   );
 }
 
@@ -203,25 +114,11 @@ export async function readLinesFrom(
   log: ChunkedLog,
   from: Position,
   isComplete: boolean,
-): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
+): Promise<PageContent> {
   const sizeBytes = (await log.size()) ?? 0;
   if (from.offset >= sizeBytes) return { lines: [], at: from, isAtEnd: true };
   const range = { from, toLine: Infinity, limit: PAGE_LINES, sizeBytes, isComplete };
   return nextLines(log, range, true);
-}
-
-interface Range {
-  from: Position;
-  toLine: number;
-  limit: number;
-  sizeBytes: number;
-  isComplete: boolean;
-}
-
-interface PageContent {
-  lines: LogLine[];
-  at: Position;
-  isAtEnd: boolean;
 }
 
 /** @param omitsGrowingLine omits a growing last line, unless it is longer than a piece */
@@ -277,10 +174,6 @@ function wholeLines(
   const skipped = isCut ? newline + 1 : isContinued ? firstCharacter(bytes) : 0;
   const from = { line: start.line + (isCut ? 1 : 0), offset: start.offset + skipped };
   return piecesOf(bytes.subarray(skipped), from, { isContinued: isContinued && !isCut, isFinal });
-}
-
-function sizeOf({ line }: Piece): number {
-  return Buffer.byteLength(line.text) + 1;
 }
 
 /** @throws LonghaulError `invalid_arguments` */

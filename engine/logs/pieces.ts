@@ -19,6 +19,27 @@ export interface Piece {
   end: Position;
 }
 
+/** The lines to read for a page. */
+export interface Range {
+  from: Position;
+  toLine: number;
+  limit: number;
+  sizeBytes: number;
+  isComplete: boolean;
+}
+
+export interface PageContent {
+  lines: LogLine[];
+  /** Where to continue. */
+  at: Position;
+  isAtEnd: boolean;
+}
+
+/** Size in a page, in bytes. */
+export function sizeOf({ line }: Pick<Piece, 'line'>): number {
+  return Buffer.byteLength(line.text) + 1;
+}
+
 /**
  * Yields the lines of a section of a log, in pieces of at most {@link PIECE_BYTES}.
  *

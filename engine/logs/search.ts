@@ -1,7 +1,16 @@
 /** Search for the lines of a log that match a pattern. */
 import { PAGE_BYTES, PIECE_BYTES, type LogLine, PATTERN_CHARACTERS } from '../../operations/wire/log-page.js';
 import type { ChunkedLog } from '../../platform/storage/chunked-log.js';
-import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
+import {
+  characterStart,
+  piecesOf,
+  readFrom,
+  sizeOf,
+  type PageContent,
+  type Piece,
+  type Position,
+  type Range,
+} from './pieces.js';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { LonghaulError } from '../../operations/errors.js';
@@ -14,25 +23,16 @@ const BATCH_LINES = 4_000;
 /** Context before a match in a long line, in UTF-16 units. */
 const LEAD_UNITS = 512;
 
-export interface Search {
+interface Search extends Range {
   pattern: string;
-  from: Position;
-  toLine: number;
-  limit: number;
-  sizeBytes: number;
-  isComplete: boolean;
 }
 
 /**
  * Searches until a page is full, the log ends, or {@link SEARCH_BYTES} have been searched. Leaves a growing last line for a later page.
  *
- * @returns the matching lines, and the position at which to continue
  * @throws LonghaulError `invalid_arguments`, `unavailable`
  */
-export async function searchLines(
-  log: ChunkedLog,
-  search: Search,
-): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
+export async function searchLines(log: ChunkedLog, search: Search): Promise<PageContent> {
   const page = new FoundLines(search);
   const matcher = new LineMatcher(search.pattern);
   let isAtEnd = false;
@@ -69,7 +69,7 @@ class FoundLines {
   add(piece: Piece, foundAt: number): void {
     if (foundAt >= 0) {
       const line = excerpt(piece, foundAt);
-      const bytes = Buffer.byteLength(line.text) + 1;
+      const bytes = sizeOf({ line });
       if (this.lines.length > 0 && this.#bytes + bytes > PAGE_BYTES) {
         this.isFull = true;
         return;

@@ -5,11 +5,16 @@ import {
   type LogQuery,
   TEXT_CHARACTERS,
 } from '../../operations/wire/log-page.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { defined } from '../../operations/json/defined.js';
+import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
+import { ChunkedLog } from '../../platform/storage/chunked-log.js';
+import { operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
 import type { Storage } from '../../platform/storage/index.js';
 import type { Tools } from '../../platform/project/tools.js';
 import { type LiveQueries, withPageOf } from '../read/live.js';
-import { readOperationLog, readStepLog, wantedLog } from './index.js';
+import { cursorOf, readLogPage, type PageQuery } from './index.js';
 
 interface LogSources {
   storage: Storage;
@@ -25,20 +30,80 @@ export interface SelectedLog {
   readPage: (query: LogQuery) => Promise<LogPage>;
 }
 
-/** A step's log needs a live read, since only a worker knows the steps. */
+/**
+ * Selects a log. A step's needs a live read, since only a worker knows the steps.
+ *
+ * @throws LonghaulError `invalid_arguments`, `not_found` if there is no log, `expired`, `unavailable`
+ */
 export async function selectLog(
   { storage, tools, live, workflowId, read, readLive }: LogSources,
   query: LogQuery,
 ): Promise<SelectedLog> {
-  const wanted = wantedLog(query);
+  const wanted = query.step ?? cursorOf(query)?.step;
   const record = await read();
-  const isOwn =
-    wanted === OPERATION_LOG || (wanted === undefined && tools.get(record.tool)?.isPipeline === false);
-  if (isOwn) return { record, readPage: (next) => readOperationLog(storage, workflowId, record, next) };
+  if (wanted === OPERATION_LOG || (wanted === undefined && tools.get(record.tool)?.isPipeline === false)) {
+    assertKept(record);
+    const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
+    const state = { isComplete: record.closedAt !== undefined, mayBeMissing: true };
+    return { record, readPage: pagesOf(log, { step: OPERATION_LOG }, state) };
+  }
   const complete = await readLive();
+  assertKept(complete);
   const children = complete.children && (await withPageOf(live, complete.children, wanted));
-  const whole = { ...complete, ...(children ? { children } : {}) };
-  return { record: complete, readPage: (next) => readStepLog(storage, workflowId, whole, next) };
+  const chosen = children ? chooseStep(children, wanted) : chooseWithoutRecord(complete, wanted);
+  const step = stepReference(chosen);
+  const { status, name, logsOf, startedAt } = chosen.step ?? {};
+  if (status && startedAt === undefined) {
+    const why = isStepEnded({ status }) ? 'was not run' : 'has not started yet';
+    throw new LonghaulError('not_found', `step ${step}: it ${why}, so there is no log`);
+  }
+  const log = new ChunkedLog(storage, stepLogPrefix(logsOf ?? workflowId, chosen.child, chosen.position));
+  const isComplete = complete.closedAt !== undefined || (status !== undefined && isStepEnded({ status }));
+  const state = { isComplete, mayBeMissing: status !== undefined };
+  return { record: complete, readPage: pagesOf(log, { step, ...defined({ name, status }) }, state) };
+}
+
+function pagesOf(
+  log: ChunkedLog,
+  about: Pick<LogPage, 'step' | 'name' | 'status'>,
+  state: Pick<PageQuery, 'isComplete' | 'mayBeMissing'>,
+): SelectedLog['readPage'] {
+  const { step } = about;
+  return async (query) => {
+    const cursor = cursorOf(query);
+    if (cursor?.step !== undefined && cursor.step !== step)
+      throw new LonghaulError(
+        'invalid_arguments',
+        `cursor: belongs to the step ${cursor.step}; got step ${step}`,
+      );
+    return { ...about, ...(await readLogPage(log, { ...query, ...state, step })) };
+  };
+}
+
+function assertKept({ status, token }: OperationRecord): void {
+  if (status === 'expired') throw new LonghaulError('expired', `${token}: the operation has expired`);
+}
+
+/** Chooses a step by its position while the steps aren't known. */
+function chooseWithoutRecord(
+  record: OperationRecord,
+  wanted: string | undefined,
+): Omit<ChosenStep, 'step'> & { step?: undefined } {
+  const [, child, position] = /^([^/]+)\/([1-9]\d{0,3})$/.exec(wanted ?? '') ?? [];
+  if (child && position) return { child, position: Number(position) };
+  if ((record.live || record.closedAt) && !record.areChildrenLarge)
+    throw new LonghaulError(
+      'not_found',
+      `${record.token}: no steps are known; only pipelines have steps with logs. The operation's own log is the step "${OPERATION_LOG}"`,
+    );
+  const why = record.closedAt
+    ? "the list of its steps can't be read from storage:"
+    : "no worker is available, so its steps aren't known; try again shortly, or";
+  throw new LonghaulError(
+    'unavailable',
+    `${record.token}: ${why} name the step by its position, as in build/2`,
+    record.closedAt ? { retryable: false } : {},
+  );
 }
 
 /** Concatenated lines of a log. The last has no line end if it is cut or still growing. */

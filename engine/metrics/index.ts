@@ -1,10 +1,10 @@
 /** Gauges of what Temporal knows about the task queue, the same on every server. Each scrape starts the reads for the next one. */
 import { Background } from '../../platform/observe/metrics/background.js';
-import { gauge, onScrape, type Reading } from '../../platform/observe/metrics/index.js';
+import { gauge, onScrape } from '../../platform/observe/metrics/index.js';
 import type { Engine } from '../index.js';
 import { readOpenOperations, type OpenOperations } from './open-operations.js';
 import { QueueReader, type QueueReadings } from './task-queues.js';
-import { reportDeployment } from '../../platform/temporal/deployment-report.js';
+import { reportDeployment, type VersionReport } from '../../platform/temporal/deployment-report.js';
 import type { TemporalClient } from '../temporal/client.js';
 
 /** Least intervals between reads, in milliseconds. */
@@ -22,7 +22,7 @@ export function registerEngineGauges(engine: Engine): () => void {
   );
   const queueReader = new QueueReader(temporal);
   const queues = new Background<QueueReadings>(QUEUES_INTERVAL_MS, () => queueReader.read());
-  const builds = new Background<BuildUse[]>(BUILDS_INTERVAL_MS, () => readBuilds(temporal));
+  const builds = new Background<VersionReport[]>(BUILDS_INTERVAL_MS, () => readBuilds(temporal));
   const ofQueues = (value: (queue: QueueReadings['queues'][number]) => number | undefined) =>
     queues.map(({ queues: all }) =>
       all.flatMap((queue): [{ task_queue: string; type: string }, number][] => {
@@ -36,12 +36,7 @@ export function registerEngineGauges(engine: Engine): () => void {
       if (temporal.isConnected) for (const one of [open, queues, builds]) one.refresh();
     }),
     gauge('longhaul_operations_open', () =>
-      open.map(({ counts }) =>
-        counts.map(({ tool, status, count }): Reading<'longhaul_operations_open'> => [
-          { tool, status },
-          count,
-        ]),
-      ),
+      open.map(({ counts }) => counts.map(({ tool, status, count }) => [{ tool, status }, count])),
     ),
     gauge('longhaul_questions_open', () => open.map(({ questions }) => [[{}, questions.count]])),
     gauge('longhaul_question_oldest_age_seconds', () =>
@@ -51,18 +46,13 @@ export function registerEngineGauges(engine: Engine): () => void {
     gauge('longhaul_task_queue_backlog_age_seconds', () => ofQueues(({ backlog }) => backlog?.ageSeconds)),
     gauge('longhaul_task_queue_pollers', () => ofQueues(({ pollers }) => pollers)),
     gauge('longhaul_host_last_seen_timestamp_seconds', () =>
-      queues.map(({ hosts }) =>
-        [...hosts].map(([host, seenMs]): Reading<'longhaul_host_last_seen_timestamp_seconds'> => [
-          { host },
-          seenMs / 1_000,
-        ]),
-      ),
+      queues.map(({ hosts }) => [...hosts].map(([host, seenMs]) => [{ host }, seenMs / 1_000])),
     ),
     gauge('longhaul_build_open_operations', () =>
       builds.map((all) =>
-        all.map(({ build, status, isPolled, open: count }): Reading<'longhaul_build_open_operations'> => [
+        all.map(({ buildId: build, status, isPolled, openOperations }) => [
           { build, status, polled: isPolled ? 'yes' : 'no' },
-          count,
+          openOperations,
         ]),
       ),
     ),
@@ -86,30 +76,14 @@ export function secondsFrom(sinceMs: number | undefined, nowMs: number): number 
 /** Deadline of the report, in milliseconds; it takes several calls. */
 const DEADLINE_MS = 10_000;
 
-interface BuildUse {
-  build: string;
-  /** `current`, `ramping`, `draining`, `drained`, `inactive`, or `retired` if Temporal no longer knows the version. */
-  status: string;
-  open: number;
-  /** Whether one of its workers takes tasks. */
-  isPolled: boolean;
-}
-
 /** Builds that take new operations or that open ones need; empty without Worker Deployments. @throws LonghaulError `unavailable` */
-async function readBuilds(temporal: TemporalClient): Promise<BuildUse[]> {
+async function readBuilds(temporal: TemporalClient): Promise<VersionReport[]> {
   const { versions } = await temporal.callVisibility(
     'metrics',
     (client) => reportDeployment(client, temporal.taskQueue),
     DEADLINE_MS,
   );
-  return versions
-    .filter(
-      ({ status, openOperations }) => openOperations > 0 || status === 'current' || status === 'ramping',
-    )
-    .map(({ buildId, status, openOperations, isPolled }) => ({
-      build: buildId,
-      status,
-      open: openOperations,
-      isPolled,
-    }));
+  return versions.filter(
+    ({ status, openOperations }) => openOperations > 0 || status === 'current' || status === 'ramping',
+  );
 }

@@ -18,7 +18,7 @@ import {
   type Poller,
   type QueueWork,
 } from '../../platform/temporal/host-presence.js';
-import type { PendingActivity } from './description.js';
+import type { PendingActivity } from './start-memo.js';
 import { activitySummary, decodeReadable } from './history.js';
 import { lastTaskFailure } from './task-failure.js';
 import { describeFatal } from '../../platform/storage/fatal-evaluations.js';

@@ -10,7 +10,6 @@ import {
   TimeoutFailure,
   ValueError,
   type RawValue,
-  defaultPayloadConverter,
   type Payload,
 } from '@temporalio/common';
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
@@ -22,10 +21,11 @@ import type { OperationRecord, Progress } from '../../operations/record.js';
 import { PROGRESS_METADATA, UNAWAITED_METADATA, type ClosingDetails } from '../../operations/wire/index.js';
 import { CHILDREN_MEMO, PARTIAL_MEMO, type PublishedState } from '../../operations/wire/state.js';
 import { lostValueIn, storageErrorIn } from '../../platform/storage/index.js';
+import { encodingOf } from '../../platform/temporal/payload-codec.js';
 import type { CancelRequest } from './history.js';
 import { overdueMessage } from './overdue.js';
 import { lastTaskFailure } from './task-failure.js';
-import { terminatedOutcome } from './terminated.js';
+import { terminatedOutcome, type ForcedEnd } from './terminated.js';
 import type { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { parseKeepingDigits } from '../../operations/json/json-text.js';
@@ -39,10 +39,8 @@ interface Outcome {
   progress?: Progress;
   /** Activities that ran on when the workflow returned. */
   unawaited?: string;
-  /** Whether it was ended because Temporal refuses one of its commands. */
-  isRefused?: boolean;
-  /** Whether somebody forced its end. */
-  isForced?: boolean;
+  /** Why a server ended it, if one did. */
+  end?: ForcedEnd;
 }
 
 interface ClosedOperation {
@@ -72,10 +70,10 @@ export async function closedFields(
   const { keepAliveSeconds } = record;
   if (isPastKeepAlive({ closedAt, keepAliveSeconds }, await temporal.nowMs()))
     return { ...fields, status: 'expired' };
+  const isForced = outcome.end === 'canceled';
+  const isRefused = outcome.end === 'refused';
   const isCanceled =
-    description.status.name === 'CANCELLED' ||
-    outcome.isForced ||
-    (outcome.isRefused && cancelRequest?.at !== undefined);
+    description.status.name === 'CANCELLED' || isForced || (isRefused && cancelRequest?.at !== undefined);
   const { partial } = outcome;
   return {
     ...fields,
@@ -86,7 +84,7 @@ export async function closedFields(
         : await largePartial(values, state)),
     ...withCleanupFailure(
       isCanceled
-        ? canceledFields(closedAt, operation, outcome.isForced && outcome.error?.message)
+        ? canceledFields(closedAt, operation, isForced && outcome.error?.message)
         : endedFields(temporal, outcome, operation),
       state.cleanupFailure,
     ),
@@ -185,14 +183,10 @@ async function readOutcome(
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
     const { [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited } = payload.metadata ?? {};
-    if (isExternal) {
-      const { problem, ...outcome } = externalOutcome(payload);
-      return problem === undefined ? outcome : { problem: unavailable(problem) };
-    }
-    const { problem, ...outcome } = ownOutcome(payload);
+    const { result, problem } = resultIn(payload);
     if (problem !== undefined) return { problem: unavailable(problem) };
     return {
-      ...outcome,
+      result,
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
       ...(unawaited ? { unawaited: JSON.parse(Buffer.from(unawaited).toString()) as string } : {}),
     };
@@ -245,40 +239,21 @@ function workError(failure: Error | undefined, message: string, isExternal: bool
 const BINARY = 'binary/plain';
 const JSON_ENCODINGS: ReadonlySet<string> = new Set(['json/plain', 'json/protobuf']);
 
-/** Result of a workflow of Longhaul's own. */
-function ownOutcome(payload: Payload): { result?: unknown; problem?: string } {
-  try {
-    return { result: resultIn(payload) };
-  } catch (error) {
-    return { problem: (error as Error).message };
-  }
-}
-
-/** Result of an external workflow, in any SDK's encoding. */
-export function externalOutcome(payload: Payload): { result?: unknown; problem?: string } {
+/** Result of a workflow, in any SDK's encoding. Integers that JavaScript can't hold come as strings. */
+export function resultIn(payload: Payload): { result?: unknown; problem?: string } {
   const encoding = encodingOf(payload);
   const data = Buffer.from(payload.data ?? []);
   if (encoding === BINARY)
     return { result: { encoding: 'base64', bytes: data.length, data: data.toString('base64') } };
-  if (!JSON_ENCODINGS.has(encoding) && encoding !== 'binary/null')
+  if (encoding === 'binary/null') return {};
+  if (!JSON_ENCODINGS.has(encoding))
     return {
       problem: `it is encoded as ${encoding || 'nothing known'}, for which this server has no codec`,
     };
   try {
-    return { result: resultIn(payload) };
+    // Protobuf's JSON needs no message types.
+    return { result: parseKeepingDigits(data.toString('utf8')) };
   } catch {
     return { problem: `it is marked as ${encoding}, but isn't JSON` };
   }
-}
-
-/** A result in JSON or null. Integers that JavaScript can't hold come as strings. @throws if it isn't JSON */
-export function resultIn(payload: Payload): unknown {
-  // Protobuf's JSON needs no message types.
-  return JSON_ENCODINGS.has(encodingOf(payload))
-    ? parseKeepingDigits(Buffer.from(payload.data ?? []).toString('utf8'))
-    : defaultPayloadConverter.fromPayload(payload);
-}
-
-function encodingOf({ metadata }: Payload): string {
-  return Buffer.from(metadata?.['encoding'] ?? []).toString();
 }

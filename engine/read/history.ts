@@ -5,6 +5,7 @@ import proto from '@temporalio/proto';
 import { timestampMs, type Timestamp } from '../../platform/temporal/time.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { traceCall } from '../temporal/trace-calls.js';
+import { attempt } from '../../operations/errors.js';
 import type { Progress } from '../../operations/record.js';
 import { isUnreadable } from '../../operations/wire/unreadable.js';
 import { readMemo } from '../../platform/temporal/memo.js';
@@ -39,30 +40,17 @@ export interface CancelRequest {
 export async function cancelRequestOf(
   temporal: TemporalClient,
   workflowId: string,
-  runId?: string,
+  runId: string,
 ): Promise<CancelRequest> {
-  const event = await findLastEvent(
-    temporal,
-    workflowId,
-    runId,
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
-  );
-  const { cause } = event?.workflowExecutionCancelRequestedEventAttributes ?? {};
-  return {
-    ...(event?.eventTime ? { at: toDate(event.eventTime).toISOString() } : {}),
-    ...readCancelCause(cause ?? ''),
-  };
-}
-
-async function findLastEvent(
-  temporal: TemporalClient,
-  workflowId: string,
-  runId: string | undefined,
-  type: number,
-): Promise<HistoryEvent | undefined> {
-  for await (const event of eventsFromEnd(temporal, { workflowId, ...(runId ? { runId } : {}) }, 1))
-    if (event.eventType === type) return event;
-  return undefined;
+  for await (const event of eventsFromEnd(temporal, { workflowId, runId }, 1)) {
+    const { workflowExecutionCancelRequestedEventAttributes: requested, eventTime } = event;
+    if (!requested) continue;
+    return {
+      ...(eventTime ? { at: toDate(eventTime).toISOString() } : {}),
+      ...readCancelCause(requested.cause ?? ''),
+    };
+  }
+  return {};
 }
 
 /** Whether a worker has completed a workflow task of a closed run. */
@@ -212,11 +200,7 @@ function readCancelCause(cause: string): { reason?: string; reached?: Reached } 
 }
 
 function reachedIn(json: string): Reached | undefined {
-  try {
-    const { progress, total } = JSON.parse(json) as Partial<Reached>;
-    if (typeof progress !== 'number') return undefined;
-    return { progress, ...(typeof total === 'number' ? { total } : {}) };
-  } catch {
-    return undefined;
-  }
+  const { progress, total } = attempt(() => JSON.parse(json) as Partial<Reached> | null) ?? {};
+  if (typeof progress !== 'number') return undefined;
+  return { progress, ...(typeof total === 'number' ? { total } : {}) };
 }

@@ -85,13 +85,12 @@ export class LiveQueries {
 
   /** Concurrent callers share a query: Temporal buffers one per workflow. */
   #query(workflowId: string): Promise<PublishedState> {
-    let query = this.#pending.get(workflowId);
-    if (!query) {
-      query = this.temporal
+    const query =
+      this.#pending.get(workflowId) ??
+      this.temporal
         .call((client) => client.workflow.getHandle(workflowId).query(OPERATION_QUERY))
         .finally(() => this.#pending.delete(workflowId));
-      this.#pending.set(workflowId, query);
-    }
+    this.#pending.set(workflowId, query);
     return query;
   }
 }
@@ -111,8 +110,15 @@ export async function readPage(
   name: string,
 ): Promise<ChildRecord[]> {
   const { token, children = [] } = record;
-  const row = children.find((child) => child.name === name);
-  if (row?.page) return row.page.workflowId === undefined ? [] : childrenOf(live, token, row.page.workflowId);
+  const page = children.find((child) => child.name === name)?.page;
+  if (page) {
+    const own = page.workflowId === undefined ? [] : await live.children(page.workflowId);
+    if (own) return own;
+    throw new LonghaulError(
+      'unavailable',
+      `${token}: no worker is available, so the items of this page aren't known; try again shortly`,
+    );
+  }
   const pages = children.filter(({ page }) => page).map((child) => child.name);
   const named = `${pages.slice(0, NAMED_PAGES).join(', ')}${pages.length > NAMED_PAGES ? ', ...' : ''}`;
   throw new LonghaulError(
@@ -120,15 +126,6 @@ export async function readPage(
     pages.length > 0
       ? `expected the name of a page, one of ${named}; got ${JSON.stringify(name)}`
       : `${token} has no pages: all of its parts are listed; got ${JSON.stringify(name)}`,
-  );
-}
-
-async function childrenOf(live: LiveQueries, token: string, workflowId: string): Promise<ChildRecord[]> {
-  const children = await live.children(workflowId);
-  if (children) return children;
-  throw new LonghaulError(
-    'unavailable',
-    `${token}: no worker is available, so the items of this page aren't known; try again shortly`,
   );
 }
 

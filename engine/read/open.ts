@@ -1,7 +1,7 @@
 /** Record of an open operation: its questions, its parts, and what it waits for. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../../operations/json/defined.js';
-import type { InputRequest, OperationRecord } from '../../operations/record.js';
+import type { ChildRecord, InputRequest, OperationRecord } from '../../operations/record.js';
 import type { StartMemo } from '../../operations/wire/index.js';
 import type { PublishedState } from '../../operations/wire/state.js';
 import { DEFAULT_CLEANUP_SECONDS, humanDuration } from '../../operations/tool/budgets.js';
@@ -10,7 +10,7 @@ import { cancellingMessage } from '../end/cancelling.js';
 import { firstRunIdOf } from '../external/adopt.js';
 import type { ExternalState } from '../external/state.js';
 import { INITIAL_EVENTS, type CancelRequest } from './history.js';
-import { partRecord, type Part } from './parts.js';
+import type { Part } from './parts.js';
 import type { Places } from '../start/places.js';
 import type { ProgressReader } from './progress.js';
 import type { TemporalClient } from '../temporal/client.js';
@@ -124,9 +124,14 @@ async function describeParts(
     ),
   );
   const blocked = described.findIndex(({ blockage }) => blockage !== undefined);
+  const children = described.map(({ isAsking, message }, index): ChildRecord => ({
+    name: parts[index]!.name,
+    status: isAsking ? 'input_required' : 'working',
+    statusMessage: message,
+    steps: [],
+  }));
   return {
-    children:
-      parts.length > 0 ? parts.map(({ name }, index) => partRecord(name, described[index]!)) : undefined,
+    children: parts.length > 0 ? children : undefined,
     blockage: blocked < 0 ? undefined : `${parts[blocked]!.name}: ${described[blocked]!.blockage}`,
   };
 }

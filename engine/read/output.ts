@@ -1,18 +1,36 @@
 /**
- * Completed results that break their tool's declared output, where the runtime hasn't decided before the run closed: external workflows,
- * workers in other languages, scheduled starts, large results. Temporal's UI shows such a run as completed.
+ * The output that a tool declared when its operation started counts, whatever it declares later. Readers check completed results where the
+ * runtime hasn't decided before the run closed: external workflows, workers in other languages, scheduled starts, large results. Temporal's
+ * UI shows such a run as completed.
  */
+import { createHash } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { finalError, LonghaulError } from '../../operations/errors.js';
+import { finalError, LonghaulError, undefinedIf } from '../../operations/errors.js';
+import { canonicalJson } from '../../operations/json/canonical-json.js';
 import { artifactUri, type OperationRecord } from '../../operations/record.js';
 import { KEPT_RESULT, outputProblem } from '../../operations/tool/output.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
-import { OUTPUT_HEADER, type StartMemo } from '../../operations/wire/index.js';
+import { OUTPUT_HEADER, type DeclaredOutput, type StartMemo } from '../../operations/wire/index.js';
 import { artifactKey } from '../../platform/storage/keys.js';
 import { firstRunIdOf } from '../external/adopt.js';
-import { declaredOutput } from '../start/output.js';
 import type { TemporalClient } from '../temporal/client.js';
+import { withHeader } from '../temporal/trace-calls.js';
 import { decodeReadable, startOfRun } from './history.js';
+
+/** Larger schemas aren't sent along, since each start's history would keep a copy. */
+const SENT_CHARACTERS = 64 * 1024;
+
+/** For the start memo, which lists carry: a digest in place of the schema. */
+export function declaredOutput(schema: JsonSchema | undefined): DeclaredOutput {
+  if (!schema) return {};
+  return { digest: createHash('sha256').update(canonicalJson(schema)).digest('base64url').slice(0, 32) };
+}
+
+/** Sends the schema with a start, for the runtime and for later readers. */
+export function withDeclaredOutput<T>(schema: JsonSchema | undefined, start: () => Promise<T>): Promise<T> {
+  const isSent = schema && JSON.stringify(schema).length <= SENT_CHARACTERS;
+  return isSent ? withHeader(OUTPUT_HEADER, schema, start) : start();
+}
 
 /**
  * Fails a completed record whose result breaks the output declared at its start. If that schema can't be had any more, the result is
@@ -47,15 +65,11 @@ async function schemaOfStart(
   { runtime }: StartMemo,
 ): Promise<JsonSchema | undefined> {
   const runId = runtime === 'none' ? firstRunIdOf(description) : description.runId;
-  try {
-    const start = await startOfRun(temporal, { workflowId: description.workflowId, runId });
-    const payload = start?.header?.fields?.[OUTPUT_HEADER];
-    const [schema] = await decodeReadable(temporal, payload && [payload]);
-    return schema as JsonSchema | undefined;
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
+  const run = { workflowId: description.workflowId, runId };
+  const start = await startOfRun(temporal, run).catch(undefinedIf('not_found'));
+  const payload = start?.header?.fields?.[OUTPUT_HEADER];
+  const [schema] = await decodeReadable(temporal, payload && [payload]);
+  return schema as JsonSchema | undefined;
 }
 
 async function failed(

@@ -8,7 +8,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { readMemo } from '../../platform/temporal/memo.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
-import { LonghaulError, undefinedIf } from '../../operations/errors.js';
+import { undefinedIf } from '../../operations/errors.js';
 import { SEARCH_ATTRIBUTES, START_MEMO, type StartMemo } from '../../operations/wire/index.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { isUnreadable } from '../../operations/wire/unreadable.js';
@@ -19,10 +19,8 @@ import { pagesOfRuns, type RunInfo } from '../list/current-runs.js';
 import { IS_WORKING } from '../list/visibility-query.js';
 import { toDate } from './history.js';
 import { lastTaskFailure } from './task-failure.js';
+import { endRun } from './terminated.js';
 import type { TemporalClient } from '../temporal/client.js';
-
-/** Begins the termination reason of an overdue operation. */
-const REASON_PREFIX = 'longhaul.timed_out: ';
 
 /** How long a workflow task stays pending before an overdue run is ended, in milliseconds, monotonic. A worker would have taken it. */
 const STUCK_MS = 10_000;
@@ -46,11 +44,6 @@ export function overdueMessage(memo: Memo, failing: string | undefined): string 
   if (inputWaitSeconds && questions)
     return `nobody answered within the ${humanDuration(inputWaitSeconds)} that people have in all`;
   return runtime === 'none' || memo === undefined ? late : `${late}, and no worker ended it`;
-}
-
-/** Message in a termination reason; undefined for an operator's reason. */
-export function overdueMessageIn(reason: string | null | undefined): string | undefined {
-  return reason?.startsWith(REASON_PREFIX) ? reason.slice(REASON_PREFIX.length) : undefined;
 }
 
 /**
@@ -86,9 +79,10 @@ export class OverdueRuns {
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Terminates the run if it is overdue and the same workflow task has been pending for 10 s. Any number of processes may try.
+   * Terminates the run if it is overdue and the same workflow task has been pending for 10 s.
    *
    * @returns whether the run has ended, so the description is out of date
+   * @throws LonghaulError `unavailable`
    */
   async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
     const { workflowId, runId, status, startTime, memo } = description;
@@ -96,20 +90,12 @@ export class OverdueRuns {
     const isRunning = status.name === 'RUNNING';
     const isLate = isRunning && isOverdue(startTime, memo, await this.temporal.nowMs());
     if (!isLate || !this.#isStuck(description)) return false;
-    try {
-      const failing = await lastTaskFailure(this.temporal, workflowId, runId);
-      await this.temporal.call((client) =>
-        client.workflow
-          .getHandle(workflowId, runId)
-          .terminate(REASON_PREFIX + overdueMessage(memo, failing?.text)),
-      );
+    const failing = await lastTaskFailure(this.temporal, workflowId, runId).catch(undefinedIf('not_found'));
+    const message = overdueMessage(memo, failing?.text);
+    const ended = await endRun(this.temporal, { workflowId, runId }, 'timed_out', message);
+    if (ended === 'terminated')
       count('longhaul_operations_closed_total', { tool: memoOf(memo).tool ?? OTHER, status: 'timed_out' });
-      return true;
-    } catch (error) {
-      if (!(error instanceof LonghaulError)) throw error;
-      // It has just ended or continued. Any other run stays as it is for now.
-      return error.kind === 'not_found';
-    }
+    return ended !== undefined;
   }
 
   #isStuck({ runId, raw }: WorkflowExecutionDescription): boolean {

@@ -63,18 +63,6 @@ export function flattenParts(parts: Part[], prefix = ''): { name: string; part: 
   });
 }
 
-export function partRecord(
-  name: string,
-  { isAsking, message }: { isAsking: boolean; message: string | undefined },
-): ChildRecord {
-  return {
-    name,
-    status: isAsking ? 'input_required' : 'working',
-    statusMessage: message,
-    steps: [],
-  };
-}
-
 /** Adds the described parts' status messages to the workflow's complete list of parts. @param live result of the workflow's query */
 export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): ChildRecord[] {
   const messages = new Map(described.map(({ name, statusMessage }) => [name, statusMessage]));

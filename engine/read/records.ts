@@ -13,7 +13,7 @@ import type { Tools } from '../../platform/project/tools.js';
 import { recordedAnswers } from '../answer/recorded.js';
 import { closedFields } from './closed.js';
 import { isOpen } from '../../platform/temporal/find-workflow.js';
-import { createdAtOf, startOf } from './description.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import { adoptedMemo } from '../external/adopt.js';
 import { ExternalStates } from '../external/state.js';
 import type { Located, SealedRun } from '../external/run-tokens.js';
@@ -25,9 +25,8 @@ import { OverdueRuns } from './overdue.js';
 import { Places } from '../start/places.js';
 import { flattenParts, describeOpenParts } from './parts.js';
 import { ProgressReader } from './progress.js';
-import { endIfRefused } from './refused.js';
-import { SharedReads } from './shared-reads.js';
-import { knownStartOf } from './start-memo.js';
+import { endIfRefused } from './terminated.js';
+import { createdAtOf, knownStartOf, startOf } from './start-memo.js';
 import { StoredValues } from './values.js';
 import type { TemporalClient } from '../temporal/client.js';
 import { Watches } from '../watch/index.js';
@@ -218,4 +217,36 @@ export function startedRecord(token: string, memo: StartMemo) {
     requestId,
     traceId,
   };
+}
+
+/** How long a queued read waits for the running one, in milliseconds, so a slow read doesn't delay others. */
+const QUEUE_LIMIT_MS = 100;
+
+interface KeyReads<T> {
+  running: Promise<T>;
+  queued?: Promise<T>;
+}
+
+/** Reads that concurrent callers share. Callers join only a queued read, not yet sent, so they see all that happened before their call. */
+export class SharedReads<T> {
+  readonly #reads = new Map<string, KeyReads<T>>();
+
+  /** Reads now, or with the queued read. @param key callers with equal keys share reads @param read must be equivalent for equal keys */
+  read(key: string, read: () => Promise<T>): Promise<T> {
+    const reads = this.#reads.get(key);
+    if (!reads) return this.#run(key, read);
+    reads.queued ??= withTimeout(Promise.allSettled([reads.running]), QUEUE_LIMIT_MS).then(() =>
+      this.#run(key, read),
+    );
+    return reads.queued;
+  }
+
+  #run(key: string, read: () => Promise<T>): Promise<T> {
+    const reads: KeyReads<T> = { running: read() };
+    this.#reads.set(key, reads);
+    return reads.running.finally(() => {
+      // A queued read replaces this entry once sent.
+      if (this.#reads.get(key) === reads && !reads.queued) this.#reads.delete(key);
+    });
+  }
 }

@@ -15,6 +15,7 @@ import { keywordIn } from '../../platform/temporal/search-attributes.js';
 import { isSameId, type RunTokens, type SealedRun } from '../external/run-tokens.js';
 import type { RunInfo } from '../list/current-runs.js';
 import type { TemporalClient } from '../temporal/client.js';
+import { toDate } from './history.js';
 
 /**
  * @param run content of a sealed token
@@ -110,4 +111,21 @@ export async function ownerOf(
   const token = tokenOf(principal, workflowId);
   // A client could write any memo, but the workflow ID's tag is keyed.
   return workflowIdOf(principal, token, secret) === workflowId ? { principal, token } : undefined;
+}
+
+export type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+/** When a run began; for a reset run, when the original began. */
+export function startOf({ raw, startTime }: WorkflowExecutionDescription): Date {
+  const { originalStartTime } = raw.workflowExtendedInfo ?? {};
+  return originalStartTime ? toDate(originalStartTime) : startTime;
+}
+
+/**
+ * When an operation was created, ISO 8601, by Temporal's clock. The memo holds the time if the run continues others. A server that hadn't heard Temporal's
+ * time yet may have written a later one, by its own clock.
+ */
+export function createdAtOf({ createdAt }: Pick<StartMemo, 'createdAt'>, start: Date): string {
+  const isKnown = createdAt !== undefined && Date.parse(createdAt) <= start.getTime();
+  return isKnown ? createdAt : start.toISOString();
 }

@@ -24,7 +24,7 @@ export async function lastTaskFailure(
   workflowId: string,
   runId?: string,
 ): Promise<TaskFailure | undefined> {
-  for await (const event of eventsFromEnd(temporal, { workflowId, ...(runId ? { runId } : {}) }, 1)) {
+  for await (const event of eventsFromEnd(temporal, { workflowId, runId }, 1)) {
     if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED) return undefined;
     const { cause, failure } = event.workflowTaskFailedEventAttributes ?? {};
     if (!failure?.message) continue;

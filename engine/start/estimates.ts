@@ -7,7 +7,7 @@ import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../../operations/
 import { STATE_MEMO, type StateMemo } from '../../operations/wire/state.js';
 import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { listRuns, type RunInfo } from '../list/current-runs.js';
-import { createdAtOf } from '../read/description.js';
+import { createdAtOf } from '../read/start-memo.js';
 import { toDate } from '../read/history.js';
 import type { TemporalClient } from '../temporal/client.js';
 

@@ -55,7 +55,11 @@ export function nameStart(
       'invalid_arguments',
       `token: operations of "${tool.name}" get their tokens from the server; expected none, got ${JSON.stringify(options.token)}`,
     );
-  const startId = startIdOf(start, secret);
+  const { idempotencyKey } = options;
+  const startId =
+    idempotencyKey === undefined
+      ? randomUUID()
+      : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
   const workflowId =
     external.id === undefined
       ? workflowIdOf(principal, tokenOfStart(start, secret), secret)
@@ -102,11 +106,4 @@ function tokenOfStart({ principal, tool, options }: NamedStart, secret: Buffer):
   }
   if (options.idempotencyKey === undefined) return newToken();
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
-}
-
-/** ID that sets this start apart from others under the same token. */
-function startIdOf({ principal, tool, options: { idempotencyKey } }: NamedStart, secret: Buffer): string {
-  return idempotencyKey === undefined
-    ? randomUUID()
-    : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
 }

@@ -47,11 +47,10 @@ export class Places {
     const { queue } = tool;
     if (!queue || queue.maxWaiting >= MAX_WAITING) return undefined;
     const { taskQueue } = this.temporal;
-    const refusal = await this.#ask((client) =>
-      client.workflow
-        .getHandle(queueWorkflowId(taskQueue, queue.name))
-        .query(REFUSAL_QUERY, principal, queue),
-    );
+    const queueId = queueWorkflowId(taskQueue, queue.name);
+    const ask = (client: Client) => client.workflow.getHandle(queueId).query(REFUSAL_QUERY, principal, queue);
+    // Fails without a worker, and until a call has used the queue.
+    const refusal = await this.temporal.call(ask, QUERY_DEADLINE_MS).catch(() => undefined);
     if (!refusal) return undefined;
     const seconds = retryAfterSeconds(queue, estimateSeconds);
     return new LonghaulError(
@@ -70,14 +69,5 @@ export class Places {
     );
     this.#known.set(queue, places);
     return places;
-  }
-
-  async #ask<T>(query: (client: Client) => Promise<T>): Promise<T | undefined> {
-    try {
-      return await this.temporal.call(query, QUERY_DEADLINE_MS);
-    } catch {
-      // There is no worker, or no call has used the queue yet.
-      return undefined;
-    }
   }
 }

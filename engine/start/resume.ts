@@ -189,8 +189,7 @@ async function pageResults(
   for (const { name, status, page } of children) {
     if (status !== 'completed' || page?.workflowId === undefined) continue;
     const earlier = run.resume?.pages?.[name];
-    const ids = [pageWorkflowId(workflowId, name), `${workflowId}/${name}`];
-    if (ids.includes(page.workflowId)) own.set(page.workflowId, name);
+    if (page.workflowId === pageWorkflowId(workflowId, name)) own.set(page.workflowId, name);
     else if (earlier) results[name] = earlier;
   }
   if (own.size === 0) return results;

@@ -1,8 +1,7 @@
 /** Summary of a run in Temporal's UI: what it works on, in one line. Anyone who may list workflows sees it, so it has no secrets. */
 import { isObject } from '../../operations/json/is-object.js';
-import { IN_PLACE_KEYWORDS, subschemasOf } from '../../operations/json-schema/subschemas.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { resolveReference } from '../../operations/tool/schema-references.js';
+import { schemasIn } from '../../operations/tool/schema-references.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
 import { CUT_MARK, cutText } from '../../operations/wire/state.js';
 import type { PipelineRun } from '../../pipelines/run.js';
@@ -52,34 +51,14 @@ function shortened(text: string): string {
 
 /** Whether the schema marks an argument as secret, in any part, or doesn't declare it. */
 function isSecret(schema: JsonSchema, name: string): boolean {
-  const declared = declarationsOf(schema, name);
-  return declared.length === 0 || declared.some((one) => holdsSecret(schema, one, new Set()));
+  const declared: unknown[] = [];
+  for (const { properties } of schemasIn(schema, schema, { isInPlace: true }))
+    if (isObject(properties) && Object.hasOwn(properties, name)) declared.push(properties[name]);
+  return declared.length === 0 || declared.some((one) => holdsSecret(schema, one));
 }
 
-function declarationsOf(schema: JsonSchema, name: string): unknown[] {
-  const found: unknown[] = [];
-  const done = new Set<unknown>();
-  const visit = (at: unknown): void => {
-    if (!isObject(at) || done.has(at)) return;
-    done.add(at);
-    const { properties } = at;
-    if (isObject(properties) && Object.hasOwn(properties, name)) found.push(properties[name]);
-    const parts = subschemasOf(at).filter(({ keyword }) => IN_PLACE_KEYWORDS.has(keyword));
-    for (const part of [...targetsOf(schema, at), ...parts.map((part) => part.schema)]) visit(part);
-  };
-  visit(schema);
-  return found;
-}
-
-function holdsSecret(schema: JsonSchema, at: unknown, done: Set<unknown>): boolean {
-  if (!isObject(at) || done.has(at)) return false;
-  done.add(at);
-  if (at['writeOnly'] === true || at['format'] === 'password') return true;
-  const parts = [...targetsOf(schema, at), ...subschemasOf(at).map((part) => part.schema)];
-  return parts.some((part) => holdsSecret(schema, part, done));
-}
-
-function targetsOf(schema: JsonSchema, { $ref, $dynamicRef }: JsonSchema): unknown[] {
-  const references = [$ref, $dynamicRef].filter((reference) => typeof reference === 'string');
-  return references.map((reference) => resolveReference(schema, reference));
+function holdsSecret(schema: JsonSchema, argument: unknown): boolean {
+  for (const part of schemasIn(schema, argument, { isInPlace: false }))
+    if (part['writeOnly'] === true || part['format'] === 'password') return true;
+  return false;
 }

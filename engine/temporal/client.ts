@@ -5,6 +5,7 @@ import {
   Client,
   QueryRejectedError,
   WorkflowNotFoundError,
+  type OperatorService,
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import {
@@ -30,8 +31,7 @@ import {
 import type { Logger } from '../../platform/observe/log.js';
 import { readableMemos } from '../../platform/temporal/memo.js';
 import { decodingOnly } from '../../platform/temporal/payload-codec.js';
-import type { OperatorService } from '../../platform/temporal/search-attributes.js';
-import { OLDEST_SERVER } from '../../platform/temporal/oldest-server.js';
+import { OLDEST_SERVER } from '../../platform/temporal/address.js';
 import { isDiskFull, isDiskFullError } from '../../platform/home/disk.js';
 import { StorageError, type Storage } from '../../platform/storage/index.js';
 import { runUrl, temporalUiOf, usesEmbeddedTemporal } from './ui.js';
@@ -47,8 +47,7 @@ import { temporalNowMs, temporalTime, type TemporalTime } from '../../platform/t
 import { failed, OK, type Checks } from '../../platform/observe/health/checks.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
-import { headerInterceptor } from './single-headers.js';
-import { traceInterceptor } from './trace-calls.js';
+import { headerInterceptor, traceInterceptor } from './trace-calls.js';
 import { VisibilityBudget, type VisibilityUse } from '../list/visibility-budget.js';
 
 /** Default deadline of a call, in milliseconds, after which Temporal counts as unavailable. */
@@ -90,7 +89,11 @@ export class TemporalClient {
   /** Log lines about features that this Temporal lacks. */
   readonly #lacking = new Set<string>();
   readonly #visibility: VisibilityBudget;
-  readonly #queues = new LRUCache<string, Promise<QueueState>>({ max: MAX_QUEUES, ttl: QUEUE_FRESH_MS });
+  readonly #queues = new LRUCache<string, QueueState>({
+    max: MAX_QUEUES,
+    ttl: QUEUE_FRESH_MS,
+    fetchMethod: (queue) => this.call((client) => describeQueue(client, queue, 'workflows')),
+  });
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -301,13 +304,7 @@ export class TemporalClient {
 
   /** Pollers for a task queue's workflow tasks, and its current build; some seconds old at most. @throws LonghaulError `unavailable` */
   queueState(queue: string): Promise<QueueState> {
-    const known = this.#queues.get(queue);
-    if (known) return known;
-    const state = this.call((client) => describeQueue(client, queue, 'workflows'));
-    this.#queues.set(queue, state);
-    // A failed read serves only the readers that wait already.
-    state.catch(() => this.#queues.delete(queue));
-    return state;
+    return this.#queues.forceFetch(queue);
   }
 
   /** Temporal's time, as this connection knows it; the local time until it does. */

@@ -1,6 +1,6 @@
 /** Properties of the namespace: its retention, and whether search attributes work. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import type { Client, OperatorService } from '@temporalio/client';
 import type { Settings } from '../../platform/settings/index.js';
 import { GRPC, isDenied, isGrpcError, temporalMessage } from '../../platform/temporal/grpc-errors.js';
 import type { Logger } from '../../platform/observe/log.js';
@@ -12,7 +12,6 @@ import {
   OPTIONAL_ATTRIBUTES,
   optionalAttributeIn,
   unusableSearchAttributes,
-  type OperatorService,
   type UnusableAttribute,
 } from '../../platform/temporal/search-attributes.js';
 

@@ -1,7 +1,8 @@
 /**
- * Calls to Temporal as spans, and trace context in the headers of starts, updates and signals. Header and span names match Temporal's own
+ * Calls to Temporal as spans, and headers of starts, updates and signals: trace context, and those of single calls. Header and span names match Temporal's own
  * OpenTelemetry interceptors, so workers and clients of other SDKs take part.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { defined } from '../../operations/json/defined.js';
@@ -123,3 +124,15 @@ function errorType(error: unknown): string {
   if (status !== undefined) return status;
   return error instanceof Error ? error.name : '_OTHER';
 }
+
+const headers = new AsyncLocalStorage<Headers>();
+
+/** Sets a header, which the SDK's client can do only by an interceptor, on the starts and signals that `send` sends. */
+export function withHeader<T>(name: string, value: object, send: () => Promise<T>): Promise<T> {
+  return headers.run({ [name]: defaultPayloadConverter.toPayload(value) }, send);
+}
+
+export const headerInterceptor: WorkflowClientInterceptor = {
+  startWithDetails: (input, next) => next({ ...input, headers: { ...input.headers, ...headers.getStore() } }),
+  signal: (input, next) => next({ ...input, headers: { ...input.headers, ...headers.getStore() } }),
+};

@@ -2,7 +2,7 @@
 import type { Settings } from '../../platform/settings/index.js';
 import { readStackState } from '../../platform/temporal/address.js';
 import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
-import { EMBEDDED_UI, NO_UI } from '../../platform/settings/temporal.js';
+import { EMBEDDED_UI, NO_UI } from '../../platform/settings/types.js';
 
 /**
  * Address of Temporal's UI for callers: the setting's, else the embedded one if there is no authentication, because that has no

@@ -8,8 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { isKind } from '../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { TemporalClient } from '../temporal/client.js';
-import { PollLimit } from './poll-limit.js';
-import { RETRY_MS, Watch, type Place, type Watcher } from './watch.js';
+import { PollLimit, RETRY_MS, Watch, type Place, type Watcher } from './watch.js';
 
 /** Maximum number of workflows whose place is kept while nobody watches them: 3 MB. */
 const MAX_PLACES = 10_000;
@@ -145,15 +144,12 @@ export class Watches {
     const place = onlyEnd ? undefined : this.#places.get(workflowId);
     const watch = new Watch(this.temporal, this.#limit, { workflowId, onlyEnd, place }, (last) => {
       watches.delete(workflowId);
-      if (!onlyEnd) this.#keepPlace(workflowId, last);
+      if (onlyEnd) return;
+      if (last) this.#places.set(workflowId, last);
+      else this.#places.delete(workflowId);
     });
     watches.set(workflowId, watch);
     return watch;
-  }
-
-  #keepPlace(workflowId: string, place: Place | undefined): void {
-    if (place) this.#places.set(workflowId, place);
-    else this.#places.delete(workflowId);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The watch of one workflow, which all its watchers share. */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
+import PQueue from 'p-queue';
 import { isKind } from '../../operations/errors.js';
 import { isSignalledAnswer } from '../answer/sent.js';
 import { CLOSING_EVENTS } from '../read/history.js';
@@ -13,7 +14,6 @@ import {
 } from '../../platform/temporal/grpc-errors.js';
 import { LEAST_JITTER, withJitter } from '../../platform/jitter.js';
 import type { TemporalClient } from '../temporal/client.js';
-import type { PollLimit } from './poll-limit.js';
 
 const { EventType, HistoryEventFilterType } = proto.temporal.api.enums.v1;
 const CLOSE_EVENT = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
@@ -229,5 +229,45 @@ export class Watch {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
     const askedMs = Math.min(retryDelayMs(error) ?? 0, LONGEST_ASKED_MS);
     return Math.max(this.#retryMs, askedMs / LEAST_JITTER);
+  }
+}
+
+/** Maximum number of describes per tenth of a second, and at a time: 500 workflows are described every 5 s. */
+const DESCRIBES_PER_TENTH = 10;
+const CONCURRENT_DESCRIBES = 20;
+
+const MAX_POLLS = 500;
+
+/** Limits history long polls, which Temporal caps per namespace and frontend. Workflows without one are described in turn. */
+export class PollLimit {
+  #polls = 0;
+  readonly #turns = new PQueue({
+    intervalCap: DESCRIBES_PER_TENTH,
+    interval: 100,
+    strict: true,
+    concurrency: CONCURRENT_DESCRIBES,
+  });
+
+  /** @param maxPolls maximum number of long polls at a time. Default: 500 */
+  constructor(private readonly maxPolls = MAX_POLLS) {}
+
+  get openCount(): number {
+    return this.#polls;
+  }
+
+  /** Takes a long poll, to be released later. @returns whether one was left */
+  take(): boolean {
+    if (this.#polls >= this.maxPolls) return false;
+    this.#polls += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#polls -= 1;
+  }
+
+  /** Describes a workflow in its turn; first come, first served. */
+  describeInTurn<T>(describe: () => Promise<T>): Promise<T> {
+    return this.#turns.add(describe);
   }
 }

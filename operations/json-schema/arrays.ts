@@ -5,16 +5,13 @@ import { hasEnoughProblems, type Part, type Run } from './run.js';
 export function checkArray(run: Run, part: Part<unknown[]>): void {
   const { value, schema } = part;
   const { minItems, maxItems } = schema as Record<string, number>;
-  if (maxItems !== undefined && value.length > maxItems)
-    run.fail(part, 'maxItems', `Array has too many items (${value.length} > ${maxItems}).`);
-  if (minItems !== undefined && value.length < minItems)
-    run.fail(part, 'minItems', `Array has too few items (${value.length} < ${minItems}).`);
+  if (maxItems !== undefined && value.length > maxItems) run.fail(part, 'maxItems');
+  if (minItems !== undefined && value.length < minItems) run.fail(part, 'minItems');
   checkItems(run, part);
   checkContains(run, part);
   if (schema['unevaluatedItems'] !== undefined) {
     for (const index of value.keys())
-      if (!part.evaluated?.has(index))
-        visitItem(run, part, index, 'unevaluatedItems', schema['unevaluatedItems']);
+      if (!part.evaluated?.has(index)) visitItem(run, part, index, schema['unevaluatedItems']);
   }
   if (schema['uniqueItems'] === true) checkUnique(run, part);
 }
@@ -28,18 +25,15 @@ function checkItems(run: Run, part: Part<unknown[]>): void {
   const prefix = (schema[listed] ?? []) as unknown[];
   const before = run.problems.length;
   for (let index = 0; index < value.length && !hasEnoughProblems(run, before); index += 1) {
-    const keyword = index < prefix.length ? listed : rest;
     const item = index < prefix.length ? prefix[index] : schema[rest];
     if (item === undefined) return;
-    visitItem(run, part, index, keyword, item);
+    visitItem(run, part, index, item);
   }
 }
 
-function visitItem(run: Run, part: Part<unknown[]>, index: number, keyword: string, item: unknown): void {
-  const before = run.problems.length;
+function visitItem(run: Run, part: Part<unknown[]>, index: number, item: unknown): void {
   part.evaluated?.add(index);
-  if (!run.visit(part.value[index], item, { up: part.path, key: index }))
-    run.fail(part, keyword, 'Items did not match schema.', before);
+  run.visit(part.value[index], item, { up: part.path, key: index });
 }
 
 function checkContains(run: Run, part: Part<unknown[]>): void {

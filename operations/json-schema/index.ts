@@ -3,13 +3,12 @@
  * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which can compile `pattern` only with JavaScript's backtracking
  * engine. The library still resolves references and checks formats.
  */
-import { deepCompareStrict, dereference } from '@cfworker/json-schema';
+import { deepCompareStrict, dereference, ucs2length } from '@cfworker/json-schema';
 import { isObject } from '../json/is-object.js';
-import { compilePattern, type Pattern } from '../patterns/index.js';
+import { compilePattern, fitsFormat, type Pattern } from '../patterns/index.js';
 import { checkArray } from './arrays.js';
 import { checkObject } from './objects.js';
 import type { Evaluated, Part, Path, Problem, Run } from './run.js';
-import { checkNumber, checkString } from './scalars.js';
 
 export type { Problem } from './run.js';
 
@@ -62,7 +61,7 @@ class ValueCheck implements Run {
   visit(value: unknown, schema: unknown, path: Path, applied?: Evaluated): boolean {
     if (schema === true) return true;
     const before = this.problems.length;
-    if (schema === false) this.fail({ value, schema: {}, path }, 'false', 'False boolean schema.');
+    if (schema === false) this.fail({ value, schema: {}, path }, 'false');
     if (!isObject(schema)) return this.problems.length === before;
     const part: Part<unknown> = {
       value,
@@ -75,8 +74,8 @@ class ValueCheck implements Run {
     this.#checkChoice(part);
     this.#checkCombined(part);
     this.#checkCondition(part);
-    if (typeof value === 'string') checkString(this, part as Part<string>);
-    else if (typeof value === 'number') checkNumber(this, part as Part<number>);
+    if (typeof value === 'string') this.#checkText(part as Part<string>);
+    else if (typeof value === 'number') this.#checkNumber(part as Part<number>);
     else if (Array.isArray(value)) checkArray(this, part as Part<unknown[]>);
     else if (isObject(value)) checkObject(this, part as Part<JsonSchema>);
     const fits = this.problems.length === before;
@@ -87,7 +86,7 @@ class ValueCheck implements Run {
   fail(
     { value, schema, path }: Omit<Part<unknown>, 'evaluated'>,
     keyword: string,
-    error: string,
+    error?: string,
     before = this.problems.length,
   ): void {
     const keys: (string | number)[] = [];
@@ -102,9 +101,7 @@ class ValueCheck implements Run {
     if (reference === undefined) return;
     const target = referenceTarget(part.schema, this.parts);
     if (target === undefined) throw new Error(`the schema's $ref "${reference}" leads nowhere`);
-    const before = this.problems.length;
-    if (!this.visit(part.value, target, part.path, part.evaluated))
-      this.fail(part, '$ref', 'A subschema had errors.', before);
+    this.visit(part.value, target, part.path, part.evaluated);
   }
 
   #checkType(part: Part<unknown>): void {
@@ -113,17 +110,14 @@ class ValueCheck implements Run {
     const types = Array.isArray(type) ? type : [type];
     const found = typeOf(part.value);
     const isInteger = found === 'number' && Number.isInteger(part.value);
-    if (!types.some((one) => one === found || (one === 'integer' && isInteger)))
-      this.fail(part, 'type', `Instance type "${found}" is invalid. Expected "${types.join('", "')}".`);
+    if (!types.some((one) => one === found || (one === 'integer' && isInteger))) this.fail(part, 'type');
   }
 
   #checkChoice(part: Part<unknown>): void {
     const { schema, value } = part;
-    if (schema['const'] !== undefined && !deepCompareStrict(value, schema['const']))
-      this.fail(part, 'const', `Instance does not match ${JSON.stringify(schema['const'])}.`);
+    if (schema['const'] !== undefined && !deepCompareStrict(value, schema['const'])) this.fail(part, 'const');
     const values = schema['enum'] as unknown[] | undefined;
-    if (values !== undefined && !values.some((one) => deepCompareStrict(value, one)))
-      this.fail(part, 'enum', `Instance does not match any of ${JSON.stringify(values)}.`);
+    if (values !== undefined && !values.some((one) => deepCompareStrict(value, one))) this.fail(part, 'enum');
   }
 
   #checkCombined(part: Part<unknown>): void {
@@ -139,16 +133,13 @@ class ValueCheck implements Run {
       if (schemas === undefined) continue;
       const from = this.problems.length;
       const matches = schemas.filter((one) => this.visit(value, one, path, evaluated)).length;
-      const [fits, error] = {
-        anyOf: [matches > 0, 'Instance does not match any subschemas.'] as const,
-        allOf: [matches === schemas.length, 'Instance does not match every subschema.'] as const,
-        oneOf: [
-          matches === 1,
-          `Instance does not match exactly one subschema (${matches} matches).`,
-        ] as const,
-      }[keyword];
-      if (fits) this.problems.length = from;
-      else this.fail(part, keyword, error, from);
+      if (keyword === 'allOf') continue;
+      if (keyword === 'anyOf' ? matches > 0 : matches === 1) this.problems.length = from;
+      else if (keyword === 'anyOf') this.fail(part, keyword, 'Instance does not match any subschemas.', from);
+      else {
+        const error = `Instance does not match exactly one subschema (${matches} matches).`;
+        this.fail(part, keyword, error, from);
+      }
     }
   }
 
@@ -158,9 +149,52 @@ class ValueCheck implements Run {
     const before = this.problems.length;
     const branch = this.visit(value, schema['if'], path, evaluated) ? 'then' : 'else';
     this.problems.length = before;
-    if (schema[branch] !== undefined && !this.visit(value, schema[branch], path, evaluated))
-      this.fail(part, 'if', `Instance does not match "${branch}" schema.`, before);
+    if (schema[branch] !== undefined) this.visit(value, schema[branch], path, evaluated);
   }
+
+  #checkText(part: Part<string>): void {
+    const { value, schema } = part;
+    const { minLength, maxLength } = schema as { minLength?: number; maxLength?: number };
+    const { pattern, format } = schema as { pattern?: string; format?: string };
+    const length = minLength === undefined && maxLength === undefined ? 0 : ucs2length(value);
+    if (minLength !== undefined && length < minLength) this.fail(part, 'minLength');
+    // A pattern may take long for a text that is too long anyway.
+    if (maxLength !== undefined && length > maxLength) return this.fail(part, 'maxLength');
+    if (pattern !== undefined && !this.pattern(pattern).test(value)) this.fail(part, 'pattern');
+    if (format !== undefined && !fitsFormat(format, value)) this.fail(part, 'format');
+  }
+
+  #checkNumber(part: Part<number>): void {
+    for (const [keyword, breaks] of NUMBER_KEYWORDS) {
+      const rule = part.schema[keyword] as number | undefined;
+      if (rule !== undefined && breaks(part.value, rule)) this.fail(part, keyword);
+    }
+  }
+}
+
+const NUMBER_KEYWORDS: readonly [keyword: string, breaks: (value: number, rule: number) => boolean][] = [
+  ['minimum', (value, rule) => value < rule],
+  ['maximum', (value, rule) => value > rule],
+  ['exclusiveMinimum', (value, rule) => value <= rule],
+  ['exclusiveMaximum', (value, rule) => value >= rule],
+  ['multipleOf', (value, rule) => !isMultipleOf(value, rule)],
+];
+
+/** Compares decimal digits, so 0.3 is a multiple of 0.1. */
+function isMultipleOf(value: number, divisor: number): boolean {
+  if (!Number.isFinite(value) || !Number.isFinite(divisor) || divisor <= 0) return false;
+  const [digits, exponent] = decimal(value);
+  const [divisorDigits, divisorExponent] = decimal(divisor);
+  const difference = exponent - divisorExponent;
+  if (difference >= 0) return (digits * 10n ** BigInt(difference)) % divisorDigits === 0n;
+  return digits % (divisorDigits * 10n ** BigInt(-difference)) === 0n;
+}
+
+/** A number as integer digits and a power of ten. */
+function decimal(value: number): [bigint, number] {
+  const [coefficient = '', exponent = '0'] = Math.abs(value).toString().split('e');
+  const [whole = '', fraction = ''] = coefficient.split('.');
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
 /** @param parts of the whole schema by URI, from the library's `dereference` */

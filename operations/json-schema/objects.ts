@@ -5,7 +5,7 @@ type JsonObject = Record<string, unknown>;
 type SchemaMap = Record<string, unknown>;
 
 /** Whether a value has a member. As in JSON, undefined is missing. */
-function has(value: JsonObject, key: string): boolean {
+export function hasMember(value: JsonObject, key: string): boolean {
   return Object.hasOwn(value, key) && value[key] !== undefined;
 }
 
@@ -29,8 +29,7 @@ export function checkObject(run: Run, part: Part<JsonObject>): void {
 
 function checkRequired(run: Run, part: Part<JsonObject>): void {
   for (const key of (part.schema['required'] ?? []) as string[])
-    if (!has(part.value, key))
-      run.fail(part, 'required', `Instance does not have required property "${key}".`);
+    if (!hasMember(part.value, key)) run.fail(part, 'required');
 }
 
 function checkNames(run: Run, part: Part<JsonObject>): void {
@@ -49,7 +48,7 @@ function checkDependencies(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path, evaluated } = part;
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     for (const [key, dependency] of Object.entries((schema[keyword] ?? {}) as SchemaMap)) {
-      if (!has(value, key)) continue;
+      if (!hasMember(value, key)) continue;
       const before = run.problems.length;
       if (!Array.isArray(dependency)) {
         if (!run.visit(value, dependency, path, evaluated))
@@ -57,7 +56,7 @@ function checkDependencies(run: Run, part: Part<JsonObject>): void {
         continue;
       }
       for (const other of dependency as string[])
-        if (!has(value, other))
+        if (!hasMember(value, other))
           run.fail(part, keyword, `Instance has "${key}" but does not have "${other}".`);
     }
   }
@@ -67,37 +66,21 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path, evaluated } = part;
   const done = new Set<string>();
   const start = run.problems.length;
-  const visit = (key: string, property: unknown, keyword: string, error: () => string) => {
+  const visit = (key: string, property: unknown) => {
     done.add(key);
     evaluated?.add(key);
-    if (hasEnoughProblems(run, start)) return;
-    const before = run.problems.length;
-    if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
+    if (!hasEnoughProblems(run, start)) run.visit(value[key], property, { up: path, key });
   };
   for (const [key, property] of Object.entries((schema['properties'] ?? {}) as SchemaMap))
-    if (has(value, key)) visit(key, property, 'properties', () => `Property "${key}" does not match schema.`);
+    if (hasMember(value, key)) visit(key, property);
   for (const [pattern, property] of Object.entries((schema['patternProperties'] ?? {}) as SchemaMap)) {
     const compiled = run.pattern(pattern);
-    for (const key of namesOf(value))
-      if (compiled.test(key))
-        visit(
-          key,
-          property,
-          'patternProperties',
-          () => `Property "${key}" matches pattern "${pattern}" but does not match associated schema.`,
-        );
+    for (const key of namesOf(value)) if (compiled.test(key)) visit(key, property);
   }
-  const visitOthers = (keyword: string, kind: string, known: ReadonlySet<unknown> | undefined) => {
-    if (schema[keyword] === undefined) return;
-    for (const key of namesOf(value))
-      if (!known?.has(key))
-        visit(
-          key,
-          schema[keyword],
-          keyword,
-          () => `Property "${key}" does not match ${kind} properties schema.`,
-        );
+  const visitOthers = (others: unknown, known: ReadonlySet<unknown> | undefined) => {
+    if (others === undefined) return;
+    for (const key of namesOf(value)) if (!known?.has(key)) visit(key, others);
   };
-  visitOthers('additionalProperties', 'additional', done);
-  visitOthers('unevaluatedProperties', 'unevaluated', evaluated);
+  visitOthers(schema['additionalProperties'], done);
+  visitOthers(schema['unevaluatedProperties'], evaluated);
 }

@@ -12,7 +12,8 @@ export interface Problem {
   rule: unknown;
   /** The part itself. */
   found: unknown;
-  error: string;
+  /** Missing where keyword and rule say it all. */
+  error?: string | undefined;
 }
 
 /** Evaluated names or indexes of a value, for `unevaluatedProperties` and `unevaluatedItems`. */
@@ -39,6 +40,6 @@ export interface Run {
   /** Checks a value against a schema. @param applied collects the evaluated names or indexes if it fits @returns whether it fits */
   visit(value: unknown, schema: unknown, path: Path, applied?: Evaluated): boolean;
   /** @param before index in `problems` for a summary: before the problems that it summarizes */
-  fail(part: Omit<Part<unknown>, 'evaluated'>, keyword: string, error: string, before?: number): void;
+  fail(part: Omit<Part<unknown>, 'evaluated'>, keyword: string, error?: string, before?: number): void;
   pattern(source: string): Pattern;
 }

@@ -26,31 +26,6 @@ export interface ToolEstimate extends CallEstimate {
   })[];
 }
 
-/** The first problem of an estimate; undefined if it's valid. */
-export function estimateProblem(estimate: ToolEstimate): string | undefined {
-  const own = problemOfCall('estimate', estimate);
-  if (own) return own;
-  for (const [index, variant] of (estimate.variants ?? []).entries()) {
-    const where = `estimate.variants[${index}]`;
-    if (typeof variant.when !== 'object' || variant.when === null || Object.keys(variant.when).length === 0)
-      return `${where}.when: expected arguments with their values, e.g. { deep: true }; got ${JSON.stringify(variant.when)}`;
-    if (!(Number.isFinite(variant.seconds) && variant.seconds >= 0))
-      return `${where}.seconds: expected seconds, 0 or more; got ${variant.seconds}`;
-    const problem = problemOfCall(where, variant);
-    if (problem) return problem;
-  }
-  return undefined;
-}
-
-function problemOfCall(where: string, { per }: CallEstimate): string | undefined {
-  if (!per) return undefined;
-  if (!(Number.isFinite(per.seconds) && per.seconds >= 0))
-    return `${where}.per.seconds: expected seconds, 0 or more; got ${per.seconds}`;
-  if (per.of !== undefined && !['value', 'file_bytes'].includes(per.of))
-    return `${where}.per.of: expected "value" or "file_bytes"; got ${JSON.stringify(per.of)}`;
-  return undefined;
-}
-
 export function estimateArguments({ per, variants = [] }: ToolEstimate): string[] {
   return [per, ...variants.map((variant) => variant.per)]
     .flatMap((one) => (one ? [one.argument] : []))

@@ -21,8 +21,8 @@ import {
   type Infer,
   type JsonSchema,
 } from './schema.js';
-import { estimateArguments, estimateProblem, type ToolEstimate } from './estimate.js';
-import { completeQueue, queueProblems, type QueueOptions, type ToolQueue } from './queue.js';
+import { estimateArguments, type ToolEstimate } from './estimate.js';
+import { completeQueue, type QueueOptions, type ToolQueue } from './queue.js';
 import { optionProblems, TOOL_OPTIONS, type OptionForm } from './options.js';
 
 export type { DescriptionParts } from '../documentation/items.js';
@@ -103,9 +103,6 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
     openWorldHint?: boolean;
   };
 }
-
-/** Maximum of options in seconds: a year. */
-const MAX_SECONDS = 365 * 24 * 3600;
 
 const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, OptionForm> = TOOL_OPTIONS;
 
@@ -232,21 +229,9 @@ function define<Input extends AnySchema, Output extends AnySchema>(
     if (isObject(property) && HEADER_KEYWORD in property)
       fail(`input.${name}.${HEADER_KEYWORD}: arguments are not taken from headers here; remove it`);
   }
-  for (const [field, value] of Object.entries({
-    timeoutSeconds: options.timeoutSeconds,
-    deadlineSeconds: options.deadlineSeconds,
-    cleanupSeconds: options.cleanupSeconds,
-    inputWaitSeconds: options.inputWaitSeconds,
-    keepAliveSeconds: options.keepAliveSeconds,
-    'estimate.seconds': options.estimate.seconds,
-  })) {
-    if (value !== undefined && !(value > 0 && value <= MAX_SECONDS))
-      fail(`${field}: expected seconds above 0, at most ${MAX_SECONDS}; got ${value}`);
-  }
-  const limitProblems = queueProblems(options);
-  if (limitProblems.length) fail(...limitProblems);
-  const problem = estimateProblem(options.estimate);
-  if (problem !== undefined) fail(problem);
+  const { concurrency = 0, perCaller = 0 } = options.queue ?? {};
+  if (perCaller > concurrency)
+    fail(`queue.perCaller: expected at most concurrency, ${concurrency}; got ${perCaller}`);
   for (const argument of [...Object.keys(options.askFor ?? {}), ...estimateArguments(options.estimate)]) {
     if (!(argument in properties))
       fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ') || 'none'}`);

@@ -1,19 +1,54 @@
 /** Shapes of defineTool's options. Tool files are loaded without type checks, so the shapes are checked at load time. */
+import { isObject } from '../json/is-object.js';
 import { didYouMean } from '../json/near-names.js';
+import { MAX_CONCURRENCY, MAX_WAITING, MAX_WAIT_SECONDS, PRIORITIES } from './queue.js';
+import { preview } from './schema.js';
 
-/** Shape of a value: a `typeof` name, one of some words, an object with known keys, or a list. */
+/** Shape of a value: a `typeof` name, a condition, one of some words, an object with known keys, or a list. */
 export type OptionForm =
   | 'any'
   | 'string'
   | 'boolean'
-  | 'number'
   | 'function'
   | 'object'
+  | { expected: string; fits: (value: unknown) => boolean }
   | { words: string[] }
-  | { keys: Record<string, OptionForm> }
+  | { keys: Record<string, OptionForm>; needed?: string[] }
   | { listOf: OptionForm };
 
-const PER: OptionForm = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
+/** Maximum of options in seconds: a year. */
+const MAX_SECONDS = 365 * 24 * 3600;
+
+function seconds(most = MAX_SECONDS): OptionForm {
+  return {
+    expected: `seconds above 0, at most ${most}`,
+    fits: (value) => typeof value === 'number' && value > 0 && value <= most,
+  };
+}
+
+function whole(least: number, most: number): OptionForm {
+  return {
+    expected: `a whole number from ${least} to ${most}`,
+    fits: (value) => Number.isInteger(value) && (value as number) >= least && (value as number) <= most,
+  };
+}
+
+const SECONDS_FROM_0: OptionForm = {
+  expected: 'seconds, 0 or more',
+  fits: (value) => Number.isFinite(value) && (value as number) >= 0,
+};
+const QUEUE_NAME: OptionForm = {
+  expected: 'a letter or _, then letters, digits, _ or -, at most 64 characters',
+  fits: (value) => typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(value),
+};
+const WHEN: OptionForm = {
+  expected: 'arguments with their values, e.g. { deep: true }',
+  fits: (value) => isObject(value) && Object.keys(value).length > 0,
+};
+const PER: OptionForm = {
+  keys: { argument: 'string', of: { words: ['value', 'file_bytes'] }, seconds: SECONDS_FROM_0 },
+  needed: ['seconds'],
+};
 
 /** `any` is checked where it is used, with its own message. */
 export const TOOL_OPTIONS = {
@@ -26,30 +61,34 @@ export const TOOL_OPTIONS = {
   taskSupport: { words: ['optional', 'required', 'forbidden'] },
   withoutTasks: { words: ['hidden', 'plain'] },
   wait: 'boolean',
-  timeoutSeconds: 'any',
-  deadlineSeconds: 'any',
-  cleanupSeconds: 'any',
-  inputWaitSeconds: 'any',
+  timeoutSeconds: seconds(),
+  deadlineSeconds: seconds(),
+  cleanupSeconds: seconds(),
+  inputWaitSeconds: seconds(),
   estimate: {
     keys: {
-      seconds: 'any',
+      seconds: seconds(),
       per: PER,
-      variants: { listOf: { keys: { when: 'any', seconds: 'any', per: PER } } },
+      variants: {
+        listOf: { keys: { when: WHEN, seconds: SECONDS_FROM_0, per: PER }, needed: ['when', 'seconds'] },
+      },
     },
+    needed: ['seconds'],
   },
-  keepAliveSeconds: 'any',
+  keepAliveSeconds: seconds(),
   cleanup: 'string',
   retryableErrors: { listOf: 'string' },
   example: { keys: { input: 'object', output: 'any' } },
-  priority: 'number',
+  priority: whole(PRIORITIES.first, PRIORITIES.last),
   queue: {
     keys: {
-      name: 'string',
-      concurrency: 'number',
-      perCaller: 'number',
-      maxWaiting: 'number',
-      waitSeconds: 'number',
+      name: QUEUE_NAME,
+      concurrency: whole(1, MAX_CONCURRENCY),
+      perCaller: whole(1, MAX_CONCURRENCY),
+      maxWaiting: whole(0, MAX_WAITING),
+      waitSeconds: seconds(MAX_WAIT_SECONDS),
     },
+    needed: ['concurrency'],
   },
   askFor: 'object',
   questions: 'object',
@@ -68,38 +107,35 @@ export function optionProblems(options: object, forms: Record<string, OptionForm
   return problemsOf('', options, { keys: forms });
 }
 
-function problemsOf(path: string, value: unknown, form: OptionForm): string[] {
-  if (value === undefined || form === 'any') return [];
-  const expected = (what: string) => [`${path}: expected ${what}; got ${preview(value)}`];
+function problemsOf(path: string, value: unknown, form: OptionForm, isNeeded = false): string[] {
+  if (form === 'any' || (value === undefined && !isNeeded)) return [];
+  const got = typeof value === 'function' ? 'a function' : preview(value);
+  const expected = (what: string) => [`${path}: expected ${what}; got ${got}`];
   if (typeof form === 'string')
     return typeof value === form && value !== null ? [] : expected(FORM_NAMES[form]);
-  if ('listOf' in form)
-    return Array.isArray(value)
-      ? value.flatMap((item, index) => problemsOf(`${path}[${index}]`, item, form.listOf))
-      : expected('a list');
+  if ('fits' in form) return form.fits(value) ? [] : expected(form.expected);
   if ('words' in form)
     return form.words.includes(value as string)
       ? []
       : expected(form.words.map((word) => JSON.stringify(word)).join(' or '));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return expected('an object');
-  const known = Object.keys(form.keys);
-  const at = (key: string) => (path ? `${path}.${key}` : key);
-  return Object.entries(value).flatMap(([key, item]) =>
-    Object.hasOwn(form.keys, key)
-      ? problemsOf(at(key), item, form.keys[key]!)
-      : [`${at(key)}: unknown option${didYouMean(key, known) || `; known are ${known.join(', ')}`}`],
-  );
+  if ('listOf' in form)
+    return Array.isArray(value)
+      ? value.flatMap((item, index) => problemsOf(`${path}[${index}]`, item, form.listOf))
+      : expected('a list');
+  if (!isObject(value)) return expected('an object');
+  const { keys, needed = [] } = form;
+  const known = Object.keys(keys);
+  return [...new Set([...Object.keys(value), ...needed])].flatMap((key) => {
+    const at = path ? `${path}.${key}` : key;
+    return Object.hasOwn(keys, key)
+      ? problemsOf(at, value[key], keys[key]!, needed.includes(key))
+      : [`${at}: unknown option${didYouMean(key, known) || `; known are ${known.join(', ')}`}`];
+  });
 }
 
 const FORM_NAMES = {
   string: 'text',
   boolean: 'true or false',
-  number: 'a number',
   function: 'a function',
   object: 'an object',
 } as const;
-
-function preview(value: unknown): string {
-  const text = typeof value === 'function' ? 'a function' : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}

@@ -12,8 +12,6 @@ export const DEFAULT_WAIT_SECONDS = 24 * 3600;
 /** Longest time to wait for a turn: 30 days. */
 export const MAX_WAIT_SECONDS = 30 * 24 * 3600;
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-
 export interface QueueOptions {
   /** Tools with the same queue name share the queue, and must declare the same limits. Default: the tool's name. */
   name?: string;
@@ -34,40 +32,6 @@ export interface ToolQueue {
   perCaller?: number;
   maxWaiting: number;
   waitSeconds: number;
-}
-
-/** Problems of a tool's `priority` and `queue`, once their shapes are right. */
-export function queueProblems({
-  priority,
-  queue,
-}: {
-  priority?: number | undefined;
-  queue?: QueueOptions | undefined;
-}): string[] {
-  const problems: string[] = [];
-  const whole = (path: string, value: number | undefined, least: number, most: number) => {
-    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
-      problems.push(`${path}: expected a whole number from ${least} to ${most}; got ${String(value)}`);
-  };
-  whole('priority', priority, PRIORITIES.first, PRIORITIES.last);
-  if (!queue) return problems;
-  const { name, concurrency, perCaller, maxWaiting, waitSeconds } = queue;
-  if (name !== undefined && !NAME.test(name))
-    problems.push(
-      `queue.name: expected a letter or _, then letters, digits, _ or -, at most 64 characters; got ${JSON.stringify(name)}`,
-    );
-  if (concurrency === undefined)
-    problems.push(`queue.concurrency: expected a whole number from 1 to ${MAX_CONCURRENCY}; got nothing`);
-  whole('queue.concurrency', concurrency, 1, MAX_CONCURRENCY);
-  whole('queue.perCaller', perCaller, 1, MAX_CONCURRENCY);
-  whole('queue.maxWaiting', maxWaiting, 0, MAX_WAITING);
-  if (waitSeconds !== undefined && !(waitSeconds > 0 && waitSeconds <= MAX_WAIT_SECONDS))
-    problems.push(
-      `queue.waitSeconds: expected seconds above 0, at most ${MAX_WAIT_SECONDS}; got ${String(waitSeconds)}`,
-    );
-  if (problems.length === 0 && perCaller !== undefined && perCaller > concurrency)
-    problems.push(`queue.perCaller: expected at most concurrency, ${concurrency}; got ${perCaller}`);
-  return problems;
 }
 
 export function completeQueue(

@@ -1,4 +1,5 @@
 /** `$ref`s within a JSON Schema document. */
+import { attempt } from '../errors.js';
 import { isObject } from '../json/is-object.js';
 import {
   DATA_KEYWORDS,
@@ -32,21 +33,37 @@ export function recursiveReferences(schema: JsonSchema): string[] {
   return [...found];
 }
 
+/** Which of a part's schemas to visit: all, or only those that apply to the same value. */
+interface Visits {
+  isInPlace: boolean;
+  done?: Set<unknown>;
+}
+
+/** A part of a document, its subschemas, and the targets of references, each once. */
+export function* schemasIn(
+  document: JsonSchema,
+  part: unknown,
+  { isInPlace, done = new Set() }: Visits,
+): Generator<JsonSchema> {
+  if (!isObject(part) || done.has(part)) return;
+  done.add(part);
+  yield part;
+  const references = [part['$ref'], part['$dynamicRef']].filter((one) => typeof one === 'string');
+  const subschemas = subschemasOf(part).filter(({ keyword }) => !isInPlace || IN_PLACE_KEYWORDS.has(keyword));
+  for (const next of [
+    ...references.map((reference) => resolveReference(document, reference)),
+    ...subschemas.map(({ schema }) => schema),
+  ])
+    yield* schemasIn(document, next, { isInPlace, done });
+}
+
 /** Names that a schema or an in-place subschema declares or requires. */
 export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   const names = new Set<string>();
-  const done = new Set<unknown>();
-  const visit = (at: unknown): void => {
-    if (!isObject(at) || done.has(at)) return;
-    done.add(at);
-    const { properties, required, $ref, $dynamicRef } = at;
+  for (const { properties, required } of schemasIn(schema, schema, { isInPlace: true })) {
     for (const name of Object.keys(properties ?? {})) names.add(name);
     if (Array.isArray(required)) for (const name of required) names.add(String(name));
-    for (const reference of [$ref, $dynamicRef])
-      if (typeof reference === 'string') visit(resolveReference(schema, reference));
-    for (const part of subschemasOf(at)) if (IN_PLACE_KEYWORDS.has(part.keyword)) visit(part.schema);
-  };
-  visit(schema);
+  }
   return names;
 }
 
@@ -62,25 +79,22 @@ export function rebaseReferences(place: string, schema: JsonSchema): JsonSchema 
 export function resolveReference(schema: JsonSchema, reference: string): unknown {
   if (!isLocal(reference))
     return reference.startsWith('#') ? anchored(schema, reference.slice(1)) : undefined;
-  return reference
-    .slice(1)
-    .split('/')
-    .slice(1)
-    .map((part) => decoded(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>(
-      (at, key) =>
-        typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as JsonSchema)[key] : undefined,
-      schema,
-    );
-}
-
-/** Unchanged if a `%` begins no escape. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+  return (
+    reference
+      .slice(1)
+      .split('/')
+      .slice(1)
+      // A `%` may begin no escape.
+      .map((part) => attempt(() => decodeURIComponent(part)) ?? part)
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<unknown>(
+        (at, key) =>
+          typeof at === 'object' && at !== null && Object.hasOwn(at, key)
+            ? (at as JsonSchema)[key]
+            : undefined,
+        schema,
+      )
+  );
 }
 
 /** The subschema with this `$anchor` or `$dynamicAnchor`. */

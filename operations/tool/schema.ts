@@ -3,6 +3,7 @@ import { LonghaulError } from '../errors.js';
 import { isObject } from '../json/is-object.js';
 import { copySchema, problemsOfSchema } from '../json-schema/authored.js';
 import { Validator, type Problem } from '../json-schema/index.js';
+import { hasMember } from '../json-schema/objects.js';
 import { findPatterns } from '../json-schema/subschemas.js';
 import { checkPattern } from '../patterns/index.js';
 
@@ -68,11 +69,7 @@ const MAX_PROBLEMS = 20;
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
-  const specific = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
-  return firstOf(
-    [...new Set((specific.length ? specific : problems).map((problem) => line(problem, name)))],
-    name,
-  );
+  return firstOf([...new Set(problems.map((problem) => line(problem, name)))], name);
 }
 
 function firstOf(lines: string[], name: string): string[] {
@@ -191,56 +188,31 @@ export function assertFlat(schema: JsonSchema, name: string): void {
   }
 }
 
-/** Keywords that only say that something beneath them failed. */
-const APPLICATORS = new Set([
-  'properties',
-  'items',
-  'prefixItems',
-  'allOf',
-  '$ref',
-  'additionalProperties',
-  'if',
-  'then',
-]);
-
 function line({ keyword, path, rule, found, error }: Problem, name: string): string {
   const where = name + path.map((key) => (/^\d+$/.test(String(key)) ? `[${key}]` : `.${key}`)).join('');
   if (keyword === 'required') {
-    const missing = Array.isArray(rule)
-      ? rule.filter((key: string) => !isObject(found) || found[key] === undefined)
-      : [];
-    if (missing.length) return `${where}: missing ${missing.map((key) => `"${String(key)}"`).join(', ')}`;
+    const missing = (rule as string[]).filter((key) => !hasMember(found as JsonSchema, key));
+    return `${where}: missing ${missing.map((key) => `"${key}"`).join(', ')}`;
   }
   if (keyword === 'false') return `${where}: unknown; remove it`;
-  return `${where}: ${expectation(keyword, rule) ?? error}; got ${preview(found)}`;
+  return `${where}: ${error ?? `expected ${expectation(keyword, rule)}`}; got ${preview(found)}`;
 }
 
-function expectation(keyword: string, rule: unknown): string | undefined {
+function expectation(keyword: string, rule: unknown): string {
   switch (keyword) {
     case 'type':
-      return `expected ${Array.isArray(rule) ? rule.join(' or ') : (rule as string)}`;
+      return [rule].flat().join(' or ');
     case 'enum':
-      return `expected one of ${(rule as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`;
+      return `one of ${(rule as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`;
     case 'const':
-      return `expected ${JSON.stringify(rule)}`;
-    case 'minimum':
-    case 'maximum':
-    case 'minLength':
-    case 'maxLength':
-    case 'minItems':
-    case 'maxItems':
-    case 'exclusiveMinimum':
-    case 'exclusiveMaximum':
-    case 'pattern':
-    case 'format':
-      return `expected ${keyword} ${rule as string | number}`;
+      return JSON.stringify(rule);
     default:
-      return undefined;
+      return `${keyword} ${String(rule)}`;
   }
 }
 
 export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -264,3 +264,7 @@ export const SEARCH_ATTRIBUTES = {
   session: 'LonghaulSession',
   idempotencyKey: 'LonghaulIdempotencyKey',
 } as const;
+
+/** The mailbox's workflow types, for the engine to recognize its runs. */
+export const INBOX_WORKFLOW = 'mailbox_inbox';
+export const DIRECTORY_WORKFLOW = 'mailbox_directory';

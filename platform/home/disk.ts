@@ -11,12 +11,8 @@ const NO_ROOM_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Whether the disk that holds a folder is full; false if unknown. */
 export async function isDiskFull(folder: string): Promise<boolean> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize < FULL_BELOW_BYTES;
-  } catch {
-    return false;
-  }
+  const found = await statfs(folder).catch(() => undefined);
+  return found !== undefined && found.bavail * found.bsize < FULL_BELOW_BYTES;
 }
 
 /** Whether this error or one of its causes is a full disk or an exhausted quota. */

@@ -1,5 +1,6 @@
 /** Encodes any text (tokens, workflow IDs, artifact names) as a file name. */
 import { createHash } from 'node:crypto';
+import { attempt } from '../../operations/errors.js';
 import { isTemporaryPath } from './atomic-files.js';
 
 /** Longer names are hashed: file systems allow 255 bytes, and temporary files add a suffix. */
@@ -27,21 +28,13 @@ export function encodeFileName(text: string): string {
 export function decodeFileName(name: string): { text: string } | { beginning: string } | undefined {
   const [, cut] = HASHED.exec(name) ?? [];
   if (cut === undefined) {
-    const text = decoded(name);
+    const text = attempt(() => decodeURIComponent(name));
     return text === undefined ? undefined : { text };
   }
   // The cut may be within an escape, or within a character of up to four escapes.
   for (let length = cut.length; length > 0; length -= 1) {
-    const beginning = decoded(cut.slice(0, length));
+    const beginning = attempt(() => decodeURIComponent(cut.slice(0, length)));
     if (beginning !== undefined) return { beginning };
   }
   return undefined;
-}
-
-function decoded(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }

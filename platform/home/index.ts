@@ -10,6 +10,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { dirname, join, parse } from 'node:path';
+import { attempt } from '../../operations/errors.js';
 import { readIfThere, writeFileAtomically } from './atomic-files.js';
 import { isDiskFullError } from './disk.js';
 import { longhaulPackage } from './package.js';
@@ -176,14 +177,10 @@ export function readHomeFormat(home: string): HomeFormat | undefined {
 }
 
 function parsed(text: string): HomeFormat | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<HomeFormat> | null;
-    return Number.isInteger(value?.format)
-      ? { format: value!.format!, longhaul: String(value!.longhaul) }
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt(() => JSON.parse(text) as Partial<HomeFormat> | null);
+  return Number.isInteger(value?.format)
+    ? { format: value!.format!, longhaul: String(value!.longhaul) }
+    : undefined;
 }
 
 function formatFile(home: string): string {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../operations/errors.js';
 import { encodeFileName } from './file-name.js';
 import { processIdentity } from './process-identity.js';
 
@@ -15,7 +16,9 @@ export function newProcessFile(folder: string): string {
 
 /** Takes over the files of processes that have ended: of several callers, one gets a file. @returns their new paths */
 export function takeOverProcessFiles(folder: string): string[] {
-  return namesIn(folder).flatMap((name) => {
+  // The folder may not exist yet.
+  const names = attempt(() => readdirSync(folder)) ?? [];
+  return names.flatMap((name) => {
     const [, pid, startedAt] = NAME.exec(name) ?? [];
     if (pid === undefined || startedAt === startOf(Number(pid))) return [];
     const path = newProcessFile(folder);
@@ -26,15 +29,6 @@ export function takeOverProcessFiles(folder: string): string[] {
       return [];
     }
   });
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // The folder doesn't exist yet.
-    return [];
-  }
 }
 
 function startOf(pid: number): string | undefined {

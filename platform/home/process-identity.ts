@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt } from '../../operations/errors.js';
 
 export interface ProcessIdentity {
   /** Arguments, joined by spaces. */
@@ -31,33 +32,24 @@ function fromProc(pid: number): ProcessIdentity | undefined {
 }
 
 function fromPs(pid: number): ProcessIdentity | undefined {
-  try {
-    const ps = (field: string) =>
-      execFileSync('ps', ['-ww', '-p', String(pid), '-o', `${field}=`], { encoding: 'utf8' }).trim();
-    if (ps('state').startsWith('Z')) return undefined;
-    return { commandLine: ps('command'), startedAt: ps('lstart') };
-  } catch {
-    return undefined;
-  }
+  const ps = (field: string) =>
+    execFileSync('ps', ['-ww', '-p', String(pid), '-o', `${field}=`], { encoding: 'utf8' }).trim();
+  return attempt(() =>
+    ps('state').startsWith('Z') ? undefined : { commandLine: ps('command'), startedAt: ps('lstart') },
+  );
 }
 
 let ownBootId: string | undefined;
 
 /** ID of the host's boot; empty if the system has none. */
 export function bootId(): string {
-  try {
-    return (ownBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  } catch {
-    return (ownBootId = '');
-  }
+  const read = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return (ownBootId ??= attempt(read) ?? '');
 }
 
+/** Does nothing if the process has ended meanwhile. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended in the meantime.
-  }
+  attempt(() => process.kill(pid, signal));
 }
 
 /** Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`. @returns whether there was one with our command line */

@@ -1,6 +1,7 @@
 /** Path of this installation's command line, and the shell command that runs it. Never uses `npx`, which may fetch a package. */
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { attempt } from '../../operations/errors.js';
 import { CODE_ROOT, IS_COMPILED } from '../code-root.js';
 
 /** Folder of the built programs, `dist/bin`, even if TypeScript is run directly. */
@@ -27,6 +28,7 @@ export function programCommand(
   path = process.env['PATH'] ?? '',
   program = PROGRAM_PATH,
 ): string {
+  const realPath = (file: string) => attempt(() => realpathSync(file));
   const own = realPath(program);
   const isOwn = (candidate: string) => own !== undefined && realPath(candidate) === own;
   const onPath = path
@@ -40,18 +42,5 @@ export function programCommand(
 
 /** Quotes a word for POSIX shells if it needs quotes. */
 export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : quotedShellWord(word);
-}
-
-/** Quotes a word with single quotes for POSIX shells. */
-export function quotedShellWord(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -11,8 +11,8 @@ const KEY_BYTES = 32;
 const PUBLISHED_SECRET = 'bm90IGEgc2VjcmV0OiBmb3IgdHJpYWxzIG9uIG9uZSBtYWNoaW5l';
 
 /** Whether LONGHAUL_SECRET is the Compose file's published one, in any spelling of base64. */
-export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env): boolean {
-  const given = environment['LONGHAUL_SECRET'];
+export function isPublishedSecret(): boolean {
+  const given = process.env['LONGHAUL_SECRET'];
   return given !== undefined && Buffer.from(given, 'base64').equals(Buffer.from(PUBLISHED_SECRET, 'base64'));
 }
 
@@ -21,25 +21,18 @@ export function isPublishedSecret(environment: NodeJS.ProcessEnv = process.env):
  *
  * @throws SettingsError when too short
  */
-export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
-  const known = readSecret(home, environment);
-  if (known) return known;
-  const path = join(home, 'secret');
-  createFileOnce(path, randomBytes(KEY_BYTES));
-  return readKey(path)!;
-}
-
-function readSecret(home: string, environment: NodeJS.ProcessEnv): Buffer | undefined {
-  const given = environment['LONGHAUL_SECRET'];
+export function loadSecret(home: string): Buffer {
+  const given = process.env['LONGHAUL_SECRET'];
   if (given) {
     const secret = Buffer.from(given, 'base64');
-    if (secret.length < KEY_BYTES)
-      throw new SettingsError(
-        `LONGHAUL_SECRET: expected ${KEY_BYTES} bytes or more in base64; got ${secret.length}`,
-      );
-    return secret;
+    if (secret.length >= KEY_BYTES) return secret;
+    throw new SettingsError(
+      `LONGHAUL_SECRET: expected ${KEY_BYTES} bytes or more in base64; got ${secret.length}`,
+    );
   }
-  return readKey(join(home, 'secret'));
+  const path = join(home, 'secret');
+  if (!readKey(path)) createFileOnce(path, randomBytes(KEY_BYTES));
+  return readKey(path)!;
 }
 
 /** @throws SettingsError when the file is too short to be a key */

@@ -72,9 +72,16 @@ export function isProjectFile(path: string): boolean {
 }
 
 function codeIn(folder: string | undefined): string[] {
+  const isCode = (name: string) =>
+    /^[^.].*\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|spec|d)\.[mc]?[jt]s$/.test(name);
+  return filesIn(folder, isCode);
+}
+
+/** Paths of a folder's files that are meant, by their names, sorted; none if it doesn't exist. */
+export function filesIn(folder: string | undefined, isMeant: (name: string) => boolean): string[] {
   if (folder === undefined || !existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /^[^.].*\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|spec|d)\.[mc]?[jt]s$/.test(name))
+    .filter(isMeant)
     .sort()
     .map((name) => join(folder, name));
 }

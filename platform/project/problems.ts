@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { inspect, types } from 'node:util';
+import { attempt } from '../../operations/errors.js';
 import { writeFileAtomically } from '../home/atomic-files.js';
 import { SettingsError, type Settings } from '../settings/index.js';
 import { isProjectFile, projectCacheFile } from './index.js';
@@ -157,11 +158,7 @@ function placeAt(source: string, offset: number): Place {
 }
 
 function sourceOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(path, 'utf8'));
 }
 
 /** Stores problems of the project's worker in the home, a line each, so that servers can show them. An empty list clears them. */
@@ -173,9 +170,6 @@ export function writeWorkerProblems(settings: Settings, problems: string[]): voi
 
 /** Problems of the last worker on this host; empty on a host without one. */
 export function workerProblems(settings: Settings): string[] {
-  try {
-    return JSON.parse(readFileSync(projectCacheFile(settings, 'problems'), 'utf8')) as string[];
-  } catch {
-    return [];
-  }
+  const path = projectCacheFile(settings, 'problems');
+  return attempt(() => JSON.parse(readFileSync(path, 'utf8')) as string[]) ?? [];
 }

@@ -2,8 +2,6 @@
  * The tools that a server offers, from code and from YAML files (pipelines and external workflows). Listing or calling tools
  * reads changed YAML files. An unusable file only lacks its own tool.
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Tool } from '../../operations/tool/index.js';
 import { queueConflict } from '../../operations/tool/queue.js';
@@ -13,7 +11,7 @@ import { formatProblem, parsePipelineTool } from '../../pipelines/parse.js';
 import { toolNameOf, type ParsedFile } from '../../pipelines/yaml/yaml-file.js';
 import type { Settings } from '../settings/index.js';
 import type { Logger } from '../observe/log.js';
-import { toolFolderOf } from './index.js';
+import { filesIn, toolFolderOf } from './index.js';
 import { formatProjectProblem, workerProblems } from './problems.js';
 import { CodeTools, reservedNameConflict, type ReservedNames } from './code-tools.js';
 import { ServiceListings, type Listing, type ListTools } from './service-listings.js';
@@ -257,11 +255,7 @@ export function yamlFolders(settings: Settings): YamlFolder[] {
 
 /** The YAML files of a folder; none if it doesn't exist. */
 export function yamlPaths(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name))
-    .sort()
-    .map((name) => join(folder, name));
+  return filesIn(folder, (name) => /\.ya?ml$/.test(name));
 }
 
 function readYaml({ noun, parse }: YamlFolder, path: string): Omit<YamlFile, 'version' | 'conflicts'> {

@@ -1,5 +1,6 @@
 /** Detects edits by polling, which works on every file system. An edit counts once the files stay unchanged for one interval. */
 import { statSync } from 'node:fs';
+import { attempt } from '../../operations/errors.js';
 
 const INTERVAL_MS = 500;
 
@@ -10,12 +11,8 @@ type Versions = ReadonlyMap<string, string>;
 
 /** Changes with an edit: modification time, size and inode. Undefined for a missing file. */
 export function versionOf(path: string): string | undefined {
-  try {
-    const { mtimeMs, size, ino } = statSync(path);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch {
-    return undefined;
-  }
+  const found = attempt(() => statSync(path));
+  return found && `${found.mtimeMs} ${found.size} ${found.ino}`;
 }
 
 /**

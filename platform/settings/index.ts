@@ -69,17 +69,14 @@ export async function loadSettings(
     return raw === undefined ? undefined : { source: `"${name}" in ${path}`, raw, folder: configFolder };
   };
   const values: Record<string, unknown> = {};
-  const isSupervisedProcess = isSupervised(environment);
-  const context: Context = {
-    ...{ values, environment, folder: configFolder },
-    isExternal: usesExternalTemporal(environment),
-    isSupervised: isSupervisedProcess,
-  };
+  const isUnderUp = isSupervised(environment);
+  const isExternal = usesExternalTemporal(environment);
+  const context: Context = { values, environment, folder: configFolder, isExternal };
   for (const name of NAMES) {
     const { type, default: fallback, underUp } = ROWS[name];
     const given = givenFor(name);
     const value = given ? valueOf(type, given) : fallback.of(context);
-    values[name] = isSupervisedProcess && underUp !== undefined ? underUp : value;
+    values[name] = isUnderUp && underUp !== undefined ? underUp : value;
   }
   const { drainTimeout: drainTimeoutMs, ...others } = values;
   const settings = { ...others, drainTimeoutMs } as unknown as Settings;
@@ -161,33 +158,27 @@ async function readConfigFile(path: string): Promise<LonghaulConfig> {
 }
 
 /** Value of a pipeline secret: the worker's variable LONGHAUL_SECRET_{name}. */
-export function secretValueOf(
-  name: string,
-  environment: NodeJS.ProcessEnv = process.env,
-): string | undefined {
+export function secretValueOf(name: string, environment = process.env): string | undefined {
   return environment[SECRET_VARIABLE_PREFIX + name];
 }
 
 export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 
 /** API key of this process, as a client or for MCP over stdio. */
-export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  return environment['LONGHAUL_API_KEY'] || undefined;
+export function givenApiKey(): string | undefined {
+  return process.env['LONGHAUL_API_KEY'] || undefined;
 }
 
 /** Header `authorization` for the codec server. Never a setting, so that no list of settings shows it. */
-export function givenCodecAuthorization(environment: NodeJS.ProcessEnv = process.env): string | undefined {
-  return environment['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
+export function givenCodecAuthorization(): string | undefined {
+  return process.env['LONGHAUL_PAYLOAD_CODEC_AUTHORIZATION'] || undefined;
 }
 
 /** The version that a deployer gives a worker, by the variables of Temporal's Worker Controller. */
-export function givenVersion(environment: NodeJS.ProcessEnv = process.env): {
-  deploymentName: string | undefined;
-  buildId: string | undefined;
-} {
+export function givenVersion(): Record<'deploymentName' | 'buildId', string | undefined> {
   return {
-    deploymentName: environment['TEMPORAL_DEPLOYMENT_NAME'] || undefined,
-    buildId: environment['TEMPORAL_WORKER_BUILD_ID'] || undefined,
+    deploymentName: process.env['TEMPORAL_DEPLOYMENT_NAME'] || undefined,
+    buildId: process.env['TEMPORAL_WORKER_BUILD_ID'] || undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Longhaul's files and folders that callers must not read, and their overlaps with data folders, which callers may read. */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { attempt } from '../../operations/errors.js';
 import type { Settings } from './table.js';
 import type { DataFolders } from '../storage/data-folders.js';
 import { realPathOf } from '../home/real-path.js';
@@ -69,10 +70,6 @@ function isSame(one: string, other: string): boolean {
 }
 
 function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = statSync(path, { bigint: true });
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
+  const found = attempt(() => statSync(path, { bigint: true }));
+  return found && `${found.dev}:${found.ino}`;
 }

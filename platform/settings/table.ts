@@ -2,13 +2,13 @@
 import { isIP } from 'node:net';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
-import { cachedWorkflows } from './cached-workflows.js';
 import { parseAddress } from './health-address.js';
-import { bucketIn } from './storage.js';
-import { isBareUrl } from './temporal.js';
 import {
+  bucketIn,
+  cachedWorkflows,
   duration,
   integer,
+  isBareUrl,
   list,
   number,
   oneOf,
@@ -42,8 +42,6 @@ export interface Context {
   folder: string;
   /** Whether the environment names a Temporal, which replaces the embedded one. */
   isExternal: boolean;
-  /** Whether the process runs under `longhaul up`. */
-  isSupervised: boolean;
 }
 
 interface Default<T> {

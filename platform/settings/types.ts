@@ -1,4 +1,4 @@
-/** Types of settings. Configuration files give values, flags and variables give text. Loads nothing, to keep help fast. */
+/** Types and values of settings. Configuration files give values, flags and variables give text. Loads nothing, to keep help fast. */
 import { delimiter } from 'node:path';
 
 export interface SettingType<T> {
@@ -127,3 +127,48 @@ export function duration(most: string): SettingType<number> {
     },
   };
 }
+
+/** Values of `temporalUi` for the embedded Temporal's UI, and for no UI. */
+export const EMBEDDED_UI = 'on';
+export const NO_UI = 'off';
+
+/** Whether a text is an http or https URL with only an origin and a path. */
+export function isBareUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
+}
+
+const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
+/** Prefix without empty parts and without parts that name folders. */
+const PREFIX = /^(?!\.{1,2}(\/|$))[^/]+(\/(?!\.{1,2}(\/|$))[^/]+)*\/?$/;
+
+/** Bucket and prefix in the setting `storage`; undefined for a folder. The prefix is empty or ends with `/`. */
+export function bucketIn(storage: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, prefix = ''] = BUCKET.exec(storage) ?? [];
+  if (bucket === undefined || (prefix !== '' && !PREFIX.test(prefix))) return undefined;
+  return { bucket, prefix: prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/` };
+}
+
+/** A worker's memory for each cached workflow, in MB, as measured in docs/performance.md. */
+export const MB_PER_CACHED_WORKFLOW = 0.3;
+
+const MOST_CACHED = 100_000;
+
+/** A number of workflows, or the memory for them. */
+export const cachedWorkflows: SettingType<number> = {
+  placeholder: '<number|memory>',
+  schema: { type: ['integer', 'string'], minimum: 2, maximum: MOST_CACHED },
+  parse(given) {
+    const [, amount, unit] =
+      (typeof given === 'string' && /^(\d+(?:\.\d+)?) ?(MB|GB)$/i.exec(given.trim())) || [];
+    const mb = Number(amount) * (unit?.toUpperCase() === 'GB' ? 1_000 : 1);
+    // Rounded, so that 0.6 MB are two workflows in spite of binary fractions.
+    const count =
+      amount === undefined ? Number(given) : Math.floor(Number((mb / MB_PER_CACHED_WORKFLOW).toFixed(6)));
+    if (Number.isInteger(count) && count >= 2 && count <= MOST_CACHED) return count;
+    throw new Expected(
+      `expected a number of workflows from 2 to ${MOST_CACHED}, or the memory for them, such as 200MB, at ${MB_PER_CACHED_WORKFLOW} MB each`,
+    );
+  },
+};

@@ -1,9 +1,9 @@
 /** Reads YAML 1.2 files that settings name, such as the policy, with the line of each problem. */
 import { readFileSync } from 'node:fs';
-import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import type { z } from 'zod';
 import { didYouMean } from '../../operations/json/near-names.js';
-import { formatKeyPath, type KeyPath } from '../../pipelines/yaml/problems.js';
+import { formatProblem, type KeyPath, type Report } from '../../pipelines/yaml/problems.js';
+import { parseYamlFile } from '../../pipelines/yaml/yaml-file.js';
 import { SettingsError } from './index.js';
 
 export interface YamlFormat<T> {
@@ -29,50 +29,26 @@ export function readYamlSettings<T>(path: string, format: YamlFormat<T>): T {
 
 /** @throws SettingsError with a line for each problem: `file:line:column: path: what was expected` */
 export function parseYamlSettings<T>(text: string, path: string, { schema, keys }: YamlFormat<T>): T {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return `${path}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
-  };
-  if (document.errors.length > 0)
-    throw new SettingsError(
-      document.errors.map(({ pos, message }) => `${at(pos[0])}: ${message.split('\n', 1)[0]}`).join('\n'),
-    );
-  const parsed = schema.safeParse(document.toJS());
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap((issue) => problemsOf(issue, keys));
-  throw new SettingsError(
-    problems
-      .map(
-        ({ path: keyPath, message }) =>
-          `${at(offsetOf(document, keyPath))}: ${keyPath.length === 0 ? '' : `${formatKeyPath(keyPath)}: `}${message}`,
-      )
-      .join('\n'),
-  );
+  const { value, problems } = parseYamlFile<{ data: T }>(text, path, (file, report) => {
+    const parsed = schema.safeParse(file.value);
+    if (parsed.success) return () => parsed;
+    for (const issue of parsed.error.issues) reportIssue(issue, keys, report);
+    return undefined;
+  });
+  if (!value) throw new SettingsError(problems.map(formatProblem).join('\n'));
+  return value.data;
 }
 
-function problemsOf(issue: z.core.$ZodIssue, keys: readonly string[]): { path: KeyPath; message: string }[] {
+function reportIssue(issue: z.core.$ZodIssue, keys: readonly string[], report: Report): void {
   const path = issue.path as KeyPath;
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({
-      path: [...path, key],
-      message: `unknown key${didYouMean(key, keys)}`,
-    }));
-  if (issue.code === 'invalid_union') {
-    const within = issue.errors.find((errors) =>
+  const within =
+    issue.code === 'invalid_union' &&
+    issue.errors.find((errors) =>
       errors.some((one) => one.path.length > 0 || one.code === 'unrecognized_keys'),
     );
-    if (within) return within.flatMap((one) => problemsOf({ ...one, path: [...path, ...one.path] }, keys));
-  }
-  return [{ path, message: issue.message }];
-}
-
-/** Offset of the value at a path, or of its nearest ancestor. */
-function offsetOf(document: Document.Parsed, path: KeyPath): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return document.contents?.range?.[0] ?? 0;
+  if (within)
+    for (const one of within) reportIssue({ ...one, path: [...issue.path, ...one.path] }, keys, report);
+  else if (issue.code === 'unrecognized_keys')
+    for (const key of issue.keys) report([...path, key], `unknown key${didYouMean(key, keys)}`);
+  else report(path, issue.message);
 }

@@ -1,15 +1,13 @@
 /** Opens the storage that a home's settings choose. */
 import { join } from 'node:path';
-import { bucketIn } from '../settings/storage.js';
+import { bucketIn } from '../settings/types.js';
 import { folderStorage } from './folder.js';
-import type { StorageChoice } from './name.js';
-import type { Storage } from './types.js';
+import type { Storage, StorageChoice } from './types.js';
 
 export { isStorageWait, lostValueIn, LostValueError, StorageError, storageErrorIn } from './error.js';
 export { checkStorage, storageId, verifyStorage } from './identity.js';
 export { folderStorage } from './folder.js';
-export { storageChoice, storageName, type StorageChoice } from './name.js';
-export type { Storage, StoredValue } from './types.js';
+export { storageChoice, storageName, type Storage, type StorageChoice, type StoredValue } from './types.js';
 
 /** Minimum pause between two appends to a log in S3. Readers see a line at most this much later. */
 const APPEND_PAUSE_MS = 2_000;

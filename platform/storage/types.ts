@@ -1,5 +1,9 @@
 /** Storage of data too large for Temporal's history: offloaded payloads, artifacts, logs, mailbox texts. */
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { defined } from '../../operations/json/defined.js';
+import type { Settings } from '../settings/table.js';
+import { bucketIn } from '../settings/types.js';
 
 export interface StoredValue {
   key: string;
@@ -39,4 +43,24 @@ export interface Storage {
    * @throws StorageError when the store doesn't answer, or refuses; a system error of the folder
    */
   probe(): Promise<void>;
+}
+
+/** Settings that choose a storage. Default: the home's folder. */
+export type StorageChoice = Pick<Settings, 'home'> & Partial<StorageSettings>;
+
+export type StorageSettings = Pick<
+  Settings,
+  'storage' | 'storageEndpoint' | 'storageRegion' | 'storageEncryption'
+>;
+
+/** Name of a storage for people: the folder's path, or the bucket with the store's address. */
+export function storageName({ home, storage = 'folder', storageEndpoint }: StorageChoice): string {
+  if (!bucketIn(storage)) return join(home, 'storage');
+  return storageEndpoint === undefined ? storage : `${storage} at ${storageEndpoint}`;
+}
+
+/** Picks the settings that choose a storage. */
+export function storageChoice(settings: StorageChoice): StorageChoice {
+  const { home, storage, storageEndpoint, storageRegion, storageEncryption } = settings;
+  return { home, ...defined({ storage, storageEndpoint, storageRegion, storageEncryption }) };
 }

@@ -1,6 +1,7 @@
 /** Finds Temporal: named by the environment, else embedded in a running stack that wrote its addresses to `stack.json`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../operations/errors.js';
 
 /** State file of the running stack, written by `longhaul up` and `longhaul temporal`. */
 export function stackFile(home: string): string {
@@ -20,14 +21,13 @@ export interface StackState {
 
 /** The stack's state as last written; empty without a state file. */
 export function readStackState(home: string): StackState {
-  try {
-    return JSON.parse(readFileSync(stackFile(home), 'utf8')) as StackState;
-  } catch {
-    return {};
-  }
+  return attempt(() => JSON.parse(readFileSync(stackFile(home), 'utf8')) as StackState) ?? {};
 }
 
 /** Whether the environment names a Temporal, which replaces the embedded one. */
 export function usesExternalTemporal(environment: NodeJS.ProcessEnv = process.env): boolean {
   return Boolean(environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE']);
 }
+
+/** Oldest Temporal server with the updates, start conflict policies and pending cancels that the engine uses. */
+export const OLDEST_SERVER = '1.29.0';

@@ -5,9 +5,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
-import { temporalMessage } from './grpc-errors.js';
+import { GRPC, isDenied, isGrpcError, isThrottled, isUnreachable, temporalMessage } from './grpc-errors.js';
 import type { Logger } from '../observe/log.js';
-import { measureCalls } from '../observe/metrics/temporal-calls.js';
+import { areMetricsOn, count, observe } from '../observe/metrics/index.js';
 import { temporalConnectConfig } from './connect-config.js';
 import { NativeConnection } from './internal/native.js';
 import { installRuntime } from './runtime.js';
@@ -127,4 +127,60 @@ export async function connectTemporal(
     said = problem;
     await delay(RETRY_MS, undefined, { signal, ref: true });
   }
+}
+
+/** Label for polls of a history's next event, which last until there is one. */
+const LONG_POLL = 'GetWorkflowExecutionHistory (long poll)';
+
+type Callback = (error: Error | null, response?: unknown) => void;
+type Method = (request: object, callback?: Callback) => Promise<unknown> | undefined;
+
+/** Measures the calls on a connection, by gRPC method. */
+function measureCalls<Connection extends Pick<NativeConnection, 'workflowService'>>(
+  connection: Connection,
+): Connection {
+  if (!areMetricsOn()) return connection;
+  const service = connection.workflowService as unknown as Record<string, unknown>;
+  // protobufjs makes a separate function for each method of the service.
+  for (const [name, method] of Object.entries(service))
+    if (typeof method === 'function' && name !== 'rpcImpl')
+      service[name] = measured(
+        name.charAt(0).toUpperCase() + name.slice(1),
+        (method as Method).bind(connection.workflowService),
+      );
+  return connection;
+}
+
+function measured(name: string, call: Method): Method {
+  return (request, callback) => {
+    const method = 'waitNewEvent' in request && request.waitNewEvent ? LONG_POLL : name;
+    const startedMs = performance.now();
+    const end = (error: unknown) => record(method, (performance.now() - startedMs) / 1_000, error);
+    if (callback)
+      return call(request, (error, response) => {
+        end(error ?? undefined);
+        callback(error, response);
+      });
+    const answer = call(request);
+    answer?.then(() => end(undefined), end);
+    return answer;
+  };
+}
+
+function record(method: string, seconds: number, error: unknown): void {
+  const isRefused = error !== undefined && isThrottled(error);
+  // Start counting with the first call, so that the first refusal shows as an increase.
+  count('longhaul_temporal_throttled_total', { method }, isRefused ? 1 : 0);
+  observe('longhaul_temporal_request_duration_seconds', { method, outcome: outcomeOf(error) }, seconds);
+}
+
+function outcomeOf(error: unknown): string {
+  if (error === undefined) return 'ok';
+  if (isThrottled(error)) return 'throttled';
+  if (isUnreachable(error)) return 'unavailable';
+  if (isDenied(error)) return 'denied';
+  // Answers about the workflow that callers handle: it doesn't exist, has ended, or has already begun.
+  return isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.invalidArgument, GRPC.alreadyExists)
+    ? 'refused'
+    : 'error';
 }

@@ -13,6 +13,8 @@ import {
   type VersionState,
 } from './deployments.js';
 import { findWorkflow } from './find-workflow.js';
+import { listWorkflows } from './list-workflows.js';
+import { keywordIn } from './search-attributes.js';
 import { describeQueue, isPolling, JUST_POLLED_MS, type Poller, type QueueState } from './host-presence.js';
 import { temporalNowMs, timestampMs } from './time.js';
 import { openRuns, quote, RUNNING_RUNS } from './visibility-query.js';
@@ -172,24 +174,18 @@ async function otherBuilds(
   return builds;
 }
 
-interface Listed {
-  workflowId: string;
-  /** Name of the deployment and build, separated by a colon. */
-  version: string | undefined;
-}
-
-/** Lists one page of visibility. */
-async function list(client: Client, query: string, pageSize: number): Promise<Listed[]> {
-  const { namespace } = client.options;
-  const { executions } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-    client.workflowService.listWorkflowExecutions({ namespace, query, pageSize }),
-  );
-  return (executions ?? []).map(({ execution, searchAttributes }) => {
-    const { data } = searchAttributes?.indexedFields?.[VERSION_ATTRIBUTE] ?? {};
-    const version: unknown = data ? JSON.parse(Buffer.from(data).toString()) : undefined;
-    return {
-      workflowId: execution?.workflowId ?? '',
-      version: typeof version === 'string' ? version : undefined,
-    };
+/** Lists up to this number of workflows, with the name of their deployment and build, separated by a colon. */
+async function list(
+  client: Client,
+  query: string,
+  most: number,
+): Promise<{ workflowId: string; version: string | undefined }[]> {
+  return client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
+    const found = [];
+    for await (const { workflowId, info } of listWorkflows(client, query, most)) {
+      found.push({ workflowId, version: keywordIn(info, VERSION_ATTRIBUTE) });
+      if (found.length === most) break;
+    }
+    return found;
   });
 }

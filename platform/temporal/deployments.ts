@@ -5,8 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { defined } from '../../operations/json/defined.js';
-import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
+import { GRPC, isGrpcError } from './grpc-errors.js';
 import { shellWord } from '../home/program.js';
 import { timestampMs } from './time.js';
 import { quote } from './visibility-query.js';
@@ -15,10 +14,6 @@ const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
 
 /** Deadline of a read: Temporal asks one of its own workflows. */
 const READ_LIMIT_MS = 10_000;
-/** Deadline of a change: Temporal updates each task queue before it answers. */
-const CHANGE_LIMIT_MS = 15_000;
-/** Pause between attempts to change a deployment. */
-const RETRY_MS = 500;
 
 /** How long "not found" may be an answer of the moment. A deployment without versioned workers costs this long. */
 const UNKNOWN_LIMIT_MS = 450;
@@ -55,8 +50,6 @@ export interface Deployment {
   versions: VersionState[];
   /** Identity of the client that changed it last. */
   changedBy: string | undefined;
-  /** Names this state: Temporal refuses changes to an earlier one. */
-  conflictToken: Uint8Array;
 }
 
 /** Version in an answer of Temporal's; undefined for unversioned workers. */
@@ -105,9 +98,8 @@ export async function describeDeployment(
 
 async function describeOnce(client: Client, deploymentName: string): Promise<Deployment> {
   const { namespace } = client.options;
-  const { workerDeploymentInfo: info, conflictToken } = await client.withDeadline(
-    Date.now() + READ_LIMIT_MS,
-    () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
+  const { workerDeploymentInfo: info } = await client.withDeadline(Date.now() + READ_LIMIT_MS, () =>
+    client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
   );
   const routing = info?.routingConfig;
   const ramping = routing?.rampingDeploymentVersion?.buildId;
@@ -122,7 +114,6 @@ async function describeOnce(client: Client, deploymentName: string): Promise<Dep
       .map((version) => versionState(version, current, ramping ?? undefined))
       .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime()),
     changedBy: info?.lastModifierIdentity || undefined,
-    conflictToken: conflictToken ?? new Uint8Array(),
   };
 }
 
@@ -153,80 +144,11 @@ function versionState(
   return state('inactive', summary.createTime);
 }
 
-interface Attempts {
-  /** Ends the attempts; the promise then rejects with its reason. */
-  signal: AbortSignal;
-  /** Called with the reason for each retry. */
-  onRetry?: (reason: string) => void;
-}
-
-/**
- * Sends all new operations to a version, and ends another one's ramp. Retries until a worker has polled all its task queues, and
- * while Temporal can't be reached.
- *
- * @throws the signal's reason
- */
-export async function setCurrentVersion(
-  client: Client,
-  version: DeploymentVersion,
-  { signal, onRetry }: Attempts,
-): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      const deployment = await describeDeployment(client, version.deploymentName);
-      if (deployment) {
-        await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
-          makeCurrent(client, version, deployment),
-        );
-        return;
-      }
-      onRetry?.('no versioned worker has polled yet');
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      onRetry?.(temporalMessage(error));
-    }
-    // An aborted delay rejects with an AbortError. The loop's start throws the signal's reason.
-    await delay(RETRY_MS, undefined, { signal, ref: true }).catch(() => undefined);
-  }
-}
-
-async function makeCurrent(
-  client: Client,
-  { deploymentName, buildId }: DeploymentVersion,
-  { current, ramping, conflictToken }: Deployment,
-): Promise<void> {
-  const { namespace, identity } = client.options;
-  const change = { namespace, deploymentName, ...defined({ identity }) };
-  let token = conflictToken;
-  // A ramping version would keep its share. If the second call fails, everything goes to the current version.
-  if (ramping && ramping.buildId !== buildId)
-    ({ conflictToken: token } = await client.workflowService.setWorkerDeploymentRampingVersion({
-      ...change,
-      buildId: '',
-      percentage: 0,
-      conflictToken: token,
-    }));
-  if (current === buildId) return;
-  await client.workflowService.setWorkerDeploymentCurrentVersion({
-    ...change,
-    buildId,
-    conflictToken: token,
-  });
-}
-
 /** The `temporal` command that sends all new operations to a version. */
 export function setCurrentCommand(namespace: string, { deploymentName, buildId }: DeploymentVersion): string {
   return (
     `temporal worker deployment set-current-version --namespace ${shellWord(namespace)} ` +
     `--deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}`
-  );
-}
-
-/** Whether to retry: a worker hasn't polled every task queue yet, or another client changed the deployment. */
-function isPassing(error: unknown): boolean {
-  return (
-    isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
   );
 }
 

@@ -3,6 +3,7 @@
  * service, which Temporal Cloud and clusters with an authorizer refuse.
  */
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
+import type { OperatorService, WorkflowService } from '@temporalio/client';
 import type proto from '@temporalio/proto';
 import { GRPC, isGrpcError, temporalMessage } from './grpc-errors.js';
 
@@ -18,21 +19,6 @@ export const OPTIONAL_ATTRIBUTES: readonly string[] = [
 ];
 const NEEDED_ATTRIBUTES = [SEARCH_ATTRIBUTES.principal, SEARCH_ATTRIBUTES.tool, SEARCH_ATTRIBUTES.status];
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = [...NEEDED_ATTRIBUTES, ...OPTIONAL_ATTRIBUTES];
-
-interface WorkflowService {
-  countWorkflowExecutions(request: { namespace: string; query: string }): Promise<unknown>;
-}
-
-export interface OperatorService {
-  listSearchAttributes(request: { namespace: string }): Promise<{
-    customAttributes?: Record<string, unknown> | null;
-    storageSchema?: Record<string, string> | null;
-  }>;
-  addSearchAttributes(request: {
-    namespace: string;
-    searchAttributes: Record<string, number>;
-  }): Promise<unknown>;
-}
 
 export interface UnusableAttribute {
   name: string;

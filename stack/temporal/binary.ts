@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { OLDEST_SERVER } from '../../platform/temporal/oldest-server.js';
+import { OLDEST_SERVER } from '../../platform/temporal/address.js';
 import { buildWithGo, downloadTemporal } from './install.js';
 import { readTemporalVersion, type TemporalVersion } from './version.js';
 import { messageOf, StackError, type Say } from '../stack-error.js';

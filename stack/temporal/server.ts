@@ -11,7 +11,7 @@ import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { anyFreePort, hiddenAddress } from '../../platform/http/free-address.js';
 import { formatAddress, type ListenAddress } from '../../platform/settings/health-address.js';
 import { readStackState } from '../../platform/temporal/address.js';
-import { EMBEDDED_UI, NO_UI } from '../../platform/settings/temporal.js';
+import { EMBEDDED_UI, NO_UI } from '../../platform/settings/types.js';
 import { launch, type Exit, type Launched } from '../launcher.js';
 import { startLogRotation, logPath, logSize, logTail } from '../log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from '../ports.js';

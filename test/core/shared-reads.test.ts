@@ -1,6 +1,6 @@
 /** Reads that concurrent callers share. */
 import { expect, test } from '@jest/globals';
-import { SharedReads } from '../../engine/read/shared-reads.js';
+import { SharedReads } from '../../engine/read/records.js';
 import { eventually } from '../support/eventually.js';
 
 /** A source whose reads stay open until they are answered, in the order in which they were sent. */

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { describeDeployment, setCurrentVersion } from '../../platform/temporal/deployments.js';
+import { describeDeployment } from '../../platform/temporal/deployments.js';
 import { Clock } from '../chaos/faults/clock.js';
 import { documents, run } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { answers } from '../support/service.js';
 import { Deployed, DeployTemporal } from './support.js';
 
@@ -82,13 +82,6 @@ test('a build becomes current, ramps, is rolled back, and is deleted once no ope
   expect((await deployed.deploy('status')).stdout).toMatch(/^b2 +ramping 10 %/m);
   await deployed.documented(/--delete/, 'b2');
   expect(await status()).toMatchObject({ current: 'b1', ramping: { buildId: 'b2', percentage: 0 } });
-  // As `longhaul up` makes its build current, the ramp of another build ends.
-  await deployed.documented(/--percentage/, 'b2');
-  const { deploymentName } = deployed;
-  const signal = AbortSignal.timeout(PROCESSES_MS);
-  await setCurrentVersion(temporal.client, { deploymentName, buildId: 'b1' }, { signal });
-  expect(await status()).toMatchObject({ current: 'b1', ramping: null });
-
   await deployed.makeCurrent('b2');
   const later = await deployed.operation();
   await deployed.runsOn(later, 'b2');

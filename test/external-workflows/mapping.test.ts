@@ -1,7 +1,7 @@
 /** State, questions and results of external workflows, from the values that they give. */
 import type { Payload } from '@temporalio/common';
 import { describe, expect, test } from '@jest/globals';
-import { externalOutcome } from '../../engine/read/closed.js';
+import { resultIn } from '../../engine/read/closed.js';
 import {
   idOf,
   progressIn,
@@ -78,7 +78,7 @@ describe('results', () => {
     ['no encoding', undefined, 'x', { problem: expect.stringContaining('no codec') }],
     ['JSON that is cut off', 'json/plain', '{"a":', { problem: expect.stringContaining("isn't JSON") }],
   ])('%s', (_what, encoding, data, expected) => {
-    expect(externalOutcome(payload(encoding, data))).toEqual(expected);
+    expect(resultIn(payload(encoding, data))).toEqual(expected);
   });
 
   test('become objects', () => {

@@ -44,7 +44,8 @@ test('a cancel of work that ends between the read and the request is not confirm
     // The first as read just before the end.
     const readings = [{ ...closed, status: 'working' as const }, closed];
     const read = () => Promise.resolve(readings.shift()!);
-    expect(await cancelOperation(engine.temporal, token, read, undefined, () => undefined)).toBe(false);
+    const operation = { temporal: engine.temporal, workflowId: token, read };
+    expect(await cancelOperation(operation, undefined, () => undefined)).toBe(false);
     expect(readings).toEqual([]);
   } finally {
     await engine.temporal.close();

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
-import { configSchema, settingsTables } from '../../platform/settings/document.js';
+import { settingFlag } from '../../platform/settings/flag.js';
+import { SETTING_VARIABLES } from '../../platform/settings/index.js';
+import { GROUPS, SETTINGS, type Group, type SettingName } from '../../platform/settings/table.js';
 
 const SECTION = /(<!-- settings -->)[\s\S]*(<!-- end of settings -->)/;
 
@@ -23,3 +25,44 @@ test.each([
   if (process.env['LONGHAUL_RECORD']) writeFileSync(path, expected);
   else expect(text).toBe(expected);
 });
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Markdown tables, one for each group. */
+function settingsTables(): string {
+  const sections = (Object.keys(GROUPS) as Group[]).map((group) => {
+    const rows = NAMES.filter((name) => SETTINGS[name].group === group).map((name) => {
+      const { type, doc, default: fallback } = SETTINGS[name];
+      const names = [`${settingFlag(name)} ${type.placeholder}`, SETTING_VARIABLES[name], name];
+      const cells = [names.map((each) => `\`${each}\``).join('<br>'), fallback.text, doc];
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    });
+    return [
+      `## ${GROUPS[group]}`,
+      '',
+      '| flag, variable, key | default | what it does |',
+      '| --- | --- | --- |',
+      ...rows,
+    ].join('\n');
+  });
+  return sections.join('\n\n');
+}
+
+/** JSON Schema (2020-12) of `longhaul.config.json`. */
+function configSchema(): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'longhaul.config.json',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      $schema: { type: 'string' },
+      ...Object.fromEntries(
+        NAMES.map((name) => {
+          const { type, doc, default: fallback } = SETTINGS[name];
+          return [name, { ...type.schema, description: `${doc} Default: ${fallback.text}.` }];
+        }),
+      ),
+    },
+  };
+}

@@ -95,7 +95,7 @@ test('results of workers in other languages keep all digits', () => {
     '{"id":9007199254740993,"list":[-12345678901234567890,1.5,1e400],"sum":1000000000000000000}',
   );
   const payload = { metadata: { encoding: Buffer.from('json/plain') }, data };
-  expect(resultIn(payload)).toEqual({
+  expect(resultIn(payload).result).toEqual({
     id: '9007199254740993',
     list: ['-12345678901234567890', 1.5, '1e400'],
     sum: 1e18,

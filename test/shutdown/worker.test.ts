@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { deploymentNameOf, setCurrentVersion } from '../../platform/temporal/deployments.js';
+import { deploymentNameOf } from '../../platform/temporal/deployments.js';
 import { processesOn } from '../pipelines/support.js';
 import { eventually, readText } from '../stack/cli-process.js';
+import { setCurrentVersion } from '../support/current-version.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
 import { TestStack, type Part } from '../support/test-stack.js';
@@ -94,8 +95,7 @@ async function makeCurrent(of: TestStack, worker: Part): Promise<void> {
     () => `the worker names its build: ${worker.output()}`,
     () => /"deployment":"[^"]*","buildId":"([^"]*)"/.exec(worker.output())?.[1],
   );
-  const signal = AbortSignal.timeout(60_000);
-  await setCurrentVersion(await of.temporal(), { deploymentName, buildId }, { signal });
+  await setCurrentVersion(await of.temporal(), { deploymentName, buildId });
 }
 
 test('an activity of a build runs to its end, and the rest of its operation on another worker', async () => {

@@ -4,8 +4,9 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
-import { deploymentNameOf, setCurrentVersion } from '../../platform/temporal/deployments.js';
+import { deploymentNameOf } from '../../platform/temporal/deployments.js';
 import { eventually } from '../stack/cli-process.js';
+import { setCurrentVersion } from '../support/current-version.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 /** A copy, whose modules may be changed. */
@@ -100,7 +101,7 @@ export class Releases {
 
   async makeCurrent(buildId: string): Promise<void> {
     const version = { deploymentName: deploymentNameOf(this.stack.taskQueue), buildId };
-    await setCurrentVersion(await this.stack.temporal(), version, { signal: AbortSignal.timeout(60_000) });
+    await setCurrentVersion(await this.stack.temporal(), version);
   }
 
   async versionOf(workflowId: string) {

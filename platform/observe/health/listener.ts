@@ -3,7 +3,7 @@
  * load there can't delay a probe. Checks Host, so a web page can't read it under a rebound name.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { SettingsError } from '../../settings/index.js';
 import { Origins } from '../../http/origins.js';
 import { metricsPage, METRICS_CONTENT_TYPE } from '../metrics/index.js';
@@ -34,7 +34,9 @@ export async function startHealthListener(
   const server = createServer(
     { requestTimeout: REQUEST_LIMIT_MS, headersTimeout: REQUEST_LIMIT_MS },
     (request, response) => {
-      const problem = problemOf(request, origins);
+      const { host, origin } = request.headers;
+      // Probes in HTTP/1.0 have no Host. Browsers always send it.
+      const problem = host === undefined ? undefined : origins.problemOf({ protocol: 'http', host, origin });
       if (problem !== undefined) return json(response, 403, { error: problem });
       // As on the server's own port, ignore a trailing slash.
       const path = (request.url?.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1');
@@ -67,11 +69,6 @@ export async function startHealthListener(
     server.closeAllConnections();
     await closed;
   };
-}
-
-/** Probes in HTTP/1.0 have no Host. Browsers always send it. */
-function problemOf({ headers: { host, origin } }: IncomingMessage, origins: Origins): string | undefined {
-  return host === undefined ? undefined : origins.problemOf({ protocol: 'http', host, origin });
 }
 
 async function answer(

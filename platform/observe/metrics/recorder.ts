@@ -7,7 +7,14 @@ import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { longhaulPackage } from '../../home/package.js';
-import { METRICS, type CounterName, type GaugeName, type HistogramName, type MetricName } from './catalog.js';
+import {
+  METRICS,
+  unitOf,
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  type MetricName,
+} from './catalog.js';
 import { corePage } from './core-page.js';
 
 /** Sampling interval of the event loop's delay. */
@@ -27,7 +34,8 @@ export class Recorder {
     const meter = new MeterProvider({ readers: [this.#exporter] }).getMeter('longhaul');
     const own = processReadings(process, longhaulPackage().version);
     for (const [name, metric] of Object.entries(METRICS) as [MetricName, (typeof METRICS)[MetricName]][]) {
-      const description = { description: metric.help, ...('unit' in metric ? { unit: metric.unit } : {}) };
+      const unit = unitOf(name);
+      const description = { description: metric.help, ...(unit === undefined ? {} : { unit }) };
       const read = own[name];
       if (read)
         meter[metric.type === 'counter' ? 'createObservableCounter' : 'createObservableGauge'](

@@ -61,37 +61,36 @@ export function storageError(error: unknown, action: string, place: S3Place): St
   });
 }
 
-function judge(error: S3Failure, { bucket, region }: S3Place): { retryable: boolean; what: string } {
+interface Judgement {
+  retryable: boolean;
+  what: string;
+}
+
+const passing = (what: string): Judgement => ({ retryable: true, what });
+const lasting = (what: string): Judgement => ({ retryable: false, what });
+
+function judge(error: S3Failure, { bucket, region }: S3Place): Judgement {
   const code = error.Code ?? error.name;
   const status = statusOf(error);
   if (/region is missing/i.test(error.message))
-    return { retryable: false, what: 'no region is known; set --storage-region or AWS_REGION' };
+    return lasting('no region is known; set --storage-region or AWS_REGION');
   if (/credentials|token is expired|sso session/i.test(error.name) || code === 'CredentialsProviderError')
-    return {
-      retryable: false,
-      what: "the AWS SDK finds no usable credentials in this process's environment",
-    };
-  if (code === 'NoSuchBucket') return { retryable: false, what: `there is no bucket ${bucket}` };
+    return lasting("the AWS SDK finds no usable credentials in this process's environment");
+  if (code === 'NoSuchBucket') return lasting(`there is no bucket ${bucket}`);
   if (status === 301 || OTHER_REGION.has(code)) {
     const right = error.Region ?? error.$response?.headers?.['x-amz-bucket-region'];
     const other = right === undefined ? 'another region' : `the region ${right}`;
-    return {
-      retryable: false,
-      what: `the bucket is in ${other}, and ${region ?? "the SDK's"} was asked; set --storage-region`,
-    };
+    return lasting(`the bucket is in ${other}, and ${region ?? "the SDK's"} was asked; set --storage-region`);
   }
-  if (code === 'RequestTimeTooSkewed') return { retryable: false, what: "this host's clock is wrong" };
-  if (status === 507 || FULL.has(code))
-    return { retryable: true, what: 'the store is full, or over its quota' };
+  if (code === 'RequestTimeTooSkewed') return lasting("this host's clock is wrong");
+  if (status === 507 || FULL.has(code)) return passing('the store is full, or over its quota');
   if (status === 401 || status === 403 || REFUSED.has(code))
-    return { retryable: false, what: 'the store refuses these credentials, or what they ask for' };
-  if (status === 501) return { retryable: false, what: 'the store lacks something that is needed' };
-  if (status === 429 || status === 503 || code === 'SlowDown')
-    return { retryable: true, what: 'the store is overloaded' };
-  if (status === undefined)
-    return { retryable: true, what: "the store can't be reached, or does not answer" };
-  if (status >= 500 || status < 400) return { retryable: true, what: 'the store has failed' };
-  return { retryable: false, what: 'the store rejects the request' };
+    return lasting('the store refuses these credentials, or what they ask for');
+  if (status === 501) return lasting('the store lacks something that is needed');
+  if (status === 429 || status === 503 || code === 'SlowDown') return passing('the store is overloaded');
+  if (status === undefined) return passing("the store can't be reached, or does not answer");
+  if (status >= 500 || status < 400) return passing('the store has failed');
+  return lasting('the store rejects the request');
 }
 
 /** The store's own answer: `403 AccessDenied: Access Denied`. */

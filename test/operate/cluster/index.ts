@@ -7,17 +7,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
-import {
-  deploymentNameOf,
-  describeDeployment,
-  setCurrentVersion,
-} from '../../../platform/temporal/deployments.js';
+import { deploymentNameOf, describeDeployment } from '../../../platform/temporal/deployments.js';
 import { eventually, freePort } from '../../stack/cli-process.js';
 import { Prometheus } from '../../metrics/prometheus.js';
+import { setCurrentVersion } from '../../support/current-version.js';
 import { protocolClients } from '../../support/protocols/index.js';
 import { S3Server } from '../../support/s3-server.js';
 import { answers, Service } from '../../support/service.js';
-import { STACK_MS } from '../../support/limits.js';
 import type { Host, Running, Target } from '../../chaos/target.js';
 import { longhaul } from '../../chaos/targets/longhaul.js';
 import { startPostgres } from '../../temporal-postgres/postgres.js';
@@ -145,7 +141,7 @@ export class Cluster {
       const [newest] = deployment?.versions ?? [];
       return newest?.buildId === deployment?.current ? undefined : newest;
     });
-    await setCurrentVersion(client, { deploymentName, buildId }, { signal: AbortSignal.timeout(STACK_MS) });
+    await setCurrentVersion(client, { deploymentName, buildId });
   }
 
   /** Builds of the workers, the oldest first, with the number of open operations on each. */
